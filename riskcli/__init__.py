@@ -1,0 +1,80 @@
+"""Risk-sensitive evaluation of search systems: URisk, TRisk, ZRisk and GeoRisk.
+
+    import riskcli
+
+    evaluation = riskcli.evaluate(["sample_runs/"], qrels="qrels/simulated.qrels")
+    table = riskcli.risk_table(evaluation.matrices, baseline="indriCASP")
+    table.to_frame()
+
+Importing this package is quick; what a name needs is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from riskcli.version import __version__
+
+if TYPE_CHECKING:
+    from riskcli.effectiveness.measures import parse_measure
+    from riskcli.effectiveness.scoring import Scorer
+    from riskcli.errors import InputError, RiskevalError, UsageError
+    from riskcli.evaluate import Evaluation, Rules, evaluate
+    from riskcli.matrix import ScoreMatrix
+    from riskcli.results import RiskTable, risk_table
+    from riskcli.risk.inference import Testing
+    from riskcli.risk.table import Options
+    from riskcli.trec.qrels import Qrels, read_qrels
+    from riskcli.trec.runs import Run, read_run
+
+_HOMES = {
+    "parse_measure": "riskcli.effectiveness.measures",
+    "Scorer": "riskcli.effectiveness.scoring",
+    "InputError": "riskcli.errors",
+    "RiskevalError": "riskcli.errors",
+    "UsageError": "riskcli.errors",
+    "Evaluation": "riskcli.evaluate",
+    "Rules": "riskcli.evaluate",
+    "evaluate": "riskcli.evaluate",
+    "ScoreMatrix": "riskcli.matrix",
+    "RiskTable": "riskcli.results",
+    "risk_table": "riskcli.results",
+    "Testing": "riskcli.risk.inference",
+    "Options": "riskcli.risk.table",
+    "Qrels": "riskcli.trec.qrels",
+    "read_qrels": "riskcli.trec.qrels",
+    "Run": "riskcli.trec.runs",
+    "read_run": "riskcli.trec.runs",
+}
+
+__all__ = [
+    "Evaluation",
+    "InputError",
+    "Options",
+    "Qrels",
+    "RiskTable",
+    "RiskevalError",
+    "Rules",
+    "Run",
+    "ScoreMatrix",
+    "Scorer",
+    "Testing",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "parse_measure",
+    "read_qrels",
+    "read_run",
+    "risk_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'riskcli' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

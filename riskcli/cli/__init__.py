@@ -1,0 +1,51 @@
+"""The commands. A command's module is imported when it runs, or for its line in the help."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from riskcli.version import __version__
+
+COMMANDS = {
+    "score": "Risk table of the runs: effectiveness, URisk, TRisk, ZRisk, GeoRisk.",
+    "matrix": "The run × topic matrix of effectiveness scores itself.",
+}
+"""Every command with the line that the help shows; its module bears its name."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in COMMANDS:
+            command = getattr(import_module(f"riskcli.cli.{name}"), name)
+            assert isinstance(command, click.Command)
+            return command
+        from riskcli.errors import nearest
+
+        known = self.list_commands(ctx)
+        hint = nearest(name, known) or f"; the commands are {', '.join(known)}"
+        raise click.UsageError(f"no command named {name!r}{hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="riskeval %(version)s")
+def riskeval() -> None:
+    """Risk-sensitive evaluation of search systems.
+
+    A mean hides the topics that a new system ruins; riskeval shows them. Try:
+
+        riskeval score RUNS/ --baseline NAME
+
+    Exit codes: 0 done; 1 done, and the answer is no; 2 wrong input or command line.
+    """

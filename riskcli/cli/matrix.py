@@ -1,0 +1,29 @@
+"""`riskeval matrix`: the score matrix."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.options import Inputs, Output, input_options, output_options
+
+FORMATS = ("csv", "tsv", "json", "parquet")
+
+
+@click.command()
+@input_options
+@output_options(FORMATS)
+@click.option("--long", is_flag=True, help="A row a score: run, topic, measure, score.")
+def matrix(inputs: Inputs, output: Output, long: bool) -> None:
+    """The run × topic matrix of RUNS: a row a run, a column a topic, full precision.
+
+    One measure a call, or several with --long. What it writes can stand in place of RUNS in every
+    other command.
+    """
+    from riskcli.cli.notes import tell
+    from riskcli.report.matrix_formats import write_matrices
+    from riskcli.report.output import emit, format_for
+
+    evaluation = inputs.evaluate()
+    form = format_for(output.format, output.output, FORMATS)
+    tell(evaluation.notes, inputs.quiet)
+    emit(write_matrices(evaluation, form, long), output.output)

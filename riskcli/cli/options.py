@@ -1,0 +1,328 @@
+"""Options that commands share: each group is declared once and arrives as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from riskcli.evaluate import Evaluation
+    from riskcli.risk.table import Options
+
+Command = Callable[..., Any]
+PATH = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Which runs and judgements to read, and how scores are made of them."""
+
+    runs: tuple[Path, ...]
+    qrels: Path | None
+    measures: tuple[str, ...]
+    topics: str
+    max_grade: str
+    score_precision: str
+    run_names: str
+    quiet: bool
+
+    def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
+        """Read and score everything."""
+        from riskcli.evaluate import Rules, evaluate
+
+        rules = Rules(
+            measures=_split_measures(self.measures),
+            topics=self.topics,  # type: ignore[arg-type]
+            max_grade=None if self.max_grade == "auto" else int(self.max_grade),
+            score_precision=self.score_precision,  # type: ignore[arg-type]
+            run_names=self.run_names,
+        )
+        return evaluate(self.runs, qrels=self.qrels, rules=rules, baselines=baselines)
+
+
+def _split_measures(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names in a list in which some hold several, with commas outside of brackets."""
+    import re
+
+    names = [name.strip() for text in texts for name in re.split(r",(?![^()]*\))", text)]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    name = "N|auto"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        text = str(value)
+        if text != "auto" and not (text.isdecimal() and 1 <= int(text) <= 60):
+            self.fail(f"{text!r} is neither a whole number from 1 to 60 nor auto", param, ctx)
+        return text
+
+
+_INPUT_OPTIONS = [
+    click.argument("runs", nargs=-1, required=True, type=PATH),
+    click.option(
+        "-q", "--qrels", type=PATH, help="Judgements. [default: ./qrels or RUNS/../qrels]"
+    ),
+    click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="NAME",
+        help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
+        "[default: ERR@20 and nDCG@20]",
+    ),
+    click.option(
+        "--topics",
+        type=click.Choice(["relevant", "judged", "common"]),
+        default="relevant",
+        show_default=True,
+        help="Which topics count: those of the qrels with a relevant document, all of the qrels, "
+        "or those with a relevant document that every run answers.",
+    ),
+    click.option(
+        "--max-grade",
+        type=_MaxGrade(),
+        default="4",
+        show_default=True,
+        help="Highest grade that ERR expects; auto takes it from the qrels.",
+    ),
+    click.option(
+        "--score-precision",
+        type=click.Choice(["single", "double"]),
+        default="single",
+        show_default=True,
+        help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
+    ),
+    click.option(
+        "--run-names",
+        type=click.Choice(["auto", "tag", "file"]),
+        default="auto",
+        show_default=True,
+        help="Name runs by their tags or their files; auto takes tags that are distinct.",
+    ),
+    click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
+]
+
+
+def input_options(command: Command) -> Command:
+    """RUNS, --qrels, --measure and how to score; the command gets `inputs`."""
+    return _gathered(command, "inputs", Inputs, _INPUT_OPTIONS)
+
+
+class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Non-negative numbers: `1`, `0,1,5,10`, or a range with both ends, `0:20:5`."""
+
+    name = "LIST"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[float, ...]:
+        if isinstance(value, tuple):
+            return value
+        from decimal import Decimal, InvalidOperation
+
+        try:
+            found = [alpha for part in str(value).split(",") for alpha in _span(part, Decimal)]
+        except (InvalidOperation, ValueError) as error:
+            reason = str(error) if isinstance(error, ValueError) else "not a number"
+            self.fail(f"{value!r}: {reason}; expected numbers as 1 or 0,5,10 or 0:20:5", param, ctx)
+        return tuple(dict.fromkeys(found))
+
+
+_MOST_ALPHAS = 10_000
+
+
+def _span(text: str, decimal: Callable[[str], Any]) -> list[float]:
+    """The values of `x`, `first:last` or `first:last:step`."""
+    parts = [decimal(part.strip()) for part in text.split(":")]
+    if not all(part.is_finite() and part >= 0 for part in parts):
+        raise ValueError("alpha must be a number of at least 0")
+    if len(parts) == 1:
+        return [float(parts[0])]
+    if len(parts) > 3:
+        raise ValueError("a range is first:last or first:last:step")
+    first, last, step = parts if len(parts) == 3 else (*parts, decimal("1"))
+    if step <= 0 or last < first:
+        raise ValueError("a range needs a step above 0 and a last value not below the first")
+    count = int((last - first) / step) + 1
+    if count > _MOST_ALPHAS:
+        raise ValueError(f"a range of {count} values, at most {_MOST_ALPHAS} are taken")
+    return [float(first + place * step) for place in range(count)]
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """What runs are compared with, and how it is tested."""
+
+    baselines: tuple[str, ...]
+    alphas: tuple[tuple[float, ...], ...]
+    pool: str
+    population: str | None
+    gamma: float
+    test: str
+    correction: str
+    family: str
+    swaps: int
+    seed: int
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The baselines asked for, or the mean run."""
+        return self.baselines or ("@mean",)
+
+    def options(self, added: dict[str, str] | Any = None) -> Options:
+        """The library's options; `added` names the runs that came from baseline files."""
+        from riskcli.risk.inference import Testing
+        from riskcli.risk.table import Options
+
+        names = tuple((added or {}).get(name, name) for name in self.wanted)
+        testing = Testing(
+            gamma=self.gamma,
+            test=self.test,  # type: ignore[arg-type]
+            correction=self.correction,
+            family=self.family,  # type: ignore[arg-type]
+            swaps=self.swaps,
+            seed=self.seed,
+        )
+        flat = tuple(dict.fromkeys(alpha for group in self.alphas for alpha in group)) or (1.0,)
+        return Options(
+            baselines=names,
+            pool=self.pool,
+            population=self.population,  # type: ignore[arg-type]
+            alphas=flat,
+            testing=testing,
+        )
+
+
+_COMPARING_OPTIONS = [
+    click.option(
+        "-b",
+        "--baseline",
+        "baselines",
+        multiple=True,
+        metavar="NAME",
+        help="What runs are compared with: a run's name, a glob, a run file, or one of @mean, "
+        "@median, @max, @min. Repeat it for a set. [default: @mean]",
+    ),
+    click.option(
+        "-a",
+        "--alpha",
+        "alphas",
+        multiple=True,
+        type=Alphas(),
+        help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]",
+    ),
+    click.option(
+        "--pool",
+        type=click.Choice(["mean", "median", "max", "min", "each"]),
+        default="mean",
+        show_default=True,
+        help="How a set of baselines becomes one score a topic; each: every one in turn, "
+        "and the average over them.",
+    ),
+    click.option(
+        "--population",
+        type=click.Choice(["all", "baselines"]),
+        help="Whose totals ZRisk and GeoRisk expect scores from: all runs, or the named baselines "
+        "and the run itself. [default: all; baselines where two or more are named]",
+    ),
+    click.option(
+        "--gamma",
+        type=float,
+        default=0.05,
+        show_default=True,
+        help="Level of the tests; intervals have 1 - gamma.",
+    ),
+    click.option(
+        "--test",
+        type=click.Choice(["jackknife", "swap"]),
+        default="jackknife",
+        show_default=True,
+        help="Test of ZRisk and GeoRisk: delete-one-topic jackknife, or label swaps "
+        "(against a single run).",
+    ),
+    click.option(
+        "--correction",
+        type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+        default="holm",
+        show_default=True,
+        help="Correction of p-values for the number of tests.",
+    ),
+    click.option(
+        "--family",
+        type=click.Choice(["column", "all"]),
+        default="column",
+        show_default=True,
+        help="What is corrected together: the runs of one column, or the whole table.",
+    ),
+    click.option(
+        "--swaps", type=int, default=9999, show_default=True, help="Replicates of --test swap."
+    ),
+    click.option(
+        "--seed", type=int, default=20161, show_default=True, help="Random seed of --test swap."
+    ),
+]
+
+
+def comparing_options(command: Command) -> Command:
+    """--baseline, --alpha and how to test; the command gets `comparing`."""
+    return _gathered(command, "comparing", Comparing, _COMPARING_OPTIONS)
+
+
+@dataclass(frozen=True)
+class Output:
+    """In which form the result leaves, and where to."""
+
+    format: str | None
+    output: Path | None
+
+    def chosen_format(self, known: tuple[str, ...]) -> str:
+        """The format given, of the file's suffix, or the one that suits stdout."""
+        from riskcli.report.output import format_for
+
+        return format_for(self.format, self.output, known)
+
+
+def output_options(formats: Sequence[str]) -> Callable[[Command], Command]:
+    """--format and --output; the command gets `output`."""
+    options = [
+        click.option(
+            "-f",
+            "--format",
+            type=click.Choice(list(formats)),
+            help="Form of the result. [default: by the file's suffix; "
+            "table on a terminal, tsv in a pipe]",
+        ),
+        click.option("-o", "--output", type=PATH, help="Write to this file, replaced as a whole."),
+    ]
+    return lambda command: _gathered(command, "output", Output, options)
+
+
+def _gathered(
+    command: Command, name: str, group: type[Any], options: Sequence[Callable[[Command], Command]]
+) -> Command:
+    """The command with these options, which reach it as one object called `name`."""
+    fields = list(group.__dataclass_fields__)
+
+    @wraps(command)
+    def gathering(**given: Any) -> Any:
+        mine = {field: given.pop(field) for field in fields}
+        return command(**{name: group(**mine)}, **given)
+
+    for option in reversed(options):
+        option(gathering)
+    return gathering

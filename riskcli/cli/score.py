@@ -1,0 +1,49 @@
+"""`riskeval score`: the risk table."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.options import (
+    Comparing,
+    Inputs,
+    Output,
+    comparing_options,
+    input_options,
+    output_options,
+)
+
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown")
+
+
+@click.command()
+@input_options
+@comparing_options
+@output_options(FORMATS)
+@click.option(
+    "--sort", default="mean", show_default=True, metavar="COLUMN", help="Order of the runs."
+)
+@click.option("--top", type=click.IntRange(min=1), help="Show only the first N runs.")
+@click.option(
+    "--precision", type=click.IntRange(0, 15), help="Decimals in the table. [default: by column]"
+)
+def score(
+    inputs: Inputs,
+    comparing: Comparing,
+    output: Output,
+    sort: str,
+    top: int | None,
+    precision: int | None,
+) -> None:
+    """Risk table of RUNS (run files, folders of them, or files of scores).
+
+    Prints, for every run, its mean effectiveness, URisk, TRisk, ZRisk and GeoRisk, and which
+    differences to the baseline are significant.
+    """
+    form = output.chosen_format(FORMATS)
+    from riskcli.cli.notes import tell
+    from riskcli.cli.tables import risk_table_of, write_risk_table
+
+    table = risk_table_of(inputs, comparing).sorted_by(sort)
+    tell(table.notes, inputs.quiet)
+    write_risk_table(table.top(top) if top else table, form, output.output, precision)

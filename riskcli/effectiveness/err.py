@@ -1,0 +1,19 @@
+"""Expected reciprocal rank (Chapelle et al., CIKM 2009), which trec_eval does not have."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def expected_reciprocal_rank(grades: NDArray[np.int64], max_grade: int) -> NDArray[np.float64]:
+    """ERR of each row of a topics × ranks array of grades (0 beyond the end of a ranking).
+
+    ERR = sum over ranks i of (1/i) R_i prod_{j<i} (1 - R_j), with R = (2^g - 1) / 2^G; grades
+    below 0 count as 0.
+    """
+    stop = (np.exp2(np.maximum(grades, 0)) - 1) / 2.0**max_grade
+    reached = np.ones_like(stop)
+    reached[:, 1:] = np.cumprod(1 - stop, axis=1)[:, :-1]
+    ranks = np.arange(1, grades.shape[1] + 1)
+    return np.asarray((stop * reached / ranks).sum(axis=1), dtype=np.float64)

@@ -1,0 +1,44 @@
+"""Everything that a user can cause, in the words that the user will read.
+
+The library raises these; only `riskcli.__main__` turns them into an exit code.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class RiskevalError(Exception):
+    """Base of all errors that are the input's or the command line's, not the program's."""
+
+    exit_code = 2
+
+
+class InputError(RiskevalError):
+    """A file that cannot be taken: which one, where in it, a stable code, and what is wrong."""
+
+    def __init__(self, path: Path | str, code: str, message: str, line: int | None = None) -> None:
+        self.path = str(path)
+        self.code = code
+        self.message = message
+        self.line = line
+        super().__init__(f"{location(self.path, line)}: {code}: {message}")
+
+
+class UsageError(RiskevalError):
+    """A request that cannot be carried out as it was put."""
+
+
+def location(path: str, line: int | None) -> str:
+    """`file:line`, the way editors and CI services link it."""
+    return path if line is None else f"{path}:{line}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint naming the known words that look most like `word`, or nothing."""
+    names = list(known)
+    folded = {name.lower(): name for name in reversed(names)}
+    close = difflib.get_close_matches(word.lower(), folded, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(folded[c] for c in close)}?" if close else ""

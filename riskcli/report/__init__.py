@@ -1,0 +1,1 @@
+"""Renderings of results: tables for people, formats for machines. Nothing here computes."""

@@ -1,0 +1,154 @@
+"""A table for people, independent of where it is shown, and its renderings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from riskcli.report import escape
+
+Mark = Literal["", "better", "worse"]
+SYMBOLS: dict[Mark, str] = {"": "", "better": "▲", "worse": "▼"}
+_COLOURS: dict[Mark, str] = {"": "", "better": "green", "worse": "red"}
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one cell shows: a text, a mark of significance, a rank beside it."""
+
+    text: str
+    mark: Mark = ""
+    rank: int | None = None
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column's heading. `ranked` columns show a rank beside each value."""
+
+    text: str
+    left: bool = False
+    ranked: bool = False
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Display:
+    """A table with a title above and a caption of several lines below."""
+
+    title: str
+    headings: Sequence[Heading]
+    rows: Sequence[Sequence[Cell]]
+    caption: Sequence[str] = ()
+
+    def width(self) -> int:
+        """The columns of a terminal that the table takes."""
+        return sum(_column_width(self, place) for place in range(len(self.headings))) + (
+            _GAP * (len(self.headings) - 1)
+        )
+
+
+_GAP = 2
+
+
+def _column_width(display: Display, place: int) -> int:
+    heading = display.headings[place]
+    digits = _rank_digits(display, place)
+    cells = [len(escape.visible(row[place].text)) for row in display.rows]
+    longest = max([len(line) for line in heading.text.split("\n")] + cells)
+    return longest + int(heading.marked) + (digits + 1 if heading.ranked else 0)
+
+
+def _rank_digits(display: Display, place: int) -> int:
+    return max([len(str(row[place].rank or "")) for row in display.rows] + [1])
+
+
+def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
+    """The displays as a terminal of that width shows them."""
+    stream = StringIO()
+    console = Console(
+        file=stream,
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        legacy_windows=False,
+    )
+    for number, display in enumerate(displays):
+        if number:
+            console.print()
+        if display.title:
+            console.print(Text(display.title, style="bold"))
+        if display.rows:
+            console.print(_rich_table(display))
+        for line in display.caption:
+            console.print(Text(line, style="dim"))
+    text = stream.getvalue()
+    return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _rich_table(display: Display) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    digits = [_rank_digits(display, place) for place in range(len(display.headings))]
+    for heading, wide in zip(display.headings, digits, strict=True):
+        table.add_column(
+            _rich_heading(heading, wide),
+            justify="left" if heading.left else "right",
+            overflow="fold",
+            no_wrap=not heading.left,
+        )
+    for row in display.rows:
+        cells = zip(row, display.headings, digits, strict=True)
+        table.add_row(*(_rich_cell(cell, heading, wide) for cell, heading, wide in cells))
+    return table
+
+
+def _rich_heading(heading: Heading, rank_digits: int) -> Text:
+    """Each line of the heading, above the values; `#` above the ranks."""
+    mark = " " if heading.marked else ""
+    lines = [line + mark for line in heading.text.split("\n")]
+    if heading.ranked:
+        blank = " " * (rank_digits + 1)
+        lines = [line + blank for line in lines[:-1]] + [f"{lines[-1]} {'#':>{rank_digits}}"]
+    return Text("\n".join(lines), style="bold")
+
+
+def _rich_cell(cell: Cell, heading: Heading, rank_digits: int) -> Text:
+    text = Text(escape.visible(cell.text), style="bold" if cell.strong else "")
+    if heading.marked:
+        text.append(SYMBOLS[cell.mark] or " ", style=_COLOURS[cell.mark])
+    if heading.ranked:
+        text.append(f" {cell.rank if cell.rank is not None else '':>{rank_digits}}", style="dim")
+    return text
+
+
+def as_markdown(displays: Sequence[Display]) -> str:
+    """The displays as Markdown tables, ranks in brackets."""
+    return "\n".join(_markdown_table(display) for display in displays)
+
+
+def _markdown_table(display: Display) -> str:
+    headings = [escape.markdown(h.text.replace("\n", " ")) for h in display.headings]
+    rulers = [":--" if heading.left else "--:" for heading in display.headings]
+    lines = [f"**{escape.markdown(display.title)}**", ""] if display.title else []
+    lines += ["| " + " | ".join(headings) + " |", "|" + "|".join(rulers) + "|"]
+    lines += ["| " + " | ".join(map(_markdown_cell, row)) + " |" for row in display.rows]
+    caption = "  \n".join(escape.markdown(line) for line in display.caption)
+    return "\n".join([*lines, "", caption, ""])
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = escape.markdown(cell.text)
+    if cell.strong:
+        text = f"**{text}**"
+    rank = "" if cell.rank is None else f"({cell.rank})"
+    return " ".join(part for part in (text, SYMBOLS[cell.mark], rank) if part)

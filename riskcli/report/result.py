@@ -1,0 +1,66 @@
+"""What a command found: tidy rows, and the settings, inputs and warnings they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskcli.notes import Note
+from riskcli.trec.source import sha256
+from riskcli.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """Rows of values in the order of the columns; None is undefined, nothing is infinite."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
+    settings: Mapping[str, Any]
+    inputs: Sequence[tuple[Path, str]] = ()
+    notes: Sequence[Note] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further members of the JSON object."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+    def envelope(self) -> dict[str, Any]:
+        """The JSON object, but for the rows."""
+        return {
+            "riskeval": __version__,
+            "settings": dict(self.settings),
+            "inputs": [
+                {"path": path.name, "sha256": sha256(path), "kind": kind}
+                for path, kind in self.inputs
+            ],
+            "warnings": [
+                {"code": note.code, "message": note.message} for note in self.notes if note.warning
+            ],
+            **self.extra,
+        }
+
+
+def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:
+    """Plain Python values: None for NaN and infinities, int where counts or ranks are whole."""
+    tidied: list[Value] = []
+    for value in values:
+        if not isinstance(value, float):
+            tidied.append(value)
+        elif value - value != 0:  # NaN or infinite
+            tidied.append(None)
+        elif whole and value.is_integer():
+            tidied.append(int(value))
+        else:
+            tidied.append(value)
+    return tidied

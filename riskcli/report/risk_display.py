@@ -1,0 +1,250 @@
+"""The risk table for people: a row a run, as many alphas and details side by side as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from riskcli.notes import counted
+from riskcli.report.display import UNDEFINED, Cell, Display, Heading, Mark
+from riskcli.results import RiskTable
+from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.table import Block
+
+BASELINE_MARK = "◆"
+WIDE = 1_000
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: Heading
+    cells: list[Cell]
+
+
+def displays(table: RiskTable, width: int, precision: int | None = None) -> list[Display]:
+    """A display for each measure and baseline, more where the alphas do not fit side by side."""
+    made = []
+    for blocks in _groups(table.blocks):
+        chunks = _chunks(blocks, width, precision)
+        for place, chunk in enumerate(chunks):
+            caption = caption_of(table, blocks) if place == len(chunks) - 1 else []
+            made.append(_display(chunk, precision, width, caption))
+    return made
+
+
+def _groups(blocks: Sequence[Block]) -> list[list[Block]]:
+    """The blocks that differ in alpha only."""
+    groups: dict[tuple[str, str, str], list[Block]] = {}
+    for block in blocks:
+        groups.setdefault((block.measure, block.baseline, block.population), []).append(block)
+    return list(groups.values())
+
+
+def _chunks(blocks: list[Block], width: int, precision: int | None) -> list[list[Block]]:
+    """The blocks in as few tables as fit the width."""
+    for size in range(len(blocks), 1, -1):
+        chunks = [blocks[start : start + size] for start in range(0, len(blocks), size)]
+        if all(_display(chunk, precision, 0, []).width() <= width for chunk in chunks):
+            return chunks
+    return [[block] for block in blocks]
+
+
+def _display(
+    blocks: Sequence[Block], precision: int | None, width: int, caption: Sequence[str]
+) -> Display:
+    """One table; `width` beyond what its columns need is filled with details."""
+    columns = _run_columns(blocks[0], precision)
+    for block in blocks:
+        columns += _alpha_columns(block, precision, named=len(blocks) > 1)
+    display = _as_display(blocks, columns, caption)
+    for extra in _extras(blocks, precision):
+        wider = _as_display(blocks, [*columns, extra], caption)
+        if wider.width() <= width:
+            columns, display = [*columns, extra], wider
+    return display
+
+
+def _as_display(
+    blocks: Sequence[Block], columns: Sequence[_Column], caption: Sequence[str]
+) -> Display:
+    rows = list(zip(*(column.cells for column in columns), strict=True))
+    alphas = ", ".join(f"{block.alpha:g}" for block in blocks)
+    title = f"{blocks[0].measure}, baseline {shortened(blocks[0].baseline)}, α = {alphas}"
+    return Display(title, [column.heading for column in columns], rows, caption)
+
+
+def shortened(name: str, most: int = 48) -> str:
+    """A baseline's name, cut where a set of many runs makes it too long for a heading."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _run_columns(block: Block, precision: int | None) -> list[_Column]:
+    """Place, name, mean and win/tie/loss: what does not depend on alpha."""
+    members = set(block.baseline_members)
+    names = [
+        Cell(f"{run} {BASELINE_MARK}" if row in members else run, strong=row in members)
+        for row, run in enumerate(block.runs)
+    ]
+    columns = [
+        _Column(Heading("#"), [_rank_cell(block, row) for row in range(len(block.runs))]),
+        _Column(Heading("run", left=True), names),
+    ]
+    fixed = [measure for measure in measures() if not measure.depends_on_alpha]
+    columns += [_measure_column(block, m, precision, ranked=m.id != "mean") for m in fixed]
+    columns.append(_Column(Heading("W/T/L"), _record_cells(block)))
+    return columns
+
+
+def _rank_cell(block: Block, row: int) -> Cell:
+    return Cell(_whole(block, "rank_mean", row))
+
+
+def _record_cells(block: Block) -> list[Cell]:
+    cells = []
+    for row in range(len(block.runs)):
+        parts = [_whole(block, name, row) for name in ("wins", "ties", "losses")]
+        cells.append(Cell(UNDEFINED if UNDEFINED in parts else "/".join(parts)))
+    return cells
+
+
+def _alpha_columns(block: Block, precision: int | None, named: bool) -> list[_Column]:
+    prefix = f"α={block.alpha:g}\n" if named else ""
+    return [
+        _measure_column(block, measure, precision, ranked=True, prefix=prefix)
+        for measure in measures()
+        if measure.depends_on_alpha
+    ]
+
+
+def _measure_column(
+    block: Block,
+    measure: RiskMeasure,
+    precision: int | None,
+    ranked: bool,
+    prefix: str = "",
+) -> _Column:
+    decimals = measure.decimals if precision is None else precision
+    flags = block.columns.get(f"{measure.id}_flag")
+    heading = Heading(
+        prefix + measure.title, ranked=ranked, marked=flags is not None and measure.id != "urisk"
+    )
+    cells = []
+    for row in range(len(block.runs)):
+        rank = _number(block, f"rank_{measure.id}", row)
+        cells.append(
+            Cell(
+                _decimal(_number(block, measure.id, row), decimals),
+                mark=cast(Mark, str(flags[row])) if flags is not None else "",
+                rank=int(rank) if ranked and rank is not None else None,
+            )
+        )
+    return _Column(heading, cells)
+
+
+def _extras(blocks: Sequence[Block], precision: int | None) -> list[_Column]:
+    """Details for wide terminals, most wanted first."""
+    first = blocks[0]
+    rows = range(len(first.runs))
+    extras = [_Column(Heading("L>20%"), [Cell(_whole(first, "losses20", row)) for row in rows])]
+    for title, name in (("Reward", "reward"), ("Risk", "risk")):
+        cells = [Cell(_decimal(_number(first, name, row), 4)) for row in rows]
+        extras.append(_Column(Heading(title), cells))
+    if len(blocks) == 1:
+        extras += [
+            _interval_column(first, measure, precision)
+            for measure in sorted(measures(), key=lambda m: m.id != "georisk")
+            if f"{measure.id}_lo" in first.columns
+        ]
+    return extras
+
+
+def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) -> _Column:
+    decimals = measure.decimals if precision is None else precision
+    cells = []
+    for row in range(len(block.runs)):
+        ends = [_number(block, f"{measure.id}{end}", row) for end in ("_lo", "_hi")]
+        low, high = (_decimal(end, decimals) for end in ends)
+        cells.append(Cell(UNDEFINED if None in ends else f"[{low}, {high}]"))
+    return _Column(Heading(f"{measure.title} interval"), cells)
+
+
+def _number(block: Block, name: str, row: int) -> float | None:
+    column = block.columns.get(name)
+    if column is None or np.isnan(column[row]):
+        return None
+    return float(column[row])
+
+
+def _whole(block: Block, name: str, row: int) -> str:
+    value = _number(block, name, row)
+    return UNDEFINED if value is None else f"{value:.4g}"
+
+
+def _decimal(value: float | None, decimals: int) -> str:
+    if value is None:
+        return UNDEFINED
+    if np.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def caption_of(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
+    """What was compared with what, and exactly what the marks claim."""
+    first = blocks[0]
+    population = "all runs" if first.population == "all" else "the baselines and the run itself"
+    lines = [
+        f"{first.measure} on {counted(first.topics, 'topic')}, "
+        f"{counted(len(first.runs), 'run')} shown; population of ZRisk and GeoRisk: {population}; "
+        f"# ranks, 1 is best."
+    ]
+    if first.baseline_members:
+        lines[0] += f" {BASELINE_MARK} baseline."
+    if first.families:
+        lines += [_flag_line(table, first), *_claims(table, blocks)]
+    return lines
+
+
+def _flag_line(table: RiskTable, block: Block) -> str:
+    testing = table.options.testing
+    sizes = sorted(set(block.families.values()))
+    size = " or ".join(map(str, sizes))
+    scope = "the whole table" if testing.family == "all" else "each column"
+    correction = CORRECTION_TITLES[testing.correction]
+    return (
+        f"▲ better, ▼ worse at γ = {testing.gamma:g} ({correction}; {size} tests in {scope}), "
+        "conditional on these runs:"
+    )
+
+
+def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
+    """For each tested measure, the statement that a mark makes, in the words of the contract."""
+    block = blocks[0]
+    against = shortened(block.baseline)
+    reference = (
+        against
+        if len(block.baseline_members) == 1
+        else "the mean over the baselines"
+        if block.baseline_members
+        else "the mean over the population"
+    )
+    test = (
+        "the label-swap test"
+        if table.options.testing.test == "swap"
+        else "the delete-one-topic jackknife"
+    )
+    weights = " or ".join(f"{1 + block.alpha:g}" for block in blocks)
+    claims: dict[str, Callable[[], str]] = {
+        "mean": lambda: f"Mean: it differs from that of {against} (paired t).",
+        "trisk": lambda: (
+            f"TRisk: gains outweigh, or are outweighed by, losses counted {weights} times "
+            "(t); where losses count more than once, two equal systems get ▼ too."
+        ),
+        "zrisk": lambda: f"ZRisk, GeoRisk: they differ from those of {reference} ({test}).",
+    }
+    return [claim() for name, claim in claims.items() if name in block.families]

@@ -1,0 +1,155 @@
+"""The risk table as an object of the library: its blocks, and all they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.errors import UsageError, nearest
+from riskcli.matrix import ScoreMatrix
+from riskcli.notes import Note
+from riskcli.order import natural_key
+from riskcli.report.result import Result, Value, tidy
+from riskcli.risk.measures import all_columns, measure_ids
+from riskcli.risk.table import Block, Options, risk_blocks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class RiskTable:
+    """Every measure of every run for each effectiveness measure, baseline and alpha."""
+
+    blocks: tuple[Block, ...]
+    options: Options
+    settings: Mapping[str, Any]
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def sorted_by(self, column: str = "mean") -> RiskTable:
+        """The runs of each block by that column: names naturally, values highest first."""
+        known = sortable_columns()
+        if column not in known:
+            raise UsageError(f"cannot sort by {column!r}{nearest(column, known)}")
+        orders: dict[tuple[str, str], list[int]] = {}
+        for block in self.blocks:
+            orders.setdefault((block.measure, block.baseline), _order(block, column))
+        blocks = [b.ordered(orders[b.measure, b.baseline]) for b in self.blocks]
+        return replace(self, blocks=tuple(blocks))
+
+    def top(self, count: int) -> RiskTable:
+        """Only the first runs of each block, as they are sorted."""
+        blocks = [block.ordered(range(min(count, len(block.runs)))) for block in self.blocks]
+        return replace(self, blocks=tuple(blocks))
+
+    def result(self) -> Result:
+        """The tidy rows in the columns of the contract."""
+        names = tuple(column.name for column in all_columns())
+        rows = [row for block in self.blocks for row in _rows(block)]
+        return Result(names, rows, self.settings, self.inputs, self.notes)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The tidy rows as a DataFrame."""
+        return self.result().to_frame()
+
+
+def risk_table(
+    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
+    baseline: str | Sequence[str] = "@mean",
+    *,
+    options: Options | None = None,
+    settings: Mapping[str, Any] | None = None,
+    inputs: Iterable[tuple[Path, str]] = (),
+    notes: Iterable[Note] = (),
+) -> RiskTable:
+    """URisk, TRisk, ZRisk and GeoRisk of every run of one or several score matrices.
+
+    `scores` may be a DataFrame of runs (index) by topics (columns). `baseline` is a run's name, a
+    glob, several of them, or one of @mean, @median, @max, @min; `options` holds the rest.
+    """
+    options = options or Options()
+    names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
+    options = replace(options, baselines=names)
+    blocks: list[Block] = []
+    gathered = list(notes)
+    for matrix in _matrices(scores):
+        found, cautions = risk_blocks(matrix, options)
+        blocks += found
+        gathered += cautions
+    return RiskTable(
+        tuple(blocks),
+        options,
+        {**(settings or {}), **_described(options)},
+        tuple(inputs),
+        tuple(dict.fromkeys(gathered)),
+    )
+
+
+def sortable_columns() -> list[str]:
+    """The columns that a table can be sorted by."""
+    return ["run", *measure_ids(), "wins", "losses", "losses20", "reward", "risk", "mean_diff"]
+
+
+def _matrices(scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame) -> list[ScoreMatrix]:
+    if isinstance(scores, ScoreMatrix):
+        return [scores]
+    if isinstance(scores, Iterable) and not hasattr(scores, "to_numpy"):
+        return list(scores)
+    return [ScoreMatrix.from_frame(cast("pd.DataFrame", scores))]
+
+
+def _order(block: Block, column: str) -> list[int]:
+    rows = sorted(range(len(block.runs)), key=lambda row: natural_key(block.runs[row]))
+    if column == "run":
+        return rows
+    values = np.asarray(block.columns.get(column, np.full(len(rows), np.nan)), dtype=float)
+    return sorted(rows, key=lambda row: (np.isnan(values[row]), -np.nan_to_num(values[row])))
+
+
+def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
+    size = len(block.runs)
+    fixed: dict[str, list[Value]] = {
+        "run": list(block.runs),
+        "measure": [block.measure] * size,
+        "baseline": [block.baseline] * size,
+        "population": [block.population] * size,
+        "alpha": [block.alpha] * size,
+        "topics": [block.topics] * size,
+    }
+    columns = [
+        fixed.get(column.name) or _tidy_column(block.columns.get(column.name), column.kind, size)
+        for column in all_columns()
+    ]
+    return zip(*columns, strict=True)
+
+
+def _tidy_column(
+    values: NDArray[np.float64] | NDArray[np.str_] | None, kind: str, size: int
+) -> list[Value]:
+    if values is None:
+        return ["" if kind == "flag" else None] * size
+    return tidy(values.tolist(), whole=kind in ("count", "rank"))
+
+
+def _described(options: Options) -> dict[str, Any]:
+    """The options as machine formats record them."""
+    testing = options.testing
+    described: dict[str, Any] = {
+        "baselines": list(options.baselines),
+        "pool": options.pool,
+        "population": options.population or "auto",
+        "alphas": list(options.alphas),
+        "gamma": testing.gamma,
+        "test": testing.test,
+        "correction": testing.correction,
+        "family": testing.family,
+    }
+    if testing.test == "swap":
+        described |= {"swaps": testing.swaps, "seed": testing.seed}
+    return described

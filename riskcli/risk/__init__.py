@@ -1,0 +1,1 @@
+"""The risk measures: pure functions on arrays, each formula in one place."""

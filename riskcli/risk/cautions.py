@@ -1,0 +1,106 @@
+"""Situations in which a number of the table is less solid than it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskcli.matrix import ScoreMatrix
+from riskcli.notes import Note, counted, listed
+from riskcli.risk.comparison import Comparison
+
+FEW_TOPICS = 25
+FEW_DIFFERING = 10
+MANY_ZEROS = 1 / 3
+
+
+def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
+    """The warnings that apply to one comparison (thresholds from the simulation study)."""
+    measure, runs, topics = matrix.measure, matrix.runs, matrix.topics
+    found = [
+        _one_topic(comparison),
+        _few_topics(comparison),
+        _few_differing(measure, runs, comparison),
+        _negative(measure, runs, topics, comparison),
+        _many_zeros(measure, comparison, alphas),
+        _single_topic_run(measure, runs, comparison),
+        _only_zeros(measure, runs, comparison),
+    ]
+    return [note for note in found if note is not None]
+
+
+def _one_topic(comparison: Comparison) -> Note | None:
+    if comparison.topics > 1:
+        return None
+    return Note("one-topic", "with a single topic nothing can be tested; TRisk and p are empty")
+
+
+def _few_topics(comparison: Comparison) -> Note | None:
+    if not 1 < comparison.topics < FEW_TOPICS:
+        return None
+    message = f"with {comparison.topics} topics (fewer than {FEW_TOPICS}) tests are rough"
+    return Note("few-topics", message)
+
+
+def _few_differing(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
+    if comparison.topics < FEW_TOPICS:
+        return None
+    differing = comparison.paired.wins + comparison.paired.losses
+    few = [
+        f"{run} ({count})"
+        for row, (run, count) in enumerate(zip(runs, differing, strict=True))
+        if count < FEW_DIFFERING and row != comparison.baseline.own_row
+    ]
+    if not few:
+        return None
+    message = (
+        f"{measure}: differs from {comparison.baseline.name} on fewer than {FEW_DIFFERING} "
+        f"topics, so that its tests see little: {listed(few)}"
+    )
+    return Note("few-differing-topics", message)
+
+
+def _negative(
+    measure: str, runs: Sequence[str], topics: Sequence[str], comparison: Comparison
+) -> Note | None:
+    if not comparison.has_negative:
+        return None
+    places = np.argwhere(comparison.scores < 0)
+    run, topic = places[0]
+    message = (
+        f"{measure}: ZRisk and GeoRisk are left empty, they need scores of at least 0: run "
+        f"{runs[run]} has {comparison.scores[run, topic]:g} on topic {topics[topic]}"
+    )
+    if len(places) > 1:
+        message += f", and {len(places) - 1} more below 0"
+    return Note("negative-score", message)
+
+
+def _many_zeros(measure: str, comparison: Comparison, alphas: Sequence[float]) -> Note | None:
+    zeros = float((comparison.scores == 0).mean())
+    if 0.0 not in alphas or zeros <= MANY_ZEROS:
+        return None
+    message = (
+        f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 the tests and intervals of ZRisk "
+        "are too bold"
+    )
+    return Note("many-zeros", message)
+
+
+def _single_topic_run(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
+    nonzero = np.count_nonzero(comparison.scores, axis=1)
+    single = [run for run, count in zip(runs, nonzero, strict=True) if count == 1]
+    if not single or comparison.topics == 1:
+        return None
+    message = f"{measure}: {counted(len(single), 'run')} scored on one topic only, so that its "
+    message += f"intervals cannot be trusted: {listed(single)}"
+    return Note("single-topic-run", message)
+
+
+def _only_zeros(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
+    empty = [run for run, row in zip(runs, comparison.scores, strict=True) if not row.any()]
+    if not empty:
+        return None
+    message = f"{measure}: all scores are 0, so that ZRisk and GeoRisk are not tested: "
+    return Note("only-zeros", message + listed(empty))

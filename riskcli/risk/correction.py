@@ -1,0 +1,59 @@
+"""p-values of a family of tests, adjusted for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def holm(p: Floats) -> Floats:
+    """Holm (1979): step-down; controls the chance of any false flag, always beats Bonferroni."""
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def bonferroni(p: Floats) -> Floats:
+    """Each p times the number of tests."""
+    return np.minimum(p * len(p), 1.0)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """Benjamini and Hochberg (1995): controls the expected share of false flags."""
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p))
+
+
+def uncorrected(p: Floats) -> Floats:
+    """The p-values as they are, as in the papers' tables."""
+    return p
+
+
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": holm,
+    "bonferroni": bonferroni,
+    "bh": benjamini_hochberg,
+    "none": uncorrected,
+}
+CORRECTION_TITLES = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "none": "no correction",
+}
+
+
+def adjust(p: Floats, method: str) -> tuple[Floats, int]:
+    """The adjusted p-values and the size of the family; a NaN is no test and stays NaN."""
+    tested = np.isfinite(p)
+    adjusted = np.full_like(p, np.nan)
+    if tested.any():
+        adjusted[tested] = CORRECTIONS[method](p[tested])
+    return adjusted, int(np.count_nonzero(tested))

@@ -1,0 +1,138 @@
+"""Intervals and tests: what a flag of the table rests on. The sampling unit is the topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from riskcli.errors import UsageError
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.correction import CORRECTIONS
+from riskcli.risk.jackknife import Replicates, replicate
+from riskcli.risk.paired import ratio_to_error, two_sided_p
+from riskcli.risk.swap import LEAST_SWAPS, swap_p_values
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Testing:
+    """How differences are tested: level, test of ZRisk and GeoRisk, correction and its family."""
+
+    gamma: float = 0.05
+    test: Literal["jackknife", "swap"] = "jackknife"
+    correction: str = "holm"
+    family: Literal["column", "all"] = "column"
+    swaps: int = LEAST_SWAPS
+    seed: int = 20161
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma < 1:
+            raise UsageError(f"gamma is {self.gamma}, expected a number between 0 and 1")
+        if self.correction not in CORRECTIONS:
+            known = ", ".join(CORRECTIONS)
+            raise UsageError(f"correction is {self.correction!r}, expected one of {known}")
+        if self.swaps < LEAST_SWAPS:
+            raise UsageError(f"found {self.swaps} swaps, expected at least {LEAST_SWAPS}")
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The tests of one comparison, for all the alphas of a table."""
+
+    comparison: Comparison
+    testing: Testing
+    alphas: tuple[float, ...]
+
+    @property
+    def degrees(self) -> int:
+        """C - 1 degrees of freedom."""
+        return self.comparison.topics - 1
+
+    @cached_property
+    def critical(self) -> float:
+        """The two-sided critical value of Student's t at level gamma."""
+        if self.degrees < 1:
+            return float("nan")
+        return float(stdtrit(self.degrees, 1 - self.testing.gamma / 2))
+
+    def population_columns(
+        self, measure_id: str, alpha: float, values: Floats, scale: float
+    ) -> dict[str, Floats]:
+        """Interval, difference and p-value of "zrisk" or "georisk".
+
+        `scale` turns the statistic that is jackknifed (ZRisk/c, GeoRisk) into the value shown. A
+        run whose scores are all 0, or whose baseline's are, has none of them.
+        """
+        comparison = self.comparison
+        empty = comparison.scores.sum(axis=1) == 0
+        void = empty | empty[list(comparison.reference)].all()
+        difference = values - self._reference_values(measure_id, alpha, values)
+        unknown = np.full(len(values), np.nan)
+        margin, p = unknown, unknown
+        if self.degrees >= 1:
+            replicates = self.replicates(measure_id, alpha)
+            margin = self.critical * replicates.own_error() * scale
+            p = self._p_values(measure_id, alpha, difference / scale, replicates)
+        return {
+            f"{measure_id}_lo": np.where(empty, np.nan, values - margin),
+            f"{measure_id}_hi": np.where(empty, np.nan, values + margin),
+            f"{measure_id}_diff": comparison.off_baseline(np.where(void, np.nan, difference)),
+            f"{measure_id}_p": comparison.off_baseline(np.where(void, np.nan, p)),
+        }
+
+    def replicates(self, measure_id: str, alpha: float) -> Replicates:
+        """The delete-one-topic values of "zrisk" (as ZRisk/c) or "georisk"."""
+        return self._replicates[measure_id][self.alphas.index(alpha)]
+
+    @cached_property
+    def _replicates(self) -> dict[str, list[Replicates]]:
+        return replicate(self.comparison, self.alphas)
+
+    def _reference_values(self, measure_id: str, alpha: float, values: Floats) -> Floats:
+        """What each run's value is compared with, measured in the same matrix as the run."""
+        comparison = self.comparison
+        if comparison.population == "all":
+            return np.full(len(values), values[list(comparison.reference)].mean())
+        crowds = comparison.reference_crowds()
+        measured = [
+            crowd.zrisk(alpha) if measure_id == "zrisk" else crowd.georisk(alpha)
+            for crowd in crowds
+        ]
+        return np.asarray(sum(measured) / len(measured))
+
+    def _p_values(
+        self, measure_id: str, alpha: float, difference: Floats, replicates: Replicates
+    ) -> Floats:
+        if self.testing.test == "swap":
+            return self._swap_p_values[alpha][measure_id]
+        t = ratio_to_error(difference, replicates.difference_error())
+        return two_sided_p(t, self.degrees)
+
+    @cached_property
+    def _swap_p_values(self) -> dict[float, dict[str, Floats]]:
+        """The swap test of every run against the baseline run, with the same swaps for each."""
+        comparison = self.comparison
+        if len(comparison.reference) != 1:
+            raise UsageError("the swap test needs one run as the baseline")
+        baseline = comparison.scores[comparison.reference[0]]
+        totals = np.broadcast_to(comparison.crowd.topic_totals, comparison.scores.shape)
+        grand = np.broadcast_to(comparison.crowd.grand_total, (len(totals),))
+        found: dict[float, dict[str, Floats]] = {}
+        for alpha in self.alphas:
+            by_run = [
+                swap_p_values(
+                    run, baseline, totals[row], float(grand[row]), alpha,
+                    self.testing.swaps, self.testing.seed,
+                )
+                for row, run in enumerate(comparison.scores)
+            ]  # fmt: skip
+            found[alpha] = {
+                name: np.array([each[name] for each in by_run]) for name in ("zrisk", "georisk")
+            }
+        return found

@@ -1,0 +1,54 @@
+"""What a risk measure declares of itself, once; everything else reads it from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.risk.columns import Column
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.inference import Inference
+
+Floats = NDArray[np.float64]
+Values = Callable[[Comparison, float], Floats]
+Details = Callable[[Comparison, float, Inference], Mapping[str, Floats]]
+
+
+def no_details(_comparison: Comparison, _alpha: float, _inference: Inference) -> dict[str, Floats]:
+    """For a measure that has a value and nothing beside it."""
+    return {}
+
+
+@dataclass(frozen=True)
+class RiskMeasure:
+    """One measure: what it is called, what it means, how it is computed and tested.
+
+    `values` gives each run's value at an alpha. `details` gives further columns; `<id>_p`, and
+    `<id>_diff` whose sign says which way, get an adjusted p-value and a flag from the table.
+    `paired` values are empty in the baseline's own row; `nonnegative` scores are needed by some.
+    """
+
+    id: str
+    title: str
+    summary: str
+    formula: str
+    source: str
+    reading: str
+    place: int
+    values: Values
+    details: Details = no_details
+    paired: bool = False
+    nonnegative: bool = False
+    depends_on_alpha: bool = True
+    decimals: int = 4
+    columns: tuple[Column, ...] = field(default=())
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """The value's column, the further ones declared, and the rank."""
+        value = Column(self.id, "number", f"{self.title}: {self.summary}")
+        rank = Column(f"rank_{self.id}", "rank", f"rank by {self.title}")
+        return (value, *self.columns, rank)

@@ -1,0 +1,39 @@
+"""GeoRisk: mean effectiveness and ZRisk in one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.inference import Inference
+from riskcli.risk.measure import RiskMeasure
+
+Floats = NDArray[np.float64]
+
+
+def georisk(comparison: Comparison, alpha: float) -> Floats:
+    """SIGIR'16, Eq. 7, with the square root (the printed root "c" is a slip of typesetting)."""
+    return comparison.crowd.georisk(alpha)
+
+
+def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+    """Interval, difference to the baseline and its test."""
+    values = georisk(comparison, alpha)
+    return inference.population_columns("georisk", alpha, values, scale=1.0)
+
+
+MEASURE = RiskMeasure(
+    id="georisk",
+    title="GeoRisk",
+    summary="geometric mean of effectiveness and of ZRisk turned into a probability",
+    formula="√( (S_i / c) · Φ(ZRisk_i / c) )",
+    source="SIGIR'16, Eq. 7",
+    reading="Higher is better: effective and close to, or above, the expected profile.",
+    place=4,
+    values=georisk,
+    details=details,
+    nonnegative=True,
+)

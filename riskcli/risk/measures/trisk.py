@@ -1,0 +1,45 @@
+"""TRisk: URisk as a t statistic, so that it can be tested."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.inference import Inference
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.paired import two_sided_p
+
+Floats = NDArray[np.float64]
+
+
+def trisk(comparison: Comparison, alpha: float) -> Floats:
+    """SIGIR'14, Eq. 10."""
+    return comparison.paired.trisk(alpha)
+
+
+def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+    """The two-sided p-value with c - 1 degrees of freedom."""
+    p = two_sided_p(trisk(comparison, alpha), inference.degrees)
+    return {"trisk_p": comparison.off_baseline(p)}
+
+
+MEASURE = RiskMeasure(
+    id="trisk",
+    title="TRisk",
+    summary="URisk over its standard error, Student's t with c - 1 degrees of freedom",
+    formula="URisk / (s_w / √c), w_q = δ_q or (1 + α) δ_q where δ_q < 0",
+    source="SIGIR'14, Eq. 10 and 12; SIGIR'16, Eq. 2",
+    reading=(
+        "Far above 0: gains outweigh losses, each counted 1 + α times; far below 0: they are "
+        "outweighed. For α > 0 two equal systems have a negative TRisk: it does not say that "
+        "they differ."
+    ),
+    place=2,
+    values=trisk,
+    details=details,
+    paired=True,
+    decimals=2,
+)

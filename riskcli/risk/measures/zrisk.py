@@ -1,0 +1,44 @@
+"""ZRisk: how far a run's profile over topics falls short of what its population leads to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.inference import Inference
+from riskcli.risk.measure import RiskMeasure
+
+Floats = NDArray[np.float64]
+
+
+def zrisk(comparison: Comparison, alpha: float) -> Floats:
+    """SIGIR'16, Eq. 6."""
+    return comparison.crowd.zrisk(alpha)
+
+
+def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+    """Tested as ZRisk/c, a mean over topics; shown on ZRisk's own scale."""
+    values = zrisk(comparison, alpha)
+    return inference.population_columns("zrisk", alpha, values, scale=comparison.topics)
+
+
+MEASURE = RiskMeasure(
+    id="zrisk",
+    title="ZRisk",
+    summary="standardised departures from the expected profile, shortfalls 1 + alpha times",
+    formula="Σ_{z>0} z + (1 + α) Σ_{z<0} z, z_q = (x_q − e_q)/√e_q, e_q = S_i T_q / N",
+    source="SIGIR'16, Eq. 5 and 6",
+    reading=(
+        "Higher is safer; 0 for a run proportional to its population. Says nothing of the level "
+        "of effectiveness, and grows with the square root of the scale of the scores: a run at "
+        "0.9 of another's scores can look less risky."
+    ),
+    place=3,
+    values=zrisk,
+    details=details,
+    nonnegative=True,
+    decimals=3,
+)

@@ -1,0 +1,226 @@
+"""The risk table: every measure of every run, for each baseline and each alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.errors import UsageError
+from riskcli.matrix import ScoreMatrix
+from riskcli.notes import Note
+from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
+from riskcli.risk.cautions import cautions
+from riskcli.risk.comparison import Comparison, PopulationRule, population_rule
+from riskcli.risk.correction import adjust
+from riskcli.risk.inference import Inference, Testing
+from riskcli.risk.measures import all_columns, measures
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows of one measure, baseline, population and alpha: an array a column, a cell a run."""
+
+    measure: str
+    baseline: str
+    population: str
+    alpha: float
+    topics: int
+    runs: tuple[str, ...]
+    columns: Mapping[str, Floats | Flags]
+    baseline_row: int | None
+    baseline_members: tuple[int, ...]
+    families: Mapping[str, int]
+    """The number of tests that each p-value was corrected for."""
+
+    def ordered(self, order: Sequence[int] | NDArray[np.intp]) -> Block:
+        """The block with its runs in another order (or fewer of them)."""
+        kept = [int(place) for place in order]
+        position = {row: place for place, row in enumerate(kept)}
+        members = tuple(position[row] for row in self.baseline_members if row in position)
+        own_row = None if self.baseline_row is None else position.get(self.baseline_row)
+        return replace(
+            self,
+            runs=tuple(self.runs[row] for row in kept),
+            columns={name: column[kept] for name, column in self.columns.items()},
+            baseline_row=own_row,
+            baseline_members=members,
+        )
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is compared with what, and how it is tested."""
+
+    baselines: tuple[str, ...] = ("@mean",)
+    pool: str = "mean"
+    population: PopulationRule | None = None
+    alphas: tuple[float, ...] = (1.0,)
+    testing: Testing = field(default_factory=Testing)
+
+    def __post_init__(self) -> None:
+        for alpha in self.alphas:
+            if not (np.isfinite(alpha) and alpha >= 0):
+                raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+
+
+def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list[Note]]:
+    """The blocks of one score matrix, and what to keep in mind when reading them."""
+    if not matrix.runs or not matrix.topics:
+        raise UsageError("the score matrix is empty")
+    baselines = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
+    named = _named(matrix.runs, options.baselines)
+    blocks: list[Block] = []
+    notes: list[Note] = []
+    for baseline in baselines:
+        rule = population_rule(options.population, named)
+        comparison = Comparison(matrix.values, baseline, rule, named)
+        blocks += _blocks_of(matrix, comparison, options)
+        notes += cautions(matrix, comparison, options.alphas)
+    if options.pool == POOL_EACH and len(baselines) > 1:
+        blocks += [_macro_average(blocks, alpha, named) for alpha in options.alphas]
+    if options.testing.family == "all":
+        blocks = _adjusted_together(blocks, options.testing)
+    return blocks, list(dict.fromkeys(notes))
+
+
+def _named(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
+    names = [name for name in wanted if not name.startswith("@")]
+    return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
+
+
+def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) -> list[Block]:
+    inference = Inference(comparison, options.testing, options.alphas)
+    baseline = comparison.baseline
+    made = []
+    for alpha in options.alphas:
+        columns = _columns(comparison, alpha, inference)
+        adjusted, families = _with_flags(columns, options.testing)
+        block = Block(
+            measure=matrix.measure,
+            baseline=baseline.name,
+            population=comparison.population,
+            alpha=alpha,
+            topics=comparison.topics,
+            runs=matrix.runs,
+            columns=adjusted,
+            baseline_row=baseline.own_row,
+            baseline_members=baseline.members,
+            families=families,
+        )
+        made.append(block)
+    return made
+
+
+def _columns(comparison: Comparison, alpha: float, inference: Inference) -> dict[str, Floats]:
+    """Values, details and ranks of every measure; NaN where a measure says nothing of a run."""
+    columns: dict[str, Floats] = {}
+    for measure in measures():
+        if measure.nonnegative and comparison.has_negative:
+            continue
+        values = measure.values(comparison, alpha)
+        if measure.paired:
+            values = comparison.off_baseline(values)
+        columns[measure.id] = values
+        columns.update(measure.details(comparison, alpha, inference))
+        columns[f"rank_{measure.id}"] = rank(values)
+    return columns
+
+
+def rank(values: Floats) -> Floats:
+    """1 for the highest; equal values share the smaller rank; NaN has none."""
+    ranks = np.full(len(values), np.nan)
+    ranked = ~np.isnan(values)
+    falling = np.sort(-values[ranked])
+    ranks[ranked] = np.searchsorted(falling, -values[ranked], side="left") + 1
+    return ranks
+
+
+def _with_flags(
+    columns: dict[str, Floats], testing: Testing
+) -> tuple[dict[str, Floats | Flags], dict[str, int]]:
+    """The columns with adjusted p-values and flags, and the size of each family of tests."""
+    completed: dict[str, Floats | Flags] = dict(columns)
+    families: dict[str, int] = {}
+    for measure in measures():
+        p = columns.get(f"{measure.id}_p")
+        if p is None:
+            continue
+        adjusted, families[measure.id] = adjust(p, testing.correction)
+        effect = columns.get(f"{measure.id}_diff", columns[measure.id])
+        completed[f"{measure.id}_p_adj"] = adjusted
+        completed[f"{measure.id}_flag"] = flags(effect, adjusted, testing.gamma)
+    return completed, families
+
+
+def flags(effect: Floats, p: Floats, gamma: float) -> Flags:
+    """`better` or `worse` where p < gamma, by the sign of the effect; empty otherwise."""
+    with np.errstate(invalid="ignore"):
+        significant = p < gamma
+        return np.where(
+            significant & (effect > 0),
+            "better",
+            np.where(significant & (effect < 0), "worse", ""),
+        )
+
+
+def _adjusted_together(blocks: Sequence[Block], testing: Testing) -> list[Block]:
+    """The blocks with every p-value of the table taken as one family."""
+    places = [
+        (block, f"{measure.id}_p")
+        for block in blocks
+        for measure in measures()
+        if f"{measure.id}_p" in block.columns
+    ]
+    if not places:
+        return list(blocks)
+    p = np.concatenate([np.asarray(block.columns[name], dtype=float) for block, name in places])
+    adjusted, size = adjust(p, testing.correction)
+    changed: dict[int, dict[str, Floats | Flags]] = {id(b): dict(b.columns) for b in blocks}
+    start = 0
+    for block, name in places:
+        part = adjusted[start : start + len(block.runs)]
+        start += len(block.runs)
+        measure = name.removesuffix("_p")
+        columns = changed[id(block)]
+        effect = np.asarray(columns.get(f"{measure}_diff", columns[measure]), dtype=float)
+        columns[f"{name}_adj"] = part
+        columns[f"{measure}_flag"] = flags(effect, part, testing.gamma)
+    return [
+        replace(block, columns=changed[id(block)], families=dict.fromkeys(block.families, size))
+        for block in blocks
+    ]
+
+
+def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]) -> Block:
+    """The mean over baselines of every value (SIGIR'16, Table 7); a mean of tests is no test."""
+    same_alpha = [block for block in blocks if block.alpha == alpha]
+    first = same_alpha[0]
+    untested = ("_p", "_p_adj", "_flag", "_lo", "_hi", "_se")
+    kinds = {column.name: column.kind for column in all_columns()}
+    columns: dict[str, Floats | Flags] = {}
+    for name in first.columns:
+        if name.endswith(untested) or kinds.get(name) == "rank":
+            continue
+        stacked = np.array([block.columns[name] for block in same_alpha], dtype=float)
+        present = ~np.isnan(stacked)
+        total = np.where(present, stacked, 0.0).sum(axis=0)
+        count = present.sum(axis=0)
+        columns[name] = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    for measure in measures():
+        if measure.id in columns:
+            columns[f"rank_{measure.id}"] = rank(np.asarray(columns[measure.id], dtype=float))
+    names = ",".join(first.runs[row] for row in named)
+    return replace(
+        first,
+        baseline=f"each({names})",
+        columns=columns,
+        baseline_row=None,
+        baseline_members=named,
+        families={},
+    )

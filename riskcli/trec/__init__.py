@@ -1,0 +1,1 @@
+"""What TREC tools write: runs, qrels and score files, and where to find them."""

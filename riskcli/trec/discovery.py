@@ -1,0 +1,149 @@
+"""Which files are the runs, and which one holds the judgements."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from riskcli.errors import InputError, UsageError
+from riskcli.notes import Note, listed
+from riskcli.order import natural_key
+
+IGNORED_SUFFIXES = frozenset(
+    f".{ending}"
+    for ending in (
+        "md",
+        "rst",
+        "py",
+        "sh",
+        "toml",
+        "yaml",
+        "yml",
+        "json",
+        "html",
+        "pdf",
+        "png",
+        "log",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files to read, and what was passed over on the way."""
+
+    files: tuple[Path, ...]
+    notes: tuple[Note, ...]
+
+
+def find_files(places: Iterable[Path | str]) -> Found:
+    """The files among `places` and in the folders among them, each once, in natural order."""
+    files: dict[Path, Path] = {}
+    ignored: list[str] = []
+    for place in map(Path, places):
+        if place.is_dir():
+            taken, passed_over = _in_folder(place)
+            ignored += passed_over
+        elif place.exists():
+            taken = [place]
+        else:
+            raise InputError(place, "not-found", "no such file or folder")
+        for file in taken:
+            files.setdefault(file.resolve(), file)
+    message = f"passed over in folders: {listed(sorted(ignored))}"
+    notes = (Note("files-passed-over", message, warning=False),) if ignored else ()
+    return Found(tuple(sorted(files.values(), key=_by_name)), notes)
+
+
+def _by_name(file: Path) -> tuple[object, str]:
+    return natural_key(file.name), str(file)
+
+
+def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
+    try:
+        visible = [e for e in folder.iterdir() if e.is_file() and not e.name.startswith(".")]
+    except OSError as error:
+        raise InputError(folder, "unreadable", error.strerror or str(error)) from error
+    ignored = [entry.name for entry in visible if entry.suffix.lower() in IGNORED_SUFFIXES]
+    taken = [entry for entry in visible if entry.suffix.lower() not in IGNORED_SUFFIXES]
+    if not taken:
+        raise InputError(folder, "empty-folder", "no run file in this folder")
+    return taken, ignored
+
+
+def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[Path, str]:
+    """The qrels file and how it was found: the option, the environment, a setting, or a place."""
+    if given is not None:
+        return _one_file(Path(given), "--qrels"), "given"
+    from_environment = os.environ.get("RISKEVAL_QRELS")
+    if from_environment:
+        return _one_file(Path(from_environment), "RISKEVAL_QRELS"), "from RISKEVAL_QRELS"
+    configured = _configured_qrels()
+    if configured is not None:
+        file, source = configured
+        return _one_file(file, source), f"from {source}"
+    return _beside(places), "found"
+
+
+def _beside(places: Iterable[Path | str]) -> Path:
+    """`qrels` in the current folder or beside the runs."""
+    folders = [Path(), *(Path(os.path.normpath(place)).absolute().parent for place in places)]
+    candidates: dict[Path, Path] = {}
+    for folder in folders:
+        spot = folder / "qrels"
+        for file in _candidates(spot):
+            candidates.setdefault(file.resolve(), file)
+    if len(candidates) > 1:
+        names = ", ".join(str(file) for file in candidates.values())
+        raise UsageError(f"more than one qrels file found: {names}; choose one with --qrels")
+    if not candidates:
+        raise UsageError(
+            "no qrels found: name the file with --qrels (looked for `qrels` in the current "
+            "folder and beside the runs)"
+        )
+    return next(iter(candidates.values()))
+
+
+def _candidates(spot: Path) -> list[Path]:
+    if not spot.is_dir():
+        return [spot] if spot.is_file() else []
+    return [
+        entry
+        for entry in sorted(spot.iterdir())
+        if entry.is_file()
+        and not entry.name.startswith(".")
+        and entry.suffix.lower() not in IGNORED_SUFFIXES
+    ]
+
+
+def _one_file(spot: Path, source: str) -> Path:
+    """The file at `spot`, or the only one in the folder there."""
+    if not spot.exists():
+        raise InputError(spot, "not-found", f"no such file or folder ({source})")
+    files = _candidates(spot)
+    if len(files) != 1:
+        raise UsageError(
+            f"{source}: {spot} holds {len(files)} files ({listed(f.name for f in files)}), "
+            "expected one qrels file"
+        )
+    return files[0]
+
+
+def _configured_qrels() -> tuple[Path, str] | None:
+    """`qrels` in riskeval.toml, else in [tool.riskeval] of pyproject.toml, here."""
+    for name, keys in (("riskeval.toml", ()), ("pyproject.toml", ("tool", "riskeval"))):
+        file = Path(name)
+        if not file.is_file():
+            continue
+        try:
+            settings = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(file, "bad-settings", str(error)) from error
+        for key in keys:
+            settings = settings.get(key, {})
+        if "qrels" in settings:
+            return Path(str(settings["qrels"])), name
+    return None

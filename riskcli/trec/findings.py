@@ -1,0 +1,57 @@
+"""What can be wrong with a line, in words shared by every reader and checker."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from riskcli.errors import InputError
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: file, physical line (None: the whole file), code and sentence."""
+
+    path: Path
+    line: int | None
+    code: str
+    message: str
+
+    def as_error(self) -> InputError:
+        """The error that `score` stops with."""
+        return InputError(self.path, self.code, self.message, self.line)
+
+
+def text_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers in the file, blank ones counted."""
+    for line, raw in enumerate(text.split(b"\n"), start=1):
+        if raw.strip():
+            yield line, raw
+
+
+def number(text: str) -> float | None:
+    """The finite decimal number that `text` spells, or None."""
+    value = float(text) if _NUMBER.fullmatch(text) else math.inf
+    return value if math.isfinite(value) else None
+
+
+def whole_number(text: str) -> int | None:
+    """The integer that `text` spells, or None."""
+    return int(text) if _WHOLE.fullmatch(text) else None
+
+
+def wrong_columns(path: Path, line: int, parts: list[bytes], expected: str) -> Finding:
+    """The finding for a line with too few or too many columns."""
+    shown = b" ".join(parts).decode(errors="replace")
+    if len(shown) > _SHOWN:
+        shown = shown[:_SHOWN] + "…"
+    plural = "" if len(parts) == 1 else "s"
+    message = f"found {len(parts)} column{plural} ({shown!r}), expected {expected}"
+    return Finding(path, line, "column-count", message)
