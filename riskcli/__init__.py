@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from riskcli.evaluate import Evaluation, Rules, evaluate
     from riskcli.matrix import ScoreMatrix
     from riskcli.results import RiskTable, risk_table
-    from riskcli.risk.inference import Testing
+    from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
     from riskcli.trec.qrels import Qrels, read_qrels
     from riskcli.trec.runs import Run, read_run
@@ -40,7 +40,7 @@ _HOMES = {
     "ScoreMatrix": "riskcli.matrix",
     "RiskTable": "riskcli.results",
     "risk_table": "riskcli.results",
-    "Testing": "riskcli.risk.inference",
+    "Significance": "riskcli.risk.inference",
     "Options": "riskcli.risk.table",
     "Qrels": "riskcli.trec.qrels",
     "read_qrels": "riskcli.trec.qrels",
@@ -59,7 +59,7 @@ __all__ = [
     "Run",
     "ScoreMatrix",
     "Scorer",
-    "Testing",
+    "Significance",
     "UsageError",
     "__version__",
     "evaluate",

@@ -139,17 +139,17 @@ def _tidy_column(
 
 def _described(options: Options) -> dict[str, Any]:
     """The options as machine formats record them."""
-    testing = options.testing
+    significance = options.significance
     described: dict[str, Any] = {
         "baselines": list(options.baselines),
         "pool": options.pool,
         "population": options.population or "auto",
         "alphas": list(options.alphas),
-        "gamma": testing.gamma,
-        "test": testing.test,
-        "correction": testing.correction,
-        "family": testing.family,
+        "gamma": significance.gamma,
+        "test": significance.test,
+        "correction": significance.correction,
+        "family": significance.family,
     }
-    if testing.test == "swap":
-        described |= {"swaps": testing.swaps, "seed": testing.seed}
+    if significance.test == "swap":
+        described |= {"swaps": significance.swaps, "seed": significance.seed}
     return described

@@ -186,11 +186,11 @@ class Comparing:
 
     def options(self, added: dict[str, str] | Any = None) -> Options:
         """The library's options; `added` names the runs that came from baseline files."""
-        from riskcli.risk.inference import Testing
+        from riskcli.risk.inference import Significance
         from riskcli.risk.table import Options
 
         names = tuple((added or {}).get(name, name) for name in self.wanted)
-        testing = Testing(
+        significance = Significance(
             gamma=self.gamma,
             test=self.test,  # type: ignore[arg-type]
             correction=self.correction,
@@ -204,7 +204,7 @@ class Comparing:
             pool=self.pool,
             population=self.population,  # type: ignore[arg-type]
             alphas=flat,
-            testing=testing,
+            significance=significance,
         )
 
 

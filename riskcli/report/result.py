@@ -33,7 +33,10 @@ class Result:
         """The rows as a DataFrame."""
         import pandas as pd
 
-        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+        columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        series = [_as_series(values) for values in columns]
+        frame = pd.concat(series, axis=1) if series else pd.DataFrame()
+        return frame.set_axis(list(self.columns), axis=1)
 
     def envelope(self) -> dict[str, Any]:
         """The JSON object, but for the rows."""
@@ -49,6 +52,18 @@ class Result:
             ],
             **self.extra,
         }
+
+
+def _as_series(values: Sequence[Value]) -> pd.Series[Any]:
+    """Numbers as float (NaN for undefined), counts with gaps as Int64, the rest as it is."""
+    import pandas as pd
+
+    present = {type(value) for value in values if value is not None}
+    if present == {int} and None in values:
+        return pd.Series(values, dtype="Int64")
+    if present <= {int, float} and present != {int}:
+        return pd.Series(values, dtype="float64")
+    return pd.Series(values)
 
 
 def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:

@@ -211,13 +211,13 @@ def caption_of(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
 
 
 def _flag_line(table: RiskTable, block: Block) -> str:
-    testing = table.options.testing
+    significance = table.options.significance
     sizes = sorted(set(block.families.values()))
     size = " or ".join(map(str, sizes))
-    scope = "the whole table" if testing.family == "all" else "each column"
-    correction = CORRECTION_TITLES[testing.correction]
+    scope = "the whole table" if significance.family == "all" else "each column"
+    correction = CORRECTION_TITLES[significance.correction]
     return (
-        f"▲ better, ▼ worse at γ = {testing.gamma:g} ({correction}; {size} tests in {scope}), "
+        f"▲ better, ▼ worse at γ = {significance.gamma:g} ({correction}; {size} tests in {scope}), "
         "conditional on these runs:"
     )
 
@@ -235,7 +235,7 @@ def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
     )
     test = (
         "the label-swap test"
-        if table.options.testing.test == "swap"
+        if table.options.significance.test == "swap"
         else "the delete-one-topic jackknife"
     )
     weights = " or ".join(f"{1 + block.alpha:g}" for block in blocks)

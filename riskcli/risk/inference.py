@@ -19,9 +19,12 @@ from riskcli.risk.swap import LEAST_SWAPS, swap_p_values
 
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-12
+"""A difference and an error both below this, at the scale of the scores, are rounding."""
+
 
 @dataclass(frozen=True)
-class Testing:
+class Significance:
     """How differences are tested: level, test of ZRisk and GeoRisk, correction and its family."""
 
     gamma: float = 0.05
@@ -46,7 +49,7 @@ class Inference:
     """The tests of one comparison, for all the alphas of a table."""
 
     comparison: Comparison
-    testing: Testing
+    significance: Significance
     alphas: tuple[float, ...]
 
     @property
@@ -59,7 +62,7 @@ class Inference:
         """The two-sided critical value of Student's t at level gamma."""
         if self.degrees < 1:
             return float("nan")
-        return float(stdtrit(self.degrees, 1 - self.testing.gamma / 2))
+        return float(stdtrit(self.degrees, 1 - self.significance.gamma / 2))
 
     def population_columns(
         self, measure_id: str, alpha: float, values: Floats, scale: float
@@ -109,9 +112,12 @@ class Inference:
     def _p_values(
         self, measure_id: str, alpha: float, difference: Floats, replicates: Replicates
     ) -> Floats:
-        if self.testing.test == "swap":
+        if self.significance.test == "swap":
             return self._swap_p_values[alpha][measure_id]
-        t = ratio_to_error(difference, replicates.difference_error())
+        error = replicates.difference_error()
+        noise = _ROUNDING * np.sqrt(self.comparison.scores.mean(axis=1).max())
+        nothing = (np.abs(difference) <= noise) & (error <= noise)
+        t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(nothing, 0.0, error))
         return two_sided_p(t, self.degrees)
 
     @cached_property
@@ -128,7 +134,7 @@ class Inference:
             by_run = [
                 swap_p_values(
                     run, baseline, totals[row], float(grand[row]), alpha,
-                    self.testing.swaps, self.testing.seed,
+                    self.significance.swaps, self.significance.seed,
                 )
                 for row, run in enumerate(comparison.scores)
             ]  # fmt: skip

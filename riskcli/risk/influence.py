@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from riskcli.risk.population import without_rounding
+
 Floats = NDArray[np.float64]
 
 
@@ -38,7 +40,7 @@ def influence(scores: Floats, topic_totals: Floats, grand_total: float, alpha: f
     expected = share * topic_totals
     root = np.sqrt(expected)
     scaled = _divide(scores, root)
-    z = scaled - root
+    z = without_rounding(scores - expected, expected) / np.where(root > 0, root, 1.0)
     weight = np.where(z < 0, 1 + alpha, 1.0)
     weighted = weight * z
     zeta = weighted.mean(axis=-1, keepdims=True)

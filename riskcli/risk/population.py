@@ -68,8 +68,7 @@ class Population:
     def z(self) -> Floats:
         """z_ij = (x_ij - e_ij) / sqrt(e_ij), 0 where e_ij = 0 (SIGIR'16, below Eq. 5)."""
         expected = self.expected
-        departure = self.scores - expected
-        departure[np.abs(departure) <= _ROUNDING * expected] = 0.0
+        departure = without_rounding(self.scores - expected, expected)
         z: Floats = np.zeros_like(departure)
         np.divide(departure, np.sqrt(expected), out=z, where=expected > 0)
         return z
@@ -102,3 +101,9 @@ class Population:
     def georisk(self, alpha: float) -> Floats:
         """GeoRisk = sqrt(S_i / c * Phi(ZRisk_i / c)) (SIGIR'16, Eq. 7)."""
         return np.asarray(np.sqrt(self.mean * ndtr(self.zrisk(alpha) / self.topics)))
+
+
+def without_rounding(departure: Floats, expected: Floats) -> Floats:
+    """The departures from expectation, exactly 0 where they are no more than rounding."""
+    departure[np.abs(departure) <= _ROUNDING * expected] = 0.0
+    return departure

@@ -15,7 +15,7 @@ from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison, PopulationRule, population_rule
 from riskcli.risk.correction import adjust
-from riskcli.risk.inference import Inference, Testing
+from riskcli.risk.inference import Inference, Significance
 from riskcli.risk.measures import all_columns, measures
 
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Options:
     pool: str = "mean"
     population: PopulationRule | None = None
     alphas: tuple[float, ...] = (1.0,)
-    testing: Testing = field(default_factory=Testing)
+    significance: Significance = field(default_factory=Significance)
 
     def __post_init__(self) -> None:
         for alpha in self.alphas:
@@ -84,8 +84,8 @@ def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], lis
         notes += cautions(matrix, comparison, options.alphas)
     if options.pool == POOL_EACH and len(baselines) > 1:
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.alphas]
-    if options.testing.family == "all":
-        blocks = _adjusted_together(blocks, options.testing)
+    if options.significance.family == "all":
+        blocks = _adjusted_together(blocks, options.significance)
     return blocks, list(dict.fromkeys(notes))
 
 
@@ -95,12 +95,12 @@ def _named(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
 
 
 def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) -> list[Block]:
-    inference = Inference(comparison, options.testing, options.alphas)
+    inference = Inference(comparison, options.significance, options.alphas)
     baseline = comparison.baseline
     made = []
     for alpha in options.alphas:
         columns = _columns(comparison, alpha, inference)
-        adjusted, families = _with_flags(columns, options.testing)
+        adjusted, families = _with_flags(columns, options.significance)
         block = Block(
             measure=matrix.measure,
             baseline=baseline.name,
@@ -142,7 +142,7 @@ def rank(values: Floats) -> Floats:
 
 
 def _with_flags(
-    columns: dict[str, Floats], testing: Testing
+    columns: dict[str, Floats], significance: Significance
 ) -> tuple[dict[str, Floats | Flags], dict[str, int]]:
     """The columns with adjusted p-values and flags, and the size of each family of tests."""
     completed: dict[str, Floats | Flags] = dict(columns)
@@ -151,10 +151,10 @@ def _with_flags(
         p = columns.get(f"{measure.id}_p")
         if p is None:
             continue
-        adjusted, families[measure.id] = adjust(p, testing.correction)
+        adjusted, families[measure.id] = adjust(p, significance.correction)
         effect = columns.get(f"{measure.id}_diff", columns[measure.id])
         completed[f"{measure.id}_p_adj"] = adjusted
-        completed[f"{measure.id}_flag"] = flags(effect, adjusted, testing.gamma)
+        completed[f"{measure.id}_flag"] = flags(effect, adjusted, significance.gamma)
     return completed, families
 
 
@@ -169,7 +169,7 @@ def flags(effect: Floats, p: Floats, gamma: float) -> Flags:
         )
 
 
-def _adjusted_together(blocks: Sequence[Block], testing: Testing) -> list[Block]:
+def _adjusted_together(blocks: Sequence[Block], significance: Significance) -> list[Block]:
     """The blocks with every p-value of the table taken as one family."""
     places = [
         (block, f"{measure.id}_p")
@@ -180,7 +180,7 @@ def _adjusted_together(blocks: Sequence[Block], testing: Testing) -> list[Block]
     if not places:
         return list(blocks)
     p = np.concatenate([np.asarray(block.columns[name], dtype=float) for block, name in places])
-    adjusted, size = adjust(p, testing.correction)
+    adjusted, size = adjust(p, significance.correction)
     changed: dict[int, dict[str, Floats | Flags]] = {id(b): dict(b.columns) for b in blocks}
     start = 0
     for block, name in places:
@@ -190,7 +190,7 @@ def _adjusted_together(blocks: Sequence[Block], testing: Testing) -> list[Block]
         columns = changed[id(block)]
         effect = np.asarray(columns.get(f"{measure}_diff", columns[measure]), dtype=float)
         columns[f"{name}_adj"] = part
-        columns[f"{measure}_flag"] = flags(effect, part, testing.gamma)
+        columns[f"{measure}_flag"] = flags(effect, part, significance.gamma)
     return [
         replace(block, columns=changed[id(block)], families=dict.fromkeys(block.families, size))
         for block in blocks
