@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from riskcli.effectiveness.measures import parse_measure
     from riskcli.effectiveness.scoring import Scorer
     from riskcli.errors import InputError, RiskevalError, UsageError
-    from riskcli.evaluate import Evaluation, Rules, evaluate
+    from riskcli.evaluation import Evaluation, Rules, evaluate
     from riskcli.matrix import ScoreMatrix
     from riskcli.results import RiskTable, risk_table
     from riskcli.risk.inference import Significance
@@ -34,9 +34,9 @@ _HOMES = {
     "InputError": "riskcli.errors",
     "RiskevalError": "riskcli.errors",
     "UsageError": "riskcli.errors",
-    "Evaluation": "riskcli.evaluate",
-    "Rules": "riskcli.evaluate",
-    "evaluate": "riskcli.evaluate",
+    "Evaluation": "riskcli.evaluation",
+    "Rules": "riskcli.evaluation",
+    "evaluate": "riskcli.evaluation",
     "ScoreMatrix": "riskcli.matrix",
     "RiskTable": "riskcli.results",
     "risk_table": "riskcli.results",

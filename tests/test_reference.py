@@ -1,30 +1,25 @@
 """The reference itself, held against the papers' tables, scipy and pytrec_eval.
 
-The tables are looked for in the folder named by RISKEVAL_SHARED, else in ``../shared`` beside the
-project; where that folder is absent, the tests that need it are skipped and say so.
+The tables lie in ``tests/papers``; for the real runs see ``tests/shared_data.py``.
 """
 
 import csv
 import gzip
 import math
-import os
 import random
 from collections import defaultdict
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 import pytrec_eval
 from scipy import stats
 
-if TYPE_CHECKING:
-    from tests import reference as ref
-else:
-    ref = import_module(f"{__package__}.reference" if __package__ else "reference")
+from tests import reference as ref
+from tests.shared_data import shared
 
-SHARED = Path(os.environ.get("RISKEVAL_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+TABLES = Path(__file__).parent / "papers"
 ALPHAS = (0.0, 1.0, 5.0, 10.0)
 MEASURES: tuple[Literal["zeta", "georisk"], ...] = ("zeta", "georisk")
 LOSSES: tuple[Literal["linear", "smooth"], ...] = ("linear", "smooth")
@@ -34,16 +29,9 @@ Grades = dict[str, int]
 Docs = dict[str, float]
 
 
-def shared(*parts: str) -> Path:
-    """A file of the shared folder; skips the test where the folder is absent."""
-    if not SHARED.is_dir():
-        pytest.skip("the papers' tables are absent: set RISKEVAL_SHARED to their folder")
-    return SHARED.joinpath(*parts)
-
-
 def table(name: str) -> list[Cells]:
     """One of the papers' tables."""
-    with shared("papers", "tables", f"{name}.csv").open(newline="") as file:
+    with (TABLES / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from riskcli.evaluate import Evaluation
+    from riskcli.evaluation import Evaluation
     from riskcli.risk.table import Options
 
 Command = Callable[..., Any]
@@ -33,7 +33,7 @@ class Inputs:
 
     def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
         """Read and score everything."""
-        from riskcli.evaluate import Rules, evaluate
+        from riskcli.evaluation import Rules, evaluate
 
         rules = Rules(
             measures=_split_measures(self.measures),

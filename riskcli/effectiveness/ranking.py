@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from riskcli.trec.runs import Run
@@ -24,7 +25,7 @@ def rank(run: Run, depth: int | None, precision: Precision = "single") -> dict[s
     if depth is not None:
         deep_enough = _may_reach(depth, keys, codes, len(run.topics))
         order, keys, codes = order[deep_enough], keys[deep_enough], codes[deep_enough]
-    docnos: list[str] = run.docnos.take(order).to_pylist()
+    docnos: list[str] = run.docnos.take(_as_arrow(order)).to_pylist()
     _settle_ties(docnos, keys, codes)
     ends = np.cumsum(np.bincount(codes, minlength=len(run.topics))).tolist()
     starts = [0, *ends[:-1]]
@@ -32,6 +33,12 @@ def rank(run: Run, depth: int | None, precision: Precision = "single") -> dict[s
         topic: docnos[start:end][:depth]
         for topic, start, end in zip(run.topics, starts, ends, strict=True)
     }
+
+
+def _as_arrow(places: NDArray[np.intp]) -> pa.Array:
+    """The places as an Arrow array. (`pa.array` would import pandas, which takes longer.)"""
+    buffer = pa.py_buffer(np.ascontiguousarray(places, dtype=np.int64))
+    return pa.Array.from_buffers(pa.int64(), len(places), [None, buffer])
 
 
 def _by_topic_and_score(

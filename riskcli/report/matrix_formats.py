@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from riskcli.errors import UsageError
-from riskcli.evaluate import Evaluation
+from riskcli.evaluation import Evaluation
 from riskcli.notes import listed
 from riskcli.report.formats import WRITERS
 from riskcli.report.result import Result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -28,12 +28,14 @@ class _Column:
 
 def displays(table: RiskTable, width: int, precision: int | None = None) -> list[Display]:
     """A display for each measure and baseline, more where the alphas do not fit side by side."""
+    groups = _groups(table.blocks)
+    claims = [_flag_claims(table, blocks) for blocks in groups]
     made = []
-    for blocks in _groups(table.blocks):
+    for blocks, mine, following in zip(groups, claims, [*claims[1:], None], strict=True):
         chunks = _chunks(blocks, width, precision)
-        for place, chunk in enumerate(chunks):
-            caption = caption_of(table, blocks) if place == len(chunks) - 1 else []
-            made.append(_display(chunk, precision, width, caption))
+        tables = [_display(chunk, precision, width if len(chunks) == 1 else 0) for chunk in chunks]
+        caption = [*_about(table, blocks, tables[-1]), *(mine if mine != following else [])]
+        made += [*tables[:-1], replace(tables[-1], caption=caption)]
     return made
 
 
@@ -49,33 +51,29 @@ def _chunks(blocks: list[Block], width: int, precision: int | None) -> list[list
     """The blocks in as few tables as fit the width."""
     for size in range(len(blocks), 1, -1):
         chunks = [blocks[start : start + size] for start in range(0, len(blocks), size)]
-        if all(_display(chunk, precision, 0, []).width() <= width for chunk in chunks):
+        if all(_display(chunk, precision, 0).width() <= width for chunk in chunks):
             return chunks
     return [[block] for block in blocks]
 
 
-def _display(
-    blocks: Sequence[Block], precision: int | None, width: int, caption: Sequence[str]
-) -> Display:
+def _display(blocks: Sequence[Block], precision: int | None, width: int) -> Display:
     """One table; `width` beyond what its columns need is filled with details."""
     columns = _run_columns(blocks[0], precision)
     for block in blocks:
         columns += _alpha_columns(block, precision, named=len(blocks) > 1)
-    display = _as_display(blocks, columns, caption)
+    display = _as_display(blocks, columns)
     for extra in _extras(blocks, precision):
-        wider = _as_display(blocks, [*columns, extra], caption)
+        wider = _as_display(blocks, [*columns, extra])
         if wider.width() <= width:
             columns, display = [*columns, extra], wider
     return display
 
 
-def _as_display(
-    blocks: Sequence[Block], columns: Sequence[_Column], caption: Sequence[str]
-) -> Display:
+def _as_display(blocks: Sequence[Block], columns: Sequence[_Column]) -> Display:
     rows = list(zip(*(column.cells for column in columns), strict=True))
     alphas = ", ".join(f"{block.alpha:g}" for block in blocks)
     title = f"{blocks[0].measure}, baseline {shortened(blocks[0].baseline)}, α = {alphas}"
-    return Display(title, [column.heading for column in columns], rows, caption)
+    return Display(title, [column.heading for column in columns], rows)
 
 
 def shortened(name: str, most: int = 48) -> str:
@@ -194,20 +192,34 @@ def _decimal(value: float | None, decimals: int) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def caption_of(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
-    """What was compared with what, and exactly what the marks claim."""
+def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
+    """What was measured on what, and what the headings mean."""
     first = blocks[0]
-    population = "all runs" if first.population == "all" else "the baselines and the run itself"
-    lines = [
+    if first.population == "all":
+        population = "all runs"
+    else:
+        population = "the baselines and the run itself, where the two are compared as well"
+    parts = [
         f"{first.measure} on {counted(first.topics, 'topic')}, "
-        f"{counted(len(first.runs), 'run')} shown; population of ZRisk and GeoRisk: {population}; "
-        f"# ranks, 1 is best."
+        f"{counted(len(first.runs), 'run')} shown",
+        f"population of ZRisk and GeoRisk: {population}",
+        "# rank, 1 is best",
     ]
     if first.baseline_members:
-        lines[0] += f" {BASELINE_MARK} baseline."
-    if first.families:
-        lines += [_flag_line(table, first), *_claims(table, blocks)]
-    return lines
+        parts.append(f"{BASELINE_MARK} baseline")
+    headings = [heading.text for heading in display.headings]
+    if "L>20%" in headings:
+        parts.append("L>20% topics that lose more than 20 %")
+    if any(text.endswith("interval") for text in headings):
+        parts.append(f"intervals of {1 - table.options.significance.gamma:.4g}")
+    return ["; ".join(parts) + "."]
+
+
+def _flag_claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
+    """What the marks claim, where there are any."""
+    if not blocks[0].families:
+        return []
+    return [_flag_line(table, blocks[0]), *_claims(table, blocks)]
 
 
 def _flag_line(table: RiskTable, block: Block) -> str:

@@ -7,7 +7,7 @@ line, at what is wrong. A line means here what `bytes.split()` makes of it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,13 @@ REPEATED = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
 WHOLE = pa.int64()
 
+Number = TypeVar("Number", np.int32, np.float64)
+
 _SPACE, _NEWLINE = 0x20, 0x0A
 _OTHER_SPACES = b"\t\v\f\r"
 """What `bytes.split()` takes for white space besides the blank and the line end."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Arrow would drop one at the start of a text; here it belongs to the first field."""
 
 
 def columns(text: bytes, layout: dict[str, Any], wanted: tuple[str, ...]) -> pa.Table | None:
@@ -29,7 +33,7 @@ def columns(text: bytes, layout: dict[str, Any], wanted: tuple[str, ...]) -> pa.
     if b"\0" in text:
         return None
     single = single_spaced(text)
-    if not single.strip():
+    if not single.strip() or single.startswith(_BYTE_ORDER_MARK):
         return None
     first_line = single[: single.find(b"\n")] if b"\n" in single else single
     delimiter = "\t" if b"\t" in first_line else " "
@@ -70,6 +74,14 @@ def _is_single_spaced(text: bytes) -> bool:
     """Whether only one of space and tab parts the fields, once each, and lines end in LF."""
     if any(other in text for other in b"\v\f\r") or (b"\t" in text and b" " in text):
         return False
+    if text.endswith((b" ", b"\t")):
+        return False
     byte: NDArray[np.uint8] = np.frombuffer(text, dtype=np.uint8)
     blank = byte <= _SPACE
     return not (blank[:1].any() or np.any(blank[1:] & blank[:-1]))
+
+
+def numbers(column: pa.Array, kind: type[Number]) -> NDArray[Number]:
+    """An Arrow array without nulls, as numpy sees it. (Its own `to_numpy` would import pandas.)"""
+    values: NDArray[Number] = np.frombuffer(column.buffers()[1], dtype=kind)
+    return values[column.offset : column.offset + len(column)]

@@ -121,9 +121,9 @@ def _from_table(path: Path, table: pa.Table) -> Run:
         path=path,
         tags=tuple(_one_chunk(table["tag"]).dictionary.to_pylist()),
         topics=tuple(topics.dictionary.to_pylist()),
-        topic_codes=topics.indices.to_numpy(),
+        topic_codes=fields.numbers(topics.indices, np.int32),
         docnos=_one_chunk(table["docno"]),
-        scores=_one_chunk(table["score"]).to_numpy(),
+        scores=fields.numbers(_one_chunk(table["score"]), np.float64),
     )
 
 

@@ -1,0 +1,48 @@
+"""The installed program, run as its users run it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.console import PROGRAMS, ROOT, terminal_environment
+
+SAMPLES = ROOT / "sample_runs"
+QRELS = ROOT / "qrels" / "simulated.qrels"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came out of a call."""
+
+    code: int
+    out: str
+    err: str
+
+
+def riskeval(
+    *arguments: str | Path, cwd: Path = ROOT, stdin: str | None = None, **environment: str
+) -> Ran:
+    """Run `riskeval ARGUMENTS` in a pipe."""
+    done = subprocess.run(
+        [str(PROGRAMS / "riskeval"), *map(str, arguments)],
+        cwd=cwd,
+        env={**terminal_environment(), **environment},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def python(code: str) -> Ran:
+    """Run a piece of Python in a fresh interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)

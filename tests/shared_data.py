@@ -1,0 +1,22 @@
+"""Real runs and judgements that are not ours to ship, and where to find them.
+
+They are looked for in the folder named by RISKEVAL_SHARED, else in `../shared` beside the project;
+where that folder is absent, the tests that need it are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+def shared(*parts: str) -> Path:
+    """A file of the shared folder; skips the test where the folder is absent."""
+    folder = Path(os.environ.get("RISKEVAL_SHARED", _BESIDE))
+    if not folder.is_dir():
+        pytest.skip("the real TREC data are absent: set RISKEVAL_SHARED to their folder")
+    return folder.joinpath(*parts)

@@ -1,0 +1,46 @@
+"""What README and docs show was really printed: every console example is run and compared."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from tests.console import ROOT, Example, examples, on_terminal
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = [
+    pytest.param(example, id=f"{document.relative_to(ROOT)}-{place}")
+    for document in DOCUMENTS
+    for place, example in enumerate(examples(document))
+]
+
+
+@pytest.mark.xdist_group("console")
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_example_prints_what_the_document_shows(example: Example) -> None:
+    if "jq " in example.command and shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    _, output = on_terminal(example.command)
+    assert output == example.output
+
+
+def test_readme_has_examples() -> None:
+    assert len(examples(ROOT / "README.md")) >= 4
+
+
+def test_ci_calls_the_very_test_command_of_the_readme() -> None:
+    commands = re.findall(r"```sh\n(.*)\n```", (ROOT / "README.md").read_text(encoding="utf-8"))
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert len(commands) == 2
+    for command in commands:
+        assert command in script
+
+
+def test_python_example_of_the_readme_runs() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert len(names["frame"]) == 18  # type: ignore[arg-type]
