@@ -81,6 +81,12 @@ def _is_single_spaced(text: bytes) -> bool:
     return not (blank[:1].any() or np.any(blank[1:] & blank[:-1]))
 
 
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array, with one dictionary where its texts are repeated ones."""
+    combined = column.unify_dictionaries().combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
 def numbers(column: pa.Array, kind: type[Number]) -> NDArray[Number]:
     """An Arrow array without nulls, as numpy sees it. (Its own `to_numpy` would import pandas.)"""
     values: NDArray[Number] = np.frombuffer(column.buffers()[1], dtype=kind)

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from riskcli.notes import Note, counted
 from riskcli.order import naturally
 from riskcli.trec import fields
@@ -16,9 +19,10 @@ LAYOUT = {
     "topic": fields.REPEATED,
     "iteration": fields.REPEATED,
     "docno": fields.TEXT,
-    "grade": fields.WHOLE,
+    "grade": fields.REPEATED,
 }
 _WANTED = ("topic", "docno", "grade")
+_PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
 _MAX_GRADE = 2**15
 """pytrec_eval allocates a counter for every grade up to the highest; this bounds it."""
 
@@ -64,15 +68,15 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
             yield wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
             continue
         try:
-            topic, _, docno, grade_text = (part.decode() for part in parts)
+            topic, docno, grade_text = (parts[place].decode() for place in _PLACES)
         except UnicodeDecodeError:
             yield Finding(path, line, "encoding", "this line is not UTF-8 text")
             continue
         if b"\0" in raw:
             yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
             continue
-        grade = whole_number(grade_text)
-        if grade is None or abs(grade) > _MAX_GRADE:
+        grade = _grade(grade_text)
+        if grade is None:
             message = f"the grade (4th column) is {grade_text!r}, expected a whole number"
             yield Finding(path, line, "bad-grade", f"{message} of at most {_MAX_GRADE}")
             continue
@@ -96,14 +100,29 @@ def _read_quickly(path: Path, text: bytes) -> Qrels | None:
     table = fields.columns(text, LAYOUT, _WANTED)
     if table is None:
         return None
-    judgements: dict[str, dict[str, int]] = {}
-    columns = (table[name].to_pylist() for name in _WANTED)
-    for topic, docno, grade in zip(*columns, strict=True):
-        judgements.setdefault(topic, {})[docno] = grade
-    judged = sum(map(len, judgements.values()))
-    highest = max(max(map(abs, grades.values())) for grades in judgements.values())
-    clean = judged == table.num_rows and highest <= _MAX_GRADE
+    topics, docnos, spelled = (fields.one_chunk(table[name]) for name in _WANTED)
+    grades = [g for text in spelled.dictionary.to_pylist() if (g := _grade(text)) is not None]
+    if len(grades) < len(spelled.dictionary):
+        return None
+    judgements: dict[str, dict[str, int]] = {t: {} for t in topics.dictionary.to_pylist()}
+    by_code = list(judgements.values())
+    lines = zip(_codes(topics), docnos.to_pylist(), _codes(spelled), strict=True)
+    for topic, docno, grade in lines:
+        by_code[topic][docno] = grades[grade]
+    clean = sum(map(len, by_code)) == table.num_rows
     return Qrels(judgements, path) if clean else None
+
+
+def _codes(column: pa.Array) -> list[int]:
+    """Where in its dictionary each text of a column stands."""
+    places: list[int] = fields.numbers(column.indices, np.int32).tolist()
+    return places
+
+
+def _grade(text: str) -> int | None:
+    """The grade that `text` spells, or None."""
+    grade = whole_number(text)
+    return grade if grade is not None and abs(grade) <= _MAX_GRADE else None
 
 
 def _read_closely(path: Path, text: bytes) -> Qrels:

@@ -25,6 +25,7 @@ LAYOUT = {
     "tag": fields.REPEATED,
 }
 _WANTED = ("topic", "docno", "score", "tag")
+_PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def inspect_run(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, f
             yield wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")
             continue
         try:
-            topic, _, docno, _, score_text, tag = (part.decode() for part in parts)
+            topic, docno, score_text, tag = (parts[place].decode() for place in _PLACES)
         except UnicodeDecodeError:
             yield Finding(path, line, "encoding", "this line is not UTF-8 text")
             continue
@@ -116,17 +117,12 @@ def _read_closely(path: Path, text: bytes) -> Run:
 
 
 def _from_table(path: Path, table: pa.Table) -> Run:
-    topics = _one_chunk(table["topic"])
+    topics = fields.one_chunk(table["topic"])
     return Run(
         path=path,
-        tags=tuple(_one_chunk(table["tag"]).dictionary.to_pylist()),
+        tags=tuple(fields.one_chunk(table["tag"]).dictionary.to_pylist()),
         topics=tuple(topics.dictionary.to_pylist()),
         topic_codes=fields.numbers(topics.indices, np.int32),
-        docnos=_one_chunk(table["docno"]),
-        scores=fields.numbers(_one_chunk(table["score"]), np.float64),
+        docnos=fields.one_chunk(table["docno"]),
+        scores=fields.numbers(fields.one_chunk(table["score"]), np.float64),
     )
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    combined = column.unify_dictionaries().combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
