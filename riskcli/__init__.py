@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from riskcli.effectiveness.measures import parse_measure
     from riskcli.effectiveness.scoring import Scorer
     from riskcli.errors import InputError, RiskevalError, UsageError
-    from riskcli.evaluation import Evaluation, Rules, evaluate
+    from riskcli.evaluation import Evaluation, evaluate
     from riskcli.matrix import ScoreMatrix
+    from riskcli.reading import Rules
     from riskcli.results import RiskTable, risk_table
     from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
@@ -35,7 +36,7 @@ _HOMES = {
     "RiskevalError": "riskcli.errors",
     "UsageError": "riskcli.errors",
     "Evaluation": "riskcli.evaluation",
-    "Rules": "riskcli.evaluation",
+    "Rules": "riskcli.reading",
     "evaluate": "riskcli.evaluation",
     "ScoreMatrix": "riskcli.matrix",
     "RiskTable": "riskcli.results",

@@ -1,54 +1,22 @@
-"""From files to score matrices: read each run, score it, and join the scores by topic."""
+"""From files to score matrices: read and score each file, name the runs, join them by topic."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure, parse_measures
-from riskcli.effectiveness.ranking import Precision
-from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer
-from riskcli.errors import UsageError
+from riskcli.effectiveness.measures import parse_measures
+from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix, TopicRule, join
 from riskcli.notes import Note, counted, listed
+from riskcli.parallel import Progress, available_cores, in_order
+from riskcli.reading import Part, Reader, Rules
 from riskcli.risk.baselines import VIRTUAL
-from riskcli.trec.discovery import find_files, find_qrels
+from riskcli.trec.discovery import find_files
 from riskcli.trec.names import file_name, name_runs
-from riskcli.trec.qrels import Qrels, read_qrels
-from riskcli.trec.runs import parse_run
-from riskcli.trec.scorefiles import kind_of, read_scores
-from riskcli.trec.source import load
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How runs are turned into scores."""
-
-    measures: tuple[str, ...] = ()
-    topics: TopicRule = "relevant"
-    max_grade: int | None = WEB_TRACK_MAX_GRADE
-    score_precision: Precision = "single"
-    run_names: str = "auto"
-
-    def settings(self) -> dict[str, Any]:
-        """The rules, as machine formats record them."""
-        return {
-            "topics": self.topics,
-            "max_grade": "auto" if self.max_grade is None else self.max_grade,
-            "score_precision": self.score_precision,
-            "run_names": self.run_names,
-        }
-
-
-@dataclass(frozen=True)
-class InputFile:
-    """A file that the result rests on."""
-
-    path: Path
-    kind: str
+from riskcli.trec.qrels import Qrels
 
 
 @dataclass(frozen=True)
@@ -56,71 +24,14 @@ class Evaluation:
     """Score matrices by measure, and where they come from."""
 
     matrices: tuple[ScoreMatrix, ...]
-    inputs: tuple[InputFile, ...]
+    inputs: tuple[tuple[Path, str], ...]
+    """Each file that the result rests on, with its kind: run, scores or qrels."""
     notes: tuple[Note, ...]
     settings: Mapping[str, Any]
     added: Mapping[str, str] = field(default_factory=dict)
     """Names of the runs that were given as baseline files, by the path given."""
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What one file holds: a run's scores (not named yet), or a score file's matrices."""
-
-    path: Path
-    kind: str
-    tag: str | None
-    matrices: tuple[ScoreMatrix, ...]
-    unknown_topics: int = 0
-    tags: int = 1
-
-
-class _Reader:
-    """Reads one file after the other; finds and reads the qrels only when the first run comes."""
-
-    def __init__(self, places: Sequence[Path], qrels: Path | str | None, rules: Rules) -> None:
-        self._places = places
-        self._given_qrels = qrels
-        self.rules = rules
-        self.found_qrels = ""
-
-    @cached_property
-    def measures(self) -> list[Measure]:
-        """The measures asked for, or the defaults."""
-        return parse_measures(self.rules.measures or DEFAULT_MEASURES)
-
-    @cached_property
-    def qrels(self) -> Qrels:
-        """The judgements."""
-        path, self.found_qrels = find_qrels(self._given_qrels, self._places)
-        return read_qrels(path)
-
-    @cached_property
-    def scorer(self) -> Scorer:
-        """Scores runs against the judgements."""
-        return Scorer(
-            self.qrels,
-            self.measures,
-            max_grade=self.rules.max_grade,
-            precision=self.rules.score_precision,
-        )
-
-    def read(self, path: Path) -> _Part:
-        """The scores in, or of, one file."""
-        text = load(path)
-        kind = kind_of(text)
-        if kind is not None:
-            label = self.rules.measures[0] if len(self.rules.measures) == 1 else None
-            matrices = read_scores(path, text, kind, *([label] if label else []))
-            return _Part(path, "scores", None, tuple(matrices))
-        run = parse_run(path, text)
-        topics, scores = self.scorer.score(run)
-        matrices = [
-            ScoreMatrix(str(measure), ("",), tuple(topics), values[None, :])
-            for measure, values in scores.items()
-        ]
-        unknown = len(run.topics) - len(topics)
-        return _Part(path, "run", run.tag, tuple(matrices), unknown, len(run.tags))
+    skipped: tuple[InputError, ...] = ()
+    """What was wrong with the files that were left out."""
 
 
 def evaluate(
@@ -129,34 +40,51 @@ def evaluate(
     qrels: Path | str | None = None,
     rules: Rules | None = None,
     baselines: Iterable[str] = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Score the runs in files and folders, or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
+    `jobs` files are read at once (None: one a core); the result does not depend on it.
     """
     rules = rules or Rules()
     spots = [Path(place) for place in places]
     found = find_files(spots)
-    reader = _Reader(spots, qrels, rules)
-    parts = [reader.read(path) for path in found.files]
+    reader = Reader(spots, qrels, rules)
+    taken = list(in_order(reader.try_read, found.files, jobs or available_cores(), progress))
+    parts = [part for part in taken if isinstance(part, Part)]
+    skipped = tuple(error for error in taken if isinstance(error, InputError))
+    if not parts:
+        raise UsageError(f"no run is left: {counted(len(skipped), 'file')} skipped")
     parts, added, naming = _with_baseline_files(reader, parts, list(baselines))
-    notes = [*found.notes, *naming, *_part_notes(parts)]
-    scored = any(part.kind == "run" for part in parts)
-    if scored:
-        notes += _qrels_notes(reader)
-    matrices = []
-    for measure, members in _by_measure(parts, reader, scored).items():
-        universe = _universe(reader.qrels, rules.topics) if scored else None
-        matrix, join_notes = join(measure, members, universe, common=rules.topics == "common")
-        matrices.append(matrix)
-        notes += [note for note in join_notes if note not in notes]
+    matrices, notes = _joined(parts, reader)
     return Evaluation(
         matrices=tuple(matrices),
-        inputs=_inputs(parts, reader if scored else None),
-        notes=tuple(notes),
-        settings={"measures": [m.measure for m in matrices], **rules.settings()},
+        inputs=_inputs(parts, reader),
+        notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts), *notes),
+        settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
         added=added,
+        skipped=skipped,
     )
+
+
+def _joined(parts: Sequence[Part], reader: Reader) -> tuple[list[ScoreMatrix], list[Note]]:
+    """A matrix for each measure, over the topics that the rule and the qrels ask for."""
+    rule = reader.rules.topics
+    scored = _any_run(parts)
+    universe = _universe(reader.qrels, rule) if scored else None
+    matrices = []
+    notes = _qrels_notes(reader) if scored else []
+    for measure, members in _by_measure(parts, reader, scored).items():
+        matrix, join_notes = join(measure, members, universe, common=rule == "common")
+        matrices.append(matrix)
+        notes += [note for note in join_notes if note not in notes]
+    return matrices, notes
+
+
+def _any_run(parts: Sequence[Part]) -> bool:
+    return any(part.kind == "run" for part in parts)
 
 
 def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
@@ -164,8 +92,8 @@ def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
 
 
 def _with_baseline_files(
-    reader: _Reader, parts: list[_Part], baselines: Sequence[str]
-) -> tuple[list[_Part], dict[str, str], list[Note]]:
+    reader: Reader, parts: list[Part], baselines: Sequence[str]
+) -> tuple[list[Part], dict[str, str], list[Note]]:
     """The parts, named; with a part for each baseline that is a file and not yet among them."""
     named, notes = _named(parts, reader.rules.run_names)
     known = {run for part in named for matrix in part.matrices for run in matrix.runs}
@@ -186,14 +114,14 @@ def _with_baseline_files(
     return named, added, notes
 
 
-def _only_run(part: _Part) -> str:
+def _only_run(part: Part) -> str:
     runs = {run for matrix in part.matrices for run in matrix.runs}
     if len(runs) != 1:
         raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
     return runs.pop()
 
 
-def _named(parts: Sequence[_Part], rule: str) -> tuple[list[_Part], list[Note]]:
+def _named(parts: Sequence[Part], rule: str) -> tuple[list[Part], list[Note]]:
     runs = [(part.path, part.tag) for part in parts if part.kind == "run"]
     names, notes = name_runs(runs, rule)
     waiting = iter(names)
@@ -208,7 +136,7 @@ def _named(parts: Sequence[_Part], rule: str) -> tuple[list[_Part], list[Note]]:
     return named, notes
 
 
-def _refuse_shared_names(parts: Sequence[_Part]) -> None:
+def _refuse_shared_names(parts: Sequence[Part]) -> None:
     owners: dict[tuple[str, str], Path] = {}
     for part in parts:
         for matrix in part.matrices:
@@ -219,7 +147,7 @@ def _refuse_shared_names(parts: Sequence[_Part]) -> None:
 
 
 def _by_measure(
-    parts: Sequence[_Part], reader: _Reader, scored: bool
+    parts: Sequence[Part], reader: Reader, scored: bool
 ) -> dict[str, list[ScoreMatrix]]:
     """The parts' matrices by measure, in the order asked for."""
     groups: dict[str, list[ScoreMatrix]] = {}
@@ -262,9 +190,9 @@ def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]]) -> None:
             )
 
 
-def _part_notes(parts: Sequence[_Part]) -> list[Note]:
+def _part_notes(parts: Sequence[Part]) -> list[Note]:
     unknown = [f"{_shown(part)} ({part.unknown_topics})" for part in parts if part.unknown_topics]
-    mixed = [part.path.name for part in parts if part.tags > 1]
+    mixed = [part.path.name for part in parts if len(part.tags) > 1]
     notes = []
     if unknown:
         message = f"topics that are not in the qrels are ignored: {listed(unknown)}"
@@ -275,11 +203,11 @@ def _part_notes(parts: Sequence[_Part]) -> list[Note]:
     return notes
 
 
-def _shown(part: _Part) -> str:
+def _shown(part: Part) -> str:
     return part.matrices[0].runs[0] if part.matrices else file_name(part.path)
 
 
-def _qrels_notes(reader: _Reader) -> list[Note]:
+def _qrels_notes(reader: Reader) -> list[Note]:
     qrels = reader.qrels
     notes = list(qrels.notes)
     if reader.found_qrels != "given":
@@ -291,8 +219,12 @@ def _qrels_notes(reader: _Reader) -> list[Note]:
     return notes
 
 
-def _inputs(parts: Sequence[_Part], reader: _Reader | None) -> tuple[InputFile, ...]:
-    files = [InputFile(part.path, part.kind) for part in parts]
-    if reader is not None and reader.qrels.path is not None:
-        files.append(InputFile(reader.qrels.path, "qrels"))
+def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[tuple[Path, str], ...]:
+    files: list[tuple[Path, str]] = [(part.path, part.kind) for part in parts]
+    if _any_run(parts) and reader.qrels.path is not None:
+        files.append((reader.qrels.path, "qrels"))
     return tuple(files)
+
+
+def _skip_notes(skipped: Sequence[InputError]) -> list[Note]:
+    return [Note("skipped-file", f"LEFT OUT: {error}") for error in skipped]

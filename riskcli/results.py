@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.errors import UsageError, nearest
+from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.order import natural_key
@@ -31,6 +31,8 @@ class RiskTable:
     settings: Mapping[str, Any]
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+    """Errors of the files that were left out."""
 
     def sorted_by(self, column: str = "mean") -> RiskTable:
         """The runs of each block by that column: names naturally, values highest first."""
@@ -52,7 +54,7 @@ class RiskTable:
         """The tidy rows in the columns of the contract."""
         names = tuple(column.name for column in all_columns())
         rows = [row for block in self.blocks for row in _rows(block)]
-        return Result(names, rows, self.settings, self.inputs, self.notes)
+        return Result(names, rows, self.settings, self.inputs, self.notes, skipped=self.skipped)
 
     def to_frame(self) -> pd.DataFrame:
         """The tidy rows as a DataFrame."""

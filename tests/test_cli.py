@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -211,6 +212,42 @@ def test_sort_and_top() -> None:
     assert [row["run"] for row in top] == ["boldRerank", "caspPlus"]
     ran = riskeval("score", SAMPLES, "--sort", "ziskr")
     assert ran.code == 2 and "zrisk" in ran.err
+
+
+def test_the_caption_names_the_baseline_even_where_its_row_is_not_shown() -> None:
+    call = ("score", SAMPLES, *ONE, "-b", "indriCASP", "-f", "markdown", "--top", "2")
+    assert "differ from those of indriCASP" in riskeval(*call).out
+
+
+def test_on_error_skip_leaves_a_broken_run_out_and_says_so(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.run"
+    bad.write_text("101 Q0 d1 1 high bad\n")
+    call = ("score", SAMPLES, bad, "-q", QRELS, "-b", "indriCASP", "--on-error", "skip", "-f")
+    ran = riskeval(*call, "json")
+    assert ran.code == 1
+    assert f"LEFT OUT: {bad}:1: bad-score" in ran.err
+    document = json.loads(ran.out)
+    (entry,) = document["skipped"]
+    assert (entry["path"], entry["line"], entry["code"]) == ("bad.run", 1, "bad-score")
+    direct = json.loads(riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "json").out)
+    assert document["rows"] == direct["rows"] and "skipped" not in direct
+    assert riskeval(*call, "tsv", "--exit-zero").code == 0
+    assert riskeval("matrix", SAMPLES, bad, *ONE, "-q", QRELS, "--on-error", "skip").code == 1
+
+
+def test_the_result_does_not_depend_on_jobs() -> None:
+    outputs = {
+        riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "json", "--jobs", str(jobs)).out
+        for jobs in (1, 2, 5)
+    }
+    assert len(outputs) == 1
+
+
+def test_a_file_that_expands_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.run"
+    bomb.write_bytes(gzip.compress(bytes(10**6)))
+    ran = riskeval("score", bomb, "-q", QRELS, "--max-bytes", "1000")
+    assert ran.code == 2 and "too-large: expands to more than 1,000 bytes" in ran.err
 
 
 def test_markdown_is_a_table() -> None:

@@ -13,7 +13,7 @@ FORMATS = ("csv", "tsv", "json", "parquet")
 @input_options
 @output_options(FORMATS)
 @click.option("--long", is_flag=True, help="A row a score: run, topic, measure, score.")
-def matrix(inputs: Inputs, output: Output, long: bool) -> None:
+def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     """The run × topic matrix of RUNS: a row a run, a column a topic, full precision.
 
     One measure a call, or several with --long. What it writes can stand in place of RUNS in every
@@ -27,3 +27,4 @@ def matrix(inputs: Inputs, output: Output, long: bool) -> None:
     form = format_for(output.format, output.output, FORMATS)
     tell(evaluation.notes, inputs.quiet)
     emit(write_matrices(evaluation, form, long), output.output)
+    return inputs.exit_code(evaluation.skipped)

@@ -29,11 +29,17 @@ class Inputs:
     max_grade: str
     score_precision: str
     run_names: str
+    on_error: str
+    exit_zero: bool
+    max_bytes: int
+    jobs: int | None
     quiet: bool
 
     def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
         """Read and score everything."""
-        from riskcli.evaluation import Rules, evaluate
+        from riskcli.cli.progress import on_terminal
+        from riskcli.evaluation import evaluate
+        from riskcli.reading import Rules
 
         rules = Rules(
             measures=_split_measures(self.measures),
@@ -41,8 +47,22 @@ class Inputs:
             max_grade=None if self.max_grade == "auto" else int(self.max_grade),
             score_precision=self.score_precision,  # type: ignore[arg-type]
             run_names=self.run_names,
+            on_error=self.on_error,  # type: ignore[arg-type]
+            max_bytes=self.max_bytes,
         )
-        return evaluate(self.runs, qrels=self.qrels, rules=rules, baselines=baselines)
+        with on_terminal(self.quiet) as progress:
+            return evaluate(
+                self.runs,
+                qrels=self.qrels,
+                rules=rules,
+                baselines=baselines,
+                jobs=self.jobs,
+                progress=progress,
+            )
+
+    def exit_code(self, skipped: Sequence[object]) -> int:
+        """1 where a file was left out, unless 0 was asked for."""
+        return 1 if skipped and not self.exit_zero else 0
 
 
 def _split_measures(texts: Sequence[str]) -> tuple[str, ...]:
@@ -111,6 +131,22 @@ _INPUT_OPTIONS = [
         show_default=True,
         help="Name runs by their tags or their files; auto takes tags that are distinct.",
     ),
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
+    ),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."),
+    click.option(
+        "--max-bytes",
+        type=click.IntRange(min=1),
+        default=16 * 2**30,
+        metavar="N",
+        help="The most that one file may expand to. [default: 16 GiB]",
+    ),
+    click.option("--jobs", type=click.IntRange(min=1), help="Files read at once. [default: cores]"),
     click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
 ]
 

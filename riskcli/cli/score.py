@@ -34,7 +34,7 @@ def score(
     sort: str,
     top: int | None,
     precision: int | None,
-) -> None:
+) -> int:
     """Risk table of RUNS (run files, folders of them, or files of scores).
 
     Prints, for every run, its mean effectiveness, URisk, TRisk, ZRisk and GeoRisk, and which
@@ -47,3 +47,4 @@ def score(
     table = risk_table_of(inputs, comparing).sorted_by(sort)
     tell(table.notes, inputs.quiet)
     write_risk_table(table.top(top) if top else table, form, output.output, precision)
+    return inputs.exit_code(table.skipped)

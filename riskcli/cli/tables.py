@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from riskcli.cli.options import Comparing, Inputs
@@ -26,14 +27,15 @@ def risk_table_of(inputs: Inputs, comparing: Comparing) -> RiskTable:
     if not comparing.baselines:
         message = "no --baseline given: runs are compared with @mean, the mean of all runs"
         notes.append(Note("default-baseline", message, warning=False))
-    return risk_table(
+    table = risk_table(
         evaluation.matrices,
         options.baselines,
         options=options,
         settings=evaluation.settings,
-        inputs=[(file.path, file.kind) for file in evaluation.inputs],
+        inputs=evaluation.inputs,
         notes=notes,
     )
+    return replace(table, skipped=evaluation.skipped)
 
 
 def write_risk_table(

@@ -34,8 +34,14 @@ def write_matrices(evaluation: Evaluation, form: str, long: bool) -> bytes:
 def _result(
     evaluation: Evaluation, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> Result:
-    inputs = [(file.path, file.kind) for file in evaluation.inputs]
-    return Result(tuple(columns), rows, evaluation.settings, inputs, evaluation.notes)
+    return Result(
+        tuple(columns),
+        rows,
+        evaluation.settings,
+        evaluation.inputs,
+        evaluation.notes,
+        skipped=evaluation.skipped,
+    )
 
 
 def _wide(evaluation: Evaluation) -> Result:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riskcli.errors import InputError
 from riskcli.notes import Note
 from riskcli.trec.source import sha256
 from riskcli.version import __version__
@@ -26,6 +27,8 @@ class Result:
     settings: Mapping[str, Any]
     inputs: Sequence[tuple[Path, str]] = ()
     notes: Sequence[Note] = ()
+    skipped: Sequence[InputError] = ()
+    """Errors of the files that were left out."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the JSON object."""
 
@@ -50,8 +53,19 @@ class Result:
             "warnings": [
                 {"code": note.code, "message": note.message} for note in self.notes if note.warning
             ],
+            **({"skipped": [_as_entry(error) for error in self.skipped]} if self.skipped else {}),
             **self.extra,
         }
+
+
+def _as_entry(error: InputError) -> dict[str, Any]:
+    """An error as machine formats record it."""
+    return {
+        "path": Path(error.path).name,
+        "line": error.line,
+        "code": error.code,
+        "message": error.message,
+    }
 
 
 def _as_series(values: Sequence[Value]) -> pd.Series[Any]:

@@ -240,9 +240,9 @@ def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
     against = shortened(block.baseline)
     reference = (
         against
-        if len(block.baseline_members) == 1
+        if block.baseline_size == 1
         else "the mean over the baselines"
-        if block.baseline_members
+        if block.baseline_size
         else "the mean over the population"
     )
     test = (

@@ -35,6 +35,9 @@ class Block:
     columns: Mapping[str, Floats | Flags]
     baseline_row: int | None
     baseline_members: tuple[int, ...]
+    """Which of the rows shown are the baseline, or belong to it."""
+    baseline_size: int
+    """How many runs the baseline is made of, shown or not; 0 for a virtual one."""
     families: Mapping[str, int]
     """The number of tests that each p-value was corrected for."""
 
@@ -111,6 +114,7 @@ def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) ->
             columns=adjusted,
             baseline_row=baseline.own_row,
             baseline_members=baseline.members,
+            baseline_size=len(baseline.members),
             families=families,
         )
         made.append(block)
@@ -222,5 +226,6 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         columns=columns,
         baseline_row=None,
         baseline_members=named,
+        baseline_size=len(named),
         families={},
     )

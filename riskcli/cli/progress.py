@@ -1,0 +1,58 @@
+"""Progress on stderr, for people only and only where there is something to wait for."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from riskcli.parallel import Progress
+
+PATIENCE = 1.0
+INTERVAL = 0.1
+
+
+@contextmanager
+def on_terminal(quiet: bool) -> Iterator[Progress | None]:
+    """A progress line that appears after about a second and leaves no trace; None in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    line = _Line()
+    try:
+        yield line.show
+    finally:
+        line.clear()
+
+
+class _Line:
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._last = self._start
+        self._shown = False
+
+    def show(self, done: int, total: int) -> None:
+        """Runs done of runs, rate, time left."""
+        now = time.monotonic()
+        elapsed = now - self._start
+        if elapsed < PATIENCE or now - self._last < INTERVAL:
+            return
+        self._last = now
+        rate = done / elapsed
+        left = (total - done) / rate
+        text = f"{done} of {total} runs, {rate:.0f} a second, {_clock(left)} left"
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        """Take the line away again."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole // 60}:{whole % 60:02d}"

@@ -1,0 +1,116 @@
+"""One file to scores: a run is scored against the judgements, a score file is taken as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure, parse_measures
+from riskcli.effectiveness.ranking import Precision
+from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer
+from riskcli.errors import InputError
+from riskcli.matrix import ScoreMatrix, TopicRule
+from riskcli.trec.discovery import find_qrels
+from riskcli.trec.qrels import Qrels, read_qrels
+from riskcli.trec.runs import parse_run
+from riskcli.trec.scorefiles import kind_of, read_scores
+from riskcli.trec.source import MAX_BYTES, load
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How files are turned into scores, and what happens to one that cannot be."""
+
+    measures: tuple[str, ...] = ()
+    topics: TopicRule = "relevant"
+    max_grade: int | None = WEB_TRACK_MAX_GRADE
+    score_precision: Precision = "single"
+    run_names: str = "auto"
+    on_error: Literal["stop", "skip"] = "stop"
+    max_bytes: int = MAX_BYTES
+
+    def settings(self) -> dict[str, Any]:
+        """The rules that a number can depend on, as machine formats record them."""
+        return {
+            "topics": self.topics,
+            "max_grade": "auto" if self.max_grade is None else self.max_grade,
+            "score_precision": self.score_precision,
+            "run_names": self.run_names,
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one file holds: a run's scores (not named yet), or a score file's matrices."""
+
+    path: Path
+    kind: Literal["run", "scores"]
+    tags: tuple[str, ...]
+    matrices: tuple[ScoreMatrix, ...]
+    unknown_topics: int = 0
+
+    @property
+    def tag(self) -> str | None:
+        """The run's tag, where all of its lines carry the same one."""
+        return self.tags[0] if len(self.tags) == 1 else None
+
+
+class Reader:
+    """Reads files, several at once if need be; finds the qrels only when a first run comes."""
+
+    def __init__(self, places: Sequence[Path], qrels: Path | str | None, rules: Rules) -> None:
+        self._places = places
+        self._given_qrels = qrels
+        self._lock = Lock()
+        self.rules = rules
+        self.found_qrels = ""
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measures asked for, or the defaults."""
+        return parse_measures(self.rules.measures or DEFAULT_MEASURES)
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The judgements."""
+        path, self.found_qrels = find_qrels(self._given_qrels, self._places)
+        return read_qrels(path)
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(
+            self.qrels,
+            self.measures,
+            max_grade=self.rules.max_grade,
+            precision=self.rules.score_precision,
+        )
+
+    def try_read(self, path: Path) -> Part | InputError:
+        """What a file holds, or what is wrong with it where such files are skipped."""
+        try:
+            return self.read(path)
+        except InputError as error:
+            if self.rules.on_error == "stop" or error.path != str(path):
+                raise
+            return error
+
+    def read(self, path: Path) -> Part:
+        """The scores in, or of, one file."""
+        text = load(path, self.rules.max_bytes)
+        kind = kind_of(text)
+        if kind is not None:
+            label = self.rules.measures[:1] if len(self.rules.measures) == 1 else ()
+            return Part(path, "scores", (), tuple(read_scores(path, text, kind, *label)))
+        run = parse_run(path, text)
+        with self._lock:
+            scorer = self._scorer
+        topics, scores = scorer.score(run)
+        matrices = tuple(
+            ScoreMatrix(str(measure), ("",), tuple(topics), values[None, :])
+            for measure, values in scores.items()
+        )
+        return Part(path, "run", run.tags, matrices, len(run.topics) - len(topics))
