@@ -77,15 +77,17 @@ class Inference:
         void = empty | empty[list(comparison.reference)].all()
         difference = values - self._reference_values(measure_id, alpha, values)
         unknown = np.full(len(values), np.nan)
-        margin, p = unknown, unknown
+        margin, error, p = unknown, unknown, unknown
         if self.degrees >= 1:
             replicates = self.replicates(measure_id, alpha)
             margin = self.critical * replicates.own_error() * scale
-            p = self._p_values(measure_id, alpha, difference / scale, replicates)
+            error = replicates.difference_error() * scale
+            p = self._p_values(measure_id, alpha, difference, error, scale)
         return {
             f"{measure_id}_lo": np.where(empty, np.nan, values - margin),
             f"{measure_id}_hi": np.where(empty, np.nan, values + margin),
             f"{measure_id}_diff": comparison.off_baseline(np.where(void, np.nan, difference)),
+            f"{measure_id}_diff_se": comparison.off_baseline(np.where(void, np.nan, error)),
             f"{measure_id}_p": comparison.off_baseline(np.where(void, np.nan, p)),
         }
 
@@ -110,12 +112,11 @@ class Inference:
         return np.asarray(sum(measured) / len(measured))
 
     def _p_values(
-        self, measure_id: str, alpha: float, difference: Floats, replicates: Replicates
+        self, measure_id: str, alpha: float, difference: Floats, error: Floats, scale: float
     ) -> Floats:
         if self.significance.test == "swap":
             return self._swap_p_values[alpha][measure_id]
-        error = replicates.difference_error()
-        noise = _ROUNDING * np.sqrt(self.comparison.scores.mean(axis=1).max())
+        noise = scale * _ROUNDING * np.sqrt(self.comparison.scores.mean(axis=1).max())
         nothing = (np.abs(difference) <= noise) & (error <= noise)
         t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(nothing, 0.0, error))
         return two_sided_p(t, self.degrees)

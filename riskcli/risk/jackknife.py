@@ -97,6 +97,11 @@ class Replicates:
     own: Floats
     reference: Floats
 
+    def deviations(self) -> Floats:
+        """By run and topic, as those of a mean: SE^2 = sum of squares / (c (c - 1))."""
+        topics = self.own.shape[1]
+        return np.asarray((topics - 1) * (self.own.mean(axis=1, keepdims=True) - self.own))
+
     def own_error(self) -> Floats:
         """The jackknife standard error of the statistic."""
         return jackknife_error(self.own)

@@ -17,6 +17,9 @@ Values = Callable[[Comparison, float], Floats]
 Details = Callable[[Comparison, float, Inference], Mapping[str, Floats]]
 
 
+Steps = Callable[[Comparison, float, int], list[tuple[str, float]]]
+
+
 def no_details(_comparison: Comparison, _alpha: float, _inference: Inference) -> dict[str, Floats]:
     """For a measure that has a value and nothing beside it."""
     return {}
@@ -43,6 +46,12 @@ class RiskMeasure:
     paired: bool = False
     nonnegative: bool = False
     depends_on_alpha: bool = True
+    contributions: Values | None = None
+    """What each topic (column) adds to each run's value, for explanations; a gain is above 0."""
+    steps: Steps | None = None
+    """The numbers that make up a run's value, in the order of the formula, for explanations."""
+    deviations: Values | None = None
+    """By run and topic, rows summing to 0: what a test of every pair of runs rests on."""
     decimals: int = 4
     columns: tuple[Column, ...] = field(default=())
 

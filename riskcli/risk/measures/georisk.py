@@ -6,10 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
+from riskcli.risk.jackknife import replicate
 from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import zrisk
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +28,23 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Mappi
     return inference.population_columns("georisk", alpha, values, scale=1.0)
 
 
+def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
+    """Effectiveness, and ZRisk turned into a probability."""
+    crowd = comparison.crowd
+    zeta = float(crowd.zrisk(alpha)[row]) / comparison.topics
+    return [
+        *zrisk.steps(comparison, alpha, row),
+        ("S / c, the mean score", float(crowd.mean[row])),
+        ("Φ(ZRisk / c)", float(ndtr(zeta))),
+        ("GeoRisk = √(S/c · Φ(ZRisk/c))", float(georisk(comparison, alpha)[row])),
+    ]
+
+
+def deviations(comparison: Comparison, alpha: float) -> Floats:
+    """The jackknife's."""
+    return replicate(comparison, [alpha])["georisk"][0].deviations()
+
+
 MEASURE = RiskMeasure(
     id="georisk",
     title="GeoRisk",
@@ -36,4 +56,7 @@ MEASURE = RiskMeasure(
     values=georisk,
     details=details,
     nonnegative=True,
+    contributions=zrisk.contributions,
+    steps=steps,
+    deviations=deviations,
 )

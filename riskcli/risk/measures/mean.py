@@ -34,6 +34,7 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Mappi
         "mean_hi": means + margin,
         "baseline_mean": np.full(len(means), comparison.baseline.scores.mean()),
         "mean_diff": comparison.off_baseline(paired.urisk(0.0)),
+        "mean_diff_se": comparison.off_baseline(paired.urisk_se(0.0)),
         "mean_p": comparison.off_baseline(two_sided_p(t, topics - 1)),
         **_effect_size(comparison, t, inference),
     }
@@ -57,6 +58,25 @@ def _effect_size(comparison: Comparison, t: Floats, inference: Inference) -> dic
     }
 
 
+def contributions(comparison: Comparison, _alpha: float) -> Floats:
+    """The difference to the baseline on each topic."""
+    return comparison.paired.delta
+
+
+def deviations(comparison: Comparison, _alpha: float) -> Floats:
+    """x - mean: those of a plain mean over topics."""
+    return np.asarray(comparison.scores - comparison.scores.mean(axis=1, keepdims=True))
+
+
+def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
+    """Total over number of topics."""
+    return [
+        ("S, sum of the scores", float(comparison.scores[row].sum())),
+        ("c, topics", comparison.topics),
+        ("mean = S / c", float(mean(comparison, alpha)[row])),
+    ]
+
+
 MEASURE = RiskMeasure(
     id="mean",
     title="Mean",
@@ -68,4 +88,7 @@ MEASURE = RiskMeasure(
     values=mean,
     details=details,
     depends_on_alpha=False,
+    contributions=contributions,
+    steps=steps,
+    deviations=deviations,
 )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import urisk
 from riskcli.risk.paired import two_sided_p
 
 Floats = NDArray[np.float64]
@@ -24,6 +25,15 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Mappi
     """The two-sided p-value with c - 1 degrees of freedom."""
     p = two_sided_p(trisk(comparison, alpha), inference.degrees)
     return {"trisk_p": comparison.off_baseline(p)}
+
+
+def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
+    """URisk and what it is divided by."""
+    return [
+        *urisk.steps(comparison, alpha, row),
+        ("SE(URisk) = s_w / √c", float(comparison.paired.urisk_se(alpha)[row])),
+        ("TRisk = URisk / SE(URisk)", float(trisk(comparison, alpha)[row])),
+    ]
 
 
 MEASURE = RiskMeasure(
@@ -41,5 +51,7 @@ MEASURE = RiskMeasure(
     values=trisk,
     details=details,
     paired=True,
+    contributions=urisk.contributions,
+    steps=steps,
     decimals=2,
 )

@@ -46,6 +46,22 @@ def _ratio(over: Floats | NDArray[np.int64], under: Floats | NDArray[np.int64]) 
         return np.asarray(np.divide(over, under))
 
 
+def contributions(comparison: Comparison, alpha: float) -> Floats:
+    """w of each topic: its gain, or its loss 1 + alpha times."""
+    return comparison.paired.weighted(alpha)
+
+
+def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
+    """Reward and risk, and the weight of the latter."""
+    paired = comparison.paired
+    return [
+        ("Reward, mean gain over all topics", float(paired.reward[row])),
+        ("Risk, mean loss over all topics", float(paired.risk[row])),
+        ("1 + α", 1 + alpha),
+        ("URisk = Reward - (1 + α) Risk", float(paired.urisk(alpha)[row])),
+    ]
+
+
 MEASURE = RiskMeasure(
     id="urisk",
     title="URisk",
@@ -60,4 +76,6 @@ MEASURE = RiskMeasure(
     values=urisk,
     details=details,
     paired=True,
+    contributions=contributions,
+    steps=steps,
 )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
+from riskcli.risk.jackknife import replicate
 from riskcli.risk.measure import RiskMeasure
 
 Floats = NDArray[np.float64]
@@ -23,6 +24,34 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Mappi
     """Tested as ZRisk/c, a mean over topics; shown on ZRisk's own scale."""
     values = zrisk(comparison, alpha)
     return inference.population_columns("zrisk", alpha, values, scale=comparison.topics)
+
+
+def contributions(comparison: Comparison, alpha: float) -> Floats:
+    """z of each topic, 1 + alpha times where it is below 0."""
+    z = comparison.crowd.z
+    return np.where(z < 0, (1 + alpha) * z, z)
+
+
+def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
+    """The totals, and the sums of z above and below 0."""
+    crowd = comparison.crowd
+    return [
+        ("S, the run's total", float(comparison.scores[row].sum())),
+        (
+            "N, the population's total",
+            float(np.broadcast_to(crowd.grand_total, len(crowd.mean))[row]),
+        ),
+        ("sum of z above 0", float(crowd.above[row])),
+        ("sum of z below 0", -float(crowd.below[row])),
+        ("1 + α", 1 + alpha),
+        ("ZRisk = above + (1 + α) below", float(crowd.zrisk(alpha)[row])),
+    ]
+
+
+def deviations(comparison: Comparison, alpha: float) -> Floats:
+    """The jackknife's, on ZRisk's own scale."""
+    replicates = replicate(comparison, [alpha])["zrisk"][0]
+    return replicates.deviations() * comparison.topics
 
 
 MEASURE = RiskMeasure(
@@ -41,4 +70,7 @@ MEASURE = RiskMeasure(
     details=details,
     nonnegative=True,
     decimals=3,
+    contributions=contributions,
+    steps=steps,
+    deviations=deviations,
 )
