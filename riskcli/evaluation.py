@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from riskcli.effectiveness.measures import parse_measures
 from riskcli.errors import InputError, UsageError
@@ -67,6 +67,31 @@ def evaluate(
         added=added,
         skipped=skipped,
     )
+
+
+Found = TypeVar("Found", bound=Any)
+
+
+def based_on(found: Found, evaluation: Evaluation, notes: Iterable[Note] = ()) -> Found:
+    """A result with the inputs, settings, notes and skipped files of the evaluation under it."""
+    changed: Found = replace(
+        found,
+        settings={**evaluation.settings, **found.settings},
+        inputs=evaluation.inputs,
+        notes=tuple(dict.fromkeys([*evaluation.notes, *notes, *found.notes])),
+        skipped=evaluation.skipped,
+    )
+    return changed
+
+
+def single_matrix(evaluation: Evaluation) -> ScoreMatrix:
+    """The matrix of an evaluation by one measure."""
+    if len(evaluation.matrices) != 1:
+        raise UsageError(
+            f"one measure at a time, found {listed(m.measure for m in evaluation.matrices)}; "
+            "choose one with --measure"
+        )
+    return evaluation.matrices[0]
 
 
 def _joined(parts: Sequence[Part], reader: Reader) -> tuple[list[ScoreMatrix], list[Note]]:

@@ -66,9 +66,6 @@ def risk_table(
     baseline: str | Sequence[str] = "@mean",
     *,
     options: Options | None = None,
-    settings: Mapping[str, Any] | None = None,
-    inputs: Iterable[tuple[Path, str]] = (),
-    notes: Iterable[Note] = (),
 ) -> RiskTable:
     """URisk, TRisk, ZRisk and GeoRisk of every run of one or several score matrices.
 
@@ -79,18 +76,13 @@ def risk_table(
     names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
     options = replace(options, baselines=names)
     blocks: list[Block] = []
-    gathered = list(notes)
+    gathered: list[Note] = []
     for matrix in _matrices(scores):
         found, cautions = risk_blocks(matrix, options)
         blocks += found
         gathered += cautions
-    return RiskTable(
-        tuple(blocks),
-        options,
-        {**(settings or {}), **_described(options)},
-        tuple(inputs),
-        tuple(dict.fromkeys(gathered)),
-    )
+    notes = tuple(dict.fromkeys(gathered))
+    return RiskTable(tuple(blocks), options, _described(options), notes=notes)
 
 
 def sortable_columns() -> list[str]:

@@ -10,6 +10,8 @@ from riskcli.version import __version__
 
 COMMANDS = {
     "score": "Risk table of the runs: effectiveness, URisk, TRisk, ZRisk, GeoRisk.",
+    "explain": "How one run's number and its flag came about.",
+    "significance": "Which runs differ: all pairs, or each from the baseline.",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
 }
 """Every command with the line that the help shows; its module bears its name."""

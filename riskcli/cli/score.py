@@ -42,9 +42,12 @@ def score(
     """
     form = output.chosen_format(FORMATS)
     from riskcli.cli.notes import tell
-    from riskcli.cli.tables import risk_table_of, write_risk_table
+    from riskcli.cli.rendering import write
+    from riskcli.cli.tables import risk_table_of
+    from riskcli.report.risk_display import displays
 
     table = risk_table_of(inputs, comparing).sorted_by(sort)
     tell(table.notes, inputs.quiet)
-    write_risk_table(table.top(top) if top else table, form, output.output, precision)
+    table = table.top(top) if top else table
+    write(table.result(), lambda width: displays(table, width, precision), form, output.output)
     return inputs.exit_code(table.skipped)

@@ -29,6 +29,8 @@ class Family:
     plain: str = ""
     cut: str = ""
     parameters: tuple[str, ...] = ()
+    highest: int = 10_000_000
+    """The highest cutoff or value that means something."""
 
     @property
     def names(self) -> list[str]:
@@ -55,7 +57,14 @@ FAMILIES = (
     Family("Rprec", "precision at the number of relevant", "none", "Rprec", "", _BINARY),
     Family("Bpref", "preference for relevant over non-relevant", "none", "bpref", "", _BINARY),
     Family("infAP", "inferred average precision", "none", "infAP", "", _BINARY),
-    Family("IPrec", "interpolated precision at a recall", "value", "", "iprec_at_recall", _BINARY),
+    Family(
+        "IPrec",
+        "interpolated precision at a recall",
+        "value",
+        cut="iprec_at_recall",
+        parameters=_BINARY,
+        highest=1,
+    ),
     Family("SetP", "precision of the whole list", "none", "set_P", "", _BINARY),
     Family("SetR", "recall of the whole list", "none", "set_recall", "", _BINARY),
     Family("SetF", "F of the whole list", "none", "set_F", "", _BINARY),
@@ -71,7 +80,7 @@ FAMILIES = (
     Family("gm_map", "logarithm of average precision", "none", "gm_map"),
     Family("gm_bpref", "logarithm of bpref", "none", "gm_bpref"),
     Family("relative_P", "precision over the best possible", "cutoff", cut="relative_P"),
-    Family("Rprec_mult", "precision at a multiple of R", "value", "", "Rprec_mult"),
+    Family("Rprec_mult", "precision at a multiple of R", "value", cut="Rprec_mult", highest=100),
     Family("set_relative_P", "relative precision of the list", "none", "set_relative_P"),
     Family("utility", "relevant less non-relevant retrieved", "none", "utility"),
     Family("num_nonrel_judged_ret", "judged non-relevant", "none", "num_nonrel_judged_ret"),
@@ -85,7 +94,7 @@ _PATTERN = re.compile(
     r"(?P<name>[A-Za-z0-9_]+?)(\((?P<arguments>[^()]*)\))?((?P<sign>[@._])(?P<at>\d+(\.\d+)?))?"
 )
 _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+)")
-_DEEPEST = 10_000_000
+_HIGHEST_GRADE = 2**15
 _ALIASES = {"ndcg": "nDCG", "map": "AP", "mrr": "RR", "recall": "R", "precision": "P"}
 
 
@@ -177,16 +186,19 @@ def _checked_argument(family: Family, at: str | None) -> str | None:
     if at is None:
         if family.argument in ("cutoff", "value"):
             example = "0.1" if family.argument == "value" else "10"
-            raise ValueError(f"{family.name} needs one, as in {family.name}@{example}")
+            raise ValueError(f"it needs a {family.argument}, as in {family.name}@{example}")
         return None
     if family.argument == "none":
         raise ValueError(f"{family.name} takes no cutoff")
     if family.argument == "value":
+        if float(at) > family.highest:
+            raise ValueError(f"found {at}, expected a value from 0 to {family.highest}")
         if f"{float(at):g}" != f"{round(float(at), 2):g}":
             raise ValueError(f"found {at}, trec_eval tells only two decimals apart")
         return f"{float(at):g}"
-    if not at.isdigit() or not 0 < int(at) <= _DEEPEST:
-        raise ValueError(f"the cutoff is {at!r}, expected a whole number from 1 to {_DEEPEST:,}")
+    if not at.isdigit() or not 0 < int(at) <= family.highest:
+        expected = f"expected a whole number from 1 to {family.highest:,}"
+        raise ValueError(f"the cutoff is {at!r}, {expected}")
     return str(int(at))
 
 
@@ -204,8 +216,8 @@ def _parameters(family: Family, arguments: str) -> tuple[int, bool]:
                 raise ValueError(f"dcg is {value!r}, expected 'log2' or 'exp-log2'")
             exponential = value == "exp-log2"
         else:
-            if not value.isdigit() or int(value) < 1:
-                raise ValueError(f"rel is {value!r}, expected a grade from 1")
+            if not value.isdigit() or not 1 <= int(value) <= _HIGHEST_GRADE:
+                raise ValueError(f"rel is {value!r}, expected a grade from 1 to {_HIGHEST_GRADE}")
             relevance = int(value)
     return relevance, exponential
 

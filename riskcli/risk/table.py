@@ -77,7 +77,7 @@ def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], lis
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
     baselines = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
-    named = _named(matrix.runs, options.baselines)
+    named = named_rows(matrix.runs, options.baselines)
     blocks: list[Block] = []
     notes: list[Note] = []
     for baseline in baselines:
@@ -92,7 +92,8 @@ def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], lis
     return blocks, list(dict.fromkeys(notes))
 
 
-def _named(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
+def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
+    """The rows of all runs that the baselines name."""
     names = [name for name in wanted if not name.startswith("@")]
     return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
 

@@ -1,0 +1,71 @@
+"""`riskeval significance`: which runs differ from which."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.options import (
+    Comparing,
+    Inputs,
+    Output,
+    comparing_options,
+    input_options,
+    output_options,
+)
+
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown")
+
+
+@click.command()
+@input_options
+@comparing_options
+@output_options(FORMATS)
+@click.option(
+    "--of",
+    multiple=True,
+    default=("mean", "georisk"),
+    show_default=True,
+    help="What is compared: mean, zrisk or georisk. Repeatable.",
+)
+@click.option(
+    "--between",
+    type=click.Choice(["all", "baseline"]),
+    help="All pairs of runs, or each run with the baseline. [default: all, or baseline with -b]",
+)
+@click.option(
+    "--tukey", is_flag=True, help="Compare means by the randomised Tukey HSD (--swaps, --seed)."
+)
+def significance(
+    inputs: Inputs,
+    comparing: Comparing,
+    output: Output,
+    of: tuple[str, ...],
+    between: str | None,
+    tukey: bool,
+) -> int:
+    """Which of RUNS differ: all pairs of them, or each from the baseline.
+
+    Prints the differences with their intervals and corrected p-values, and letters: runs that
+    share one cannot be told apart.
+    """
+    form = output.chosen_format(FORMATS)
+    from riskcli.cli.notes import tell
+    from riskcli.cli.rendering import write
+    from riskcli.evaluation import based_on
+    from riskcli.report.pair_display import displays
+    from riskcli.significance import significance as compare
+
+    evaluation = inputs.evaluate(comparing.wanted)
+    options = comparing.options(evaluation.added)
+    found = compare(
+        evaluation.matrices,
+        of,
+        between=between or ("baseline" if comparing.baselines else "all"),  # type: ignore[arg-type]
+        options=options,
+        tukey=tukey,
+    )
+    found = based_on(found, evaluation)
+    tell(found.notes, inputs.quiet)
+    plan = options.significance
+    write(found.result(), lambda width: displays(found.tables, plan, width), form, output.output)
+    return inputs.exit_code(evaluation.skipped)
