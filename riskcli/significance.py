@@ -194,7 +194,7 @@ def _against_baseline(
     pairs = Pairs(
         rows, np.zeros_like(rows), columns["diff"][rows], columns["diff_se"][rows],
         (columns["diff"] - margin)[rows], (columns["diff"] + margin)[rows], columns["p"][rows],
-        columns["p_adj"][rows], np.asarray(block.columns[f"{measure.id}_flag"], dtype=np.str_)[rows],
+        columns["p_adj"][rows], np.asarray(block.columns[f"{measure.id}_flag"], dtype=str)[rows],
         block.families[measure.id],
     )  # fmt: skip
     effect = np.full(len(rows), np.nan)

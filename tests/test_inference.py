@@ -16,7 +16,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
 from riskcli.risk.inference import Inference
 from riskcli.risk.influence import influence, influence_error
-from riskcli.risk.jackknife import delete_each_topic, jackknife_error, replicate
+from riskcli.risk.jackknife import Jackknife, delete_each_topic, jackknife_error
 from riskcli.risk.population import Population
 from riskcli.risk.swap import swap_p_values
 from tests import reference
@@ -58,7 +58,7 @@ GOLDEN: dict[tuple[Name, float], dict[str, float]] = {
 def test_golden_matrix(name: Name, alpha: float) -> None:
     values, golden = golden_matrix(), GOLDEN[name, alpha]
     comparison = Comparison(values, Baseline("r0", (0,), values[0]))
-    error = replicate(comparison, [alpha])[name][0].difference_error()[1]
+    error = Jackknife(comparison).errors(name, alpha)[1][1]
     assert error == pytest.approx(golden["se"], abs=5.1e-11)
     frame = risk_table(named(values), "r0", options=Options(alphas=(alpha,))).to_frame()
     row = frame.set_index("run").loc["r1"]
@@ -247,8 +247,8 @@ def test_influence_and_jackknife_errors_agree_on_the_golden_matrix() -> None:
     values = golden_matrix()
     comparison = Comparison(values, Baseline("r0", (0,), values[0]))
     for name in ("zrisk", "georisk"):
-        for place, alpha in enumerate((0.0, 1.0, 5.0, 10.0)):
-            exact = replicate(comparison, (0.0, 1.0, 5.0, 10.0))[name][place].difference_error()
+        for alpha in (0.0, 1.0, 5.0, 10.0):
+            exact = Jackknife(comparison).errors(name, alpha)[1]
             for run in (1, 2, 4, 5):
                 quick = influence_difference_error(values, run, 0, name, alpha)
                 assert 0.85 < quick / exact[run] < 1.20

@@ -97,7 +97,13 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
 
 
 def _rich_table(display: Display) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_header=any(h.text for h in display.headings),
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, _GAP - 1, 0, 0),
+    )
     digits = [_rank_digits(display, place) for place in range(len(display.headings))]
     for heading, wide in zip(display.headings, digits, strict=True):
         table.add_column(

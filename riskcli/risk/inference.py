@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from riskcli.errors import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTIONS
-from riskcli.risk.jackknife import Replicates, replicate
+from riskcli.risk.jackknife import Jackknife
 from riskcli.risk.paired import ratio_to_error, two_sided_p
 from riskcli.risk.swap import LEAST_SWAPS, swap_p_values
 
@@ -79,9 +79,8 @@ class Inference:
         unknown = np.full(len(values), np.nan)
         margin, error, p = unknown, unknown, unknown
         if self.degrees >= 1:
-            replicates = self.replicates(measure_id, alpha)
-            margin = self.critical * replicates.own_error() * scale
-            error = replicates.difference_error() * scale
+            own_error, error = (e * scale for e in self._jackknife.errors(measure_id, alpha))
+            margin = self.critical * own_error
             p = self._p_values(measure_id, alpha, difference, error, scale)
         return {
             f"{measure_id}_lo": np.where(empty, np.nan, values - margin),
@@ -91,13 +90,9 @@ class Inference:
             f"{measure_id}_p": comparison.off_baseline(np.where(void, np.nan, p)),
         }
 
-    def replicates(self, measure_id: str, alpha: float) -> Replicates:
-        """The delete-one-topic values of "zrisk" (as ZRisk/c) or "georisk"."""
-        return self._replicates[measure_id][self.alphas.index(alpha)]
-
     @cached_property
-    def _replicates(self) -> dict[str, list[Replicates]]:
-        return replicate(self.comparison, self.alphas)
+    def _jackknife(self) -> Jackknife:
+        return Jackknife(self.comparison)
 
     def _reference_values(self, measure_id: str, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
@@ -127,6 +122,8 @@ class Inference:
         comparison = self.comparison
         if len(comparison.reference) != 1:
             raise UsageError("the swap test needs one run as the baseline")
+        if comparison.smooth is not None:
+            raise UsageError("the swap test knows the linear loss only; use the jackknife")
         baseline = comparison.scores[comparison.reference[0]]
         totals = np.broadcast_to(comparison.crowd.topic_totals, comparison.scores.shape)
         grand = np.broadcast_to(comparison.crowd.grand_total, (len(totals),))

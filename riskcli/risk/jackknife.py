@@ -8,8 +8,9 @@ O(c log c) a run instead of O(c^2), and free of alpha.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from riskcli.risk.population import Population
 
 Floats = NDArray[np.float64]
 
+_ALL = slice(None)
+_CELLS_AT_ONCE = 500_000
+
 
 @dataclass(frozen=True)
 class Deleted:
@@ -29,26 +33,34 @@ class Deleted:
     below: Floats
     mean: Floats
 
-    def zeta(self, alpha: float) -> Floats:
+    def zeta(self, alpha: float, rows: slice = _ALL) -> Floats:
         """ZRisk/c without the topic."""
         left = max(self.above.shape[1] - 1, 1)
-        return np.asarray((self.above - (1 + alpha) * self.below) / left)
+        return np.asarray((self.above[rows] - (1 + alpha) * self.below[rows]) / left)
 
-    def georisk(self, alpha: float) -> Floats:
+    def georisk(self, alpha: float, rows: slice = _ALL) -> Floats:
         """GeoRisk without the topic."""
-        return np.asarray(np.sqrt(self.mean * ndtr(self.zeta(alpha))))
+        return np.asarray(np.sqrt(self.mean[rows] * ndtr(self.zeta(alpha, rows))))
+
+    def statistic(self, name: str, alpha: float, rows: slice = _ALL) -> Floats:
+        """What is jackknifed for "zrisk" (as ZRisk/c) or "georisk"."""
+        return self.zeta(alpha, rows) if name == "zrisk" else self.georisk(alpha, rows)
 
 
 def delete_each_topic(scores: Floats, topic_totals: Floats, grand_total: Floats) -> Deleted:
     """Every run without each topic in turn; totals are one row for all runs or one a run."""
-    runs, topics = scores.shape
+    runs = len(scores)
     above, below = np.zeros_like(scores), np.zeros_like(scores)
     totals = np.broadcast_to(topic_totals, scores.shape)
     grand = np.broadcast_to(grand_total, (runs,))
     for row in range(runs):
         above[row], below[row] = _sums_without_each(scores[row], totals[row], float(grand[row]))
+    return Deleted(above, below, _means_without_each(scores))
+
+
+def _means_without_each(scores: Floats) -> Floats:
     left = np.maximum(scores.sum(axis=1, keepdims=True) - scores, 0.0)
-    return Deleted(above, below, left / max(topics - 1, 1))
+    return np.asarray(left / max(scores.shape[1] - 1, 1))
 
 
 def _sums_without_each(x: Floats, totals: Floats, grand: float) -> tuple[Floats, Floats]:
@@ -91,24 +103,57 @@ def _safe_divide(over: Floats, under: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Replicates:
-    """A statistic without each topic: of each run, and of the reference it is compared with."""
+class Jackknife:
+    """Standard errors of "zrisk" (as ZRisk/c) and "georisk" for the runs of a comparison."""
 
-    own: Floats
-    reference: Floats
+    comparison: Comparison
 
-    def deviations(self) -> Floats:
+    @cached_property
+    def _own(self) -> Deleted:
+        return _delete_from(self.comparison.crowd)
+
+    @cached_property
+    def _references(self) -> list[Deleted]:
+        """Each reference run without each topic; in its own population each run meets it under
+        other totals than the next run, so that there is a row for each run.
+        """
+        return [_delete_from(crowd) for crowd in self.comparison.reference_crowds()]
+
+    def errors(self, name: str, alpha: float) -> tuple[Floats, Floats]:
+        """The error of each run's statistic, and of its difference to the reference's."""
+        runs, topics = self.comparison.scores.shape
+        own, difference = np.empty(runs), np.empty(runs)
+        shared = self._shared_reference(name, alpha)
+        for rows in _blocks(runs, topics):
+            values = self._own.statistic(name, alpha, rows)
+            reference = self._own_reference(name, alpha, rows) if shared is None else shared
+            own[rows] = jackknife_error(values)
+            difference[rows] = jackknife_error(values - reference)
+        return own, difference
+
+    def deviations(self, name: str, alpha: float) -> Floats:
         """By run and topic, as those of a mean: SE^2 = sum of squares / (c (c - 1))."""
-        topics = self.own.shape[1]
-        return np.asarray((topics - 1) * (self.own.mean(axis=1, keepdims=True) - self.own))
+        values = self._own.statistic(name, alpha)
+        topics = values.shape[1]
+        return np.asarray((topics - 1) * (values.mean(axis=1, keepdims=True) - values))
 
-    def own_error(self) -> Floats:
-        """The jackknife standard error of the statistic."""
-        return jackknife_error(self.own)
+    def _shared_reference(self, name: str, alpha: float) -> Floats | None:
+        """The reference without each topic, where it is the same for every run."""
+        if self.comparison.population != "all":
+            return None
+        rows = self.comparison.reference
+        total = np.zeros(self.comparison.topics)
+        if len(rows) < len(self.comparison.scores):
+            for row in rows:
+                total += self._own.statistic(name, alpha, slice(row, row + 1))[0]
+        else:
+            for block in _blocks(*self.comparison.scores.shape):
+                total += self._own.statistic(name, alpha, block).sum(axis=0)
+        return total / len(rows)
 
-    def difference_error(self) -> Floats:
-        """The jackknife standard error of its difference to the reference."""
-        return jackknife_error(self.own - self.reference)
+    def _own_reference(self, name: str, alpha: float, rows: slice) -> Floats:
+        each = [deleted.statistic(name, alpha, rows) for deleted in self._references]
+        return np.asarray(sum(each) / len(each))
 
 
 def jackknife_error(replicates: Floats) -> Floats:
@@ -120,34 +165,12 @@ def jackknife_error(replicates: Floats) -> Floats:
     return np.asarray(np.sqrt(squares * (topics - 1) / topics))
 
 
-def replicate(comparison: Comparison, alphas: Sequence[float]) -> dict[str, list[Replicates]]:
-    """Delete-one values of "zrisk" (as ZRisk/c) and "georisk", one for each alpha."""
-    own = _delete_from(comparison.crowd)
-    if comparison.population == "all":
-        rows = list(comparison.reference)
-        return {
-            name: [Replicates(values, values[rows].mean(axis=0)[None, :]) for values in by_alpha]
-            for name, by_alpha in _statistics(own, alphas).items()
-        }
-    # In its own population each run meets the reference under other totals than the next run.
-    references = [
-        _statistics(_delete_from(crowd), alphas) for crowd in comparison.reference_crowds()
-    ]
-    return {
-        name: [
-            Replicates(values, np.mean([each[name][place] for each in references], axis=0))
-            for place, values in enumerate(by_alpha)
-        ]
-        for name, by_alpha in _statistics(own, alphas).items()
-    }
-
-
 def _delete_from(crowd: Population) -> Deleted:
     return delete_each_topic(crowd.scores, crowd.topic_totals, crowd.grand_total)
 
 
-def _statistics(deleted: Deleted, alphas: Sequence[float]) -> dict[str, list[Floats]]:
-    return {
-        "zrisk": [deleted.zeta(alpha) for alpha in alphas],
-        "georisk": [deleted.georisk(alpha) for alpha in alphas],
-    }
+def _blocks(runs: int, topics: int) -> Iterator[slice]:
+    """Rows in portions, so that scratch memory stays small whatever the matrix."""
+    at_once = max(1, _CELLS_AT_ONCE // max(topics, 1))
+    for start in range(0, runs, at_once):
+        yield slice(start, min(start + at_once, runs))

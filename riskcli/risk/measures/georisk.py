@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import replicate
+from riskcli.risk.jackknife import Jackknife
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import zrisk
 
@@ -42,7 +42,7 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
 
 def deviations(comparison: Comparison, alpha: float) -> Floats:
     """The jackknife's."""
-    return replicate(comparison, [alpha])["georisk"][0].deviations()
+    return Jackknife(comparison).deviations("georisk", alpha)
 
 
 MEASURE = RiskMeasure(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import replicate
+from riskcli.risk.jackknife import Jackknife
 from riskcli.risk.measure import RiskMeasure
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,7 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
 
 def deviations(comparison: Comparison, alpha: float) -> Floats:
     """The jackknife's, on ZRisk's own scale."""
-    replicates = replicate(comparison, [alpha])["zrisk"][0]
-    return replicates.deviations() * comparison.topics
+    return Jackknife(comparison).deviations("zrisk", alpha) * comparison.topics
 
 
 MEASURE = RiskMeasure(
