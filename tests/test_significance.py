@@ -1,0 +1,281 @@
+"""All pairs of runs, their letters, Tukey's HSD, and explanations."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
+from riskcli.explain import explain
+from riskcli.risk.pairs import compare_all, letters, randomised_tukey_hsd
+from riskcli.significance import significance
+from tests import reference
+from tests.program import QRELS, SAMPLES, riskeval
+from tests.strategies import ALPHAS, Floats, named, score_values
+from tests.test_inference import golden_matrix
+
+NO_CORRECTION = Significance(correction="none")
+
+
+@settings(max_examples=40)
+@given(score_values(min_runs=3, max_runs=5, min_topics=3, max_topics=6), ALPHAS)
+def test_every_pair_equals_a_literal_jackknife(values: Floats, alpha: float) -> None:
+    assume(values.any(axis=1).all())
+    found = significance(
+        [named(values)], ["zrisk", "georisk"], options=Options(alphas=(alpha,))
+    ).result()
+    for row in found.rows:
+        line = dict(zip(found.columns, row, strict=True))
+        first, second = int(line["run"][1:]), int(line["other"][1:])
+        measure: reference.Measure = "zeta" if line["of"] == "zrisk" else "georisk"
+        expected = reference.difference_jackknife(values.tolist(), first, second, measure, alpha)
+        scale = values.shape[1] if measure == "zeta" else 1
+        if expected["se"] is not None and expected["se"] > 1e-9:
+            assert line["diff"] / scale == pytest.approx(expected["estimate"], abs=1e-11)
+            assert line["diff_se"] / scale == pytest.approx(expected["se"], abs=1e-10)
+            assert line["p"] == pytest.approx(expected["p"], rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=40)
+@given(score_values(min_runs=3, min_topics=3))
+def test_means_in_pairs_equal_scipys_paired_t_test(values: Floats) -> None:
+    found = significance([named(values)], ["mean"]).result()
+    p = {(row[0], row[1]): row[found.columns.index("p")] for row in found.rows}
+    assert len(p) == len(values) * (len(values) - 1) // 2
+    for first, second in combinations(range(len(values)), 2):
+        delta = values[first] - values[second]
+        if np.ptp(delta) > 1e-9:
+            expected = stats.ttest_rel(values[first], values[second]).pvalue
+            assert p[f"r{first}", f"r{second}"] == pytest.approx(expected)
+        elif not delta.any():
+            assert p[f"r{first}", f"r{second}"] == 1.0
+
+
+def test_the_family_is_all_pairs_and_holm_is_the_default() -> None:
+    found = significance([named(golden_matrix())], ["georisk"])
+    (table,) = found.tables
+    assert table.pairs.family == 15 and table.correction == "holm"
+    expected = reference.holm(table.pairs.p.tolist())
+    assert table.pairs.p_adjusted.tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("of", ["mean", "zrisk", "georisk"])
+def test_between_baseline_gives_the_numbers_of_the_risk_table(of: str) -> None:
+    options = Options(baselines=("r0",), alphas=(5.0,))
+    result = significance(
+        [named(golden_matrix())], [of], between="baseline", options=options
+    ).result()
+    frame = risk_table(named(golden_matrix()), "r0", options=options).to_frame().set_index("run")
+    assert len(result.rows) == 5
+    for row in result.rows:
+        line = dict(zip(result.columns, row, strict=True))
+        mine = frame.loc[line["run"]]
+        for name, column in (("diff", f"{of}_diff"), ("p", f"{of}_p"), ("p_adj", f"{of}_p_adj")):
+            assert line[name] == pytest.approx(mine[column])
+        assert line["diff_lo"] < line["diff"] < line["diff_hi"]
+        assert line["value"] - line["other_value"] == pytest.approx(line["diff"])
+
+
+def test_an_empty_run_is_compared_with_none_but_has_a_mean() -> None:
+    values = golden_matrix()
+    values[4] = 0.0
+    result = significance([named(values)], ["mean", "georisk"]).result()
+    tested = {
+        (row[0], row[1], row[3]): row[result.columns.index("p")] is not None for row in result.rows
+    }
+    assert tested["r0", "r4", "mean"] and not tested["r0", "r4", "georisk"]
+    assert tested["r0", "r1", "georisk"]
+
+
+def test_urisk_has_no_pairs_and_says_where_to_look() -> None:
+    with pytest.raises(UsageError, match="compare with a baseline: see score"):
+        significance([named(golden_matrix())], ["trisk"])
+
+
+# ---------------------------------------------------------------- letters
+
+
+@given(st.integers(1, 8), st.data())
+def test_two_runs_share_a_letter_unless_they_differ(runs: int, data: st.DataObject) -> None:
+    pairs = list(combinations(range(runs), 2))
+    apart = data.draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    found = letters(runs, range(runs), sorted(apart))
+    for one, other in pairs:
+        assert bool(set(found[one]) & set(found[other])) == ((one, other) not in apart)
+    assert all(found)
+    assert "a" in found[0]
+
+
+def test_letters_worked_by_hand() -> None:
+    """Best and worst differ; the one between differs from neither."""
+    assert letters(3, [0, 1, 2], [(0, 2)]) == ["a", "ab", "b"]
+    assert letters(3, [2, 1, 0], [(0, 2)]) == ["b", "ab", "a"]
+    assert letters(2, [0, 1], []) == ["a", "a"]
+    assert letters(2, [0, 1], [(0, 1)]) == ["a", "b"]
+
+
+def test_more_than_26_groups_have_names_of_two_letters() -> None:
+    runs = 30
+    found = letters(runs, range(runs), list(combinations(range(runs), 2)))
+    assert found[0] == "a" and found[25] == "z" and found[26] == "aa" and found[29] == "ad"
+    chained = letters(
+        runs, range(runs), [(i, j) for i, j in combinations(range(runs), 2) if j - i > 1]
+    )
+    assert chained[27] == "aa,ab"
+
+
+# ---------------------------------------------------------------- Tukey's HSD
+
+
+def exact_tukey(values: Floats) -> dict[tuple[int, int], float]:
+    """p by all ways to shuffle the runs' scores within each topic."""
+    rows, topics = len(values), values.shape[1]
+    ranges = []
+    for orders in product(permutations(range(rows)), repeat=topics):
+        means = [
+            sum(values[order[row], topic] for topic, order in enumerate(orders)) / topics
+            for row in range(rows)
+        ]
+        ranges.append(max(means) - min(means))
+    means = values.mean(axis=1)
+    return {
+        (i, j): float(np.mean([spread >= abs(means[i] - means[j]) - 1e-12 for spread in ranges]))
+        for i, j in combinations(range(rows), 2)
+    }
+
+
+def test_tukey_equals_exhaustive_shuffling() -> None:
+    values = golden_matrix()[[0, 1, 4], 3:8]
+    exact = exact_tukey(values)
+    p = randomised_tukey_hsd(values, 40_000, seed=3)
+    for mine, expected in zip(p, exact.values(), strict=True):
+        assert mine == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 40_000))
+
+
+def test_tukey_is_repeatable_recorded_and_never_0() -> None:
+    values = np.vstack([np.full(30, 0.1), np.linspace(0.8, 0.9, 30), np.linspace(0.1, 0.9, 30)])
+    plan = Options(significance=Significance(seed=5))
+    tables = [significance([named(values)], ["mean"], options=plan, tukey=True) for _ in range(2)]
+    first, second = (table.tables[0].pairs.p_adjusted for table in tables)
+    assert first.tolist() == second.tolist()
+    assert first[0] == pytest.approx(1 / 10_000)
+    assert tables[0].settings["seed"] == 5 and tables[0].settings["replicates"] == 9_999
+
+
+def test_tukey_of_identical_runs_is_1() -> None:
+    assert randomised_tukey_hsd(np.full((3, 5), 0.25), 9_999, 1).tolist() == [1, 1, 1]
+
+
+def test_tukey_keeps_the_family_wise_error() -> None:
+    """Five exchangeable runs: the chance of any flag is gamma; bounds of three standard errors."""
+    generator = np.random.default_rng(11)
+    simulations, wrong = 400, 0
+    for number in range(simulations):
+        easy = generator.standard_normal((1, 25))
+        values = 1 / (1 + np.exp(1 - easy - 0.9 * generator.standard_normal((5, 25))))
+        wrong += bool((randomised_tukey_hsd(values, 499, number) < 0.05).any())
+    assert 0.05 - 3 * 0.0109 < wrong / simulations < 0.05 + 3 * 0.0109
+
+
+# ---------------------------------------------------------------- explanations
+
+
+@settings(max_examples=30)
+@given(score_values(min_topics=3), st.sampled_from(["mean", "urisk", "trisk", "zrisk", "georisk"]))
+def test_the_last_step_of_an_explanation_is_the_value_of_the_table(values: Floats, of: str) -> None:
+    options = Options(baselines=("r0",), alphas=(5.0,))
+    frame = risk_table(named(values), "r0", options=options).to_frame().set_index("run")
+    found = explain(named(values), "r1", of, options, worst=values.shape[1])
+    shown, expected = found.steps[-1][1], float(str(frame.loc["r1", of]))
+    assert shown == pytest.approx(expected) or (np.isinf(shown) and np.isnan(expected))
+    test = dict(found.test)
+    if test:
+        assert test["p, two-sided"] == pytest.approx(frame.loc["r1", f"{of}_p"])
+        assert test["p corrected (Holm)"] == pytest.approx(frame.loc["r1", f"{of}_p_adj"])
+    total = sum(share.contribution for share in found.topics)
+    sums = {"mean": "mean_diff", "urisk": "urisk", "trisk": "urisk"}
+    if of in sums:
+        assert total / values.shape[1] == pytest.approx(frame.loc["r1", sums[of]], abs=1e-12)
+    else:
+        assert total == pytest.approx(frame.loc["r1", "zrisk"], abs=1e-12)
+
+
+def test_explanations_start_with_the_worst_topic() -> None:
+    found = explain(named(golden_matrix()), "r1", "urisk", Options(baselines=("r0",)), worst=3)
+    costs = [share.contribution for share in found.topics]
+    assert costs == sorted(costs) and len(costs) == 3
+    assert costs[0] == pytest.approx(2 * (golden_matrix()[1] - golden_matrix()[0]).min())
+
+
+@pytest.mark.parametrize(
+    ("run", "of", "options", "message"),
+    [
+        ("r9", "mean", Options(), "no run is named 'r9'"),
+        ("r1", "risky", Options(), "cannot explain 'risky'"),
+        ("r1", "mean", Options(alphas=(0.0, 1.0)), "one alpha"),
+        ("r0", "urisk", Options(baselines=("r0",)), "is the baseline itself"),
+        ("r1", "mean", Options(baselines=("r0", "r2"), pool="each"), "one baseline"),
+    ],
+)
+def test_what_cannot_be_explained(run: str, of: str, options: Options, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        explain(named(golden_matrix()), run, of, options)
+
+
+# ---------------------------------------------------------------- the commands
+
+
+def test_significance_command_writes_every_pair() -> None:
+    ran = riskeval("significance", SAMPLES, "-m", "ERR@20")
+    rows = list(csv.DictReader(io.StringIO(ran.out), delimiter="\t"))
+    assert ran.code == 0 and len(rows) == 2 * 36
+    assert {row["of"] for row in rows} == {"mean", "georisk"}
+    baseline = riskeval("significance", SAMPLES, "-m", "ERR@20", "-b", "indriCASP")
+    assert len(baseline.out.splitlines()) == 1 + 2 * 8
+
+
+def test_significance_records_what_it_did() -> None:
+    call = ("significance", SAMPLES, "-m", "ERR@20", "--of", "mean", "--tukey", "-f", "json")
+    document = json.loads(riskeval(*call).out)
+    assert document["settings"]["tukey"] is True and document["settings"]["seed"] == 20161
+    assert all(0 < row["p_adj"] <= 1 for row in document["rows"])
+    table = riskeval(*call[:-1], "table").out
+    assert "randomised Tukey HSD, 9999 replicates, seed 20161" in " ".join(table.split())
+
+
+def test_wrong_calls_of_significance() -> None:
+    ran = riskeval("significance", SAMPLES, "--tukey", "-b", "indriCASP")
+    assert (ran.code, ran.out) == (2, "") and "Tukey" in ran.err
+    ran = riskeval("significance", SAMPLES, "--population", "baselines")
+    assert (ran.code, ran.out) == (2, "")
+
+
+def test_explain_command() -> None:
+    call = ("explain", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--run", "oldTFIDF", "-b", "indriCASP")
+    text = riskeval(*call, "-a", "5", "-f", "table").out
+    assert "GeoRisk of oldTFIDF by ERR@20, α = 5, against indriCASP" in text
+    assert "Flag worse" in text and "degrees of freedom" in text
+    document = json.loads(riskeval(*call, "-f", "json").out)
+    assert document["verdict"].startswith("Flag worse")
+    ran = riskeval("explain", SAMPLES, "--run", "oldTFIDF")
+    assert ran.code == 2 and "one measure at a time" in ran.err
+
+
+def test_one_topic_has_pairs_without_tests() -> None:
+    matrix = ScoreMatrix("m", ("a", "b"), ("1",), np.array([[0.5], [0.25]]))
+    (row,) = significance([matrix], ["mean"]).result().rows
+    assert row[9] == 0.25 and row[13] is None
+
+
+def test_compare_all_keeps_identical_runs_at_p_1() -> None:
+    deviations = np.array([[0.1, -0.1], [0.1, -0.1], [0.3, -0.3]])
+    pairs = compare_all(np.array([1.0, 1.0, 2.0]), deviations, 0.05, "holm")
+    assert pairs.p[0] == 1.0 and pairs.flag[0] == ""
