@@ -18,7 +18,7 @@ from riskcli.risk.comparison import Comparison, population_rule
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Block, Options, named_rows, risk_blocks
+from riskcli.risk.table import Block, Options, named_rows, require_plain, risk_blocks
 
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
 
@@ -74,6 +74,7 @@ def explain(
     matrix: ScoreMatrix, run: str, of: str, options: Options, worst: int = 5
 ) -> Explanation:
     """Explain one run's value by the risk measure `of`, against one baseline at one alpha."""
+    require_plain(options, "explain")
     measure = _explainable(of)
     if run not in matrix.runs:
         raise UsageError(f"no run is named {run!r}{nearest(run, matrix.runs)}")

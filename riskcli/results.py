@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,7 +14,9 @@ from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.order import natural_key
+from riskcli.report.convention import MINUS, turned
 from riskcli.report.result import Result, Value, tidy
+from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.table import Block, Options, risk_blocks
 
@@ -50,10 +52,17 @@ class RiskTable:
         blocks = [block.ordered(range(min(count, len(block.runs)))) for block in self.blocks]
         return replace(self, blocks=tuple(blocks))
 
+    @property
+    def shown_blocks(self) -> tuple[Block, ...]:
+        """The blocks in the table's convention."""
+        if self.options.convention != MINUS:
+            return self.blocks
+        return tuple(turned(block) for block in self.blocks)
+
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""
         names = tuple(column.name for column in all_columns())
-        rows = [row for block in self.blocks for row in _rows(block)]
+        rows = [row for block in self.shown_blocks for row in _rows(block)]
         return Result(names, rows, self.settings, self.inputs, self.notes, skipped=self.skipped)
 
     def to_frame(self) -> pd.DataFrame:
@@ -77,12 +86,13 @@ def risk_table(
     options = replace(options, baselines=names)
     blocks: list[Block] = []
     gathered: list[Note] = []
-    for matrix in _matrices(scores):
+    for matrix in as_matrices(scores):
         found, cautions = risk_blocks(matrix, options)
         blocks += found
         gathered += cautions
-    notes = tuple(dict.fromkeys(gathered))
-    return RiskTable(tuple(blocks), options, _described(options), notes=notes)
+    notes = tuple(dict.fromkeys([*gathered, *_loss_notes(blocks)]))
+    settings = {**described(options), **_fitted(blocks, options)}
+    return RiskTable(tuple(blocks), options, settings, notes=notes)
 
 
 def sortable_columns() -> list[str]:
@@ -90,7 +100,8 @@ def sortable_columns() -> list[str]:
     return ["run", *measure_ids(), "wins", "losses", "losses20", "reward", "risk", "mean_diff"]
 
 
-def _matrices(scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame) -> list[ScoreMatrix]:
+def as_matrices(scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame) -> list[ScoreMatrix]:
+    """Whatever holds scores, as matrices."""
     if isinstance(scores, ScoreMatrix):
         return [scores]
     if isinstance(scores, Iterable) and not hasattr(scores, "to_numpy"):
@@ -131,19 +142,42 @@ def _tidy_column(
     return tidy(values.tolist(), whole=kind in ("count", "rank"))
 
 
-def _described(options: Options) -> dict[str, Any]:
+def described(options: Options) -> dict[str, Any]:
     """The options as machine formats record them."""
     significance = options.significance
-    described: dict[str, Any] = {
+    found: dict[str, Any] = {
         "baselines": list(options.baselines),
         "pool": options.pool,
         "population": options.population or "auto",
-        "alphas": list(options.alphas),
+        "alphas": list(options.alphas) if options.loss == LINEAR else None,
+        "loss": options.loss,
+        "convention": options.convention,
         "gamma": significance.gamma,
         "test": significance.test,
         "correction": significance.correction,
         "family": significance.family,
     }
     if significance.test == "swap":
-        described |= {"swaps": significance.swaps, "seed": significance.seed}
-    return described
+        found |= {"swaps": significance.swaps, "seed": significance.seed}
+    return found
+
+
+def _loss_notes(blocks: Sequence[Block]) -> list[Note]:
+    return [
+        Note("loss-falls", f"{block.measure}: {FALLING_LOSS}")
+        for block in blocks
+        if block.smooth is not None and not block.smooth.rises
+    ]
+
+
+def _fitted(blocks: Sequence[Block], options: Options) -> dict[str, Any]:
+    """The cubics that were fitted, for the settings."""
+    if options.loss != SMOOTH_FIT:
+        return {}
+    fits = {(b.measure, b.baseline): b.smooth for b in blocks if b.smooth is not None}
+    return {
+        "fitted": [
+            {"measure": measure, "baseline": baseline, **asdict(cubic)}
+            for (measure, baseline), cubic in fits.items()
+        ]
+    }

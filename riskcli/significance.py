@@ -23,7 +23,7 @@ from riskcli.risk.inference import Significance
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
-from riskcli.risk.table import Options, flags, rank, risk_blocks
+from riskcli.risk.table import Options, flags, rank, require_plain, risk_blocks
 
 COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
@@ -83,6 +83,7 @@ def significance(
     compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
     """
     options = options or Options()
+    require_plain(options, "significance")
     if between == "all" and options.population == "baselines":
         raise UsageError("all pairs are compared in the population of all runs")
     if tukey and between != "all":

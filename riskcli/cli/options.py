@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from riskcli.cli.alphas import Alphas
+from riskcli.errors import UsageError
+
 if TYPE_CHECKING:
     from riskcli.evaluation import Evaluation
+    from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
 
 Command = Callable[..., Any]
@@ -156,77 +160,75 @@ def input_options(command: Command) -> Command:
     return _gathered(command, "inputs", Inputs, _INPUT_OPTIONS)
 
 
-class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Non-negative numbers: `1`, `0,1,5,10`, or a range with both ends, `0:20:5`."""
-
-    name = "LIST"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        from decimal import Decimal, InvalidOperation
-
-        try:
-            found = [alpha for part in str(value).split(",") for alpha in _span(part, Decimal)]
-        except (InvalidOperation, ValueError) as error:
-            reason = str(error) if isinstance(error, ValueError) else "not a number"
-            self.fail(f"{value!r}: {reason}; expected numbers as 1 or 0,5,10 or 0:20:5", param, ctx)
-        return tuple(dict.fromkeys(found))
-
-
-_MOST_ALPHAS = 10_000
-
-
-def _span(text: str, decimal: Callable[[str], Any]) -> list[float]:
-    """The values of `x`, `first:last` or `first:last:step`."""
-    parts = [decimal(part.strip()) for part in text.split(":")]
-    if not all(part.is_finite() and part >= 0 for part in parts):
-        raise ValueError("alpha must be a number of at least 0")
-    if len(parts) == 1:
-        return [float(parts[0])]
-    if len(parts) > 3:
-        raise ValueError("a range is first:last or first:last:step")
-    first, last, step = parts if len(parts) == 3 else (*parts, decimal("1"))
-    if step <= 0 or last < first:
-        raise ValueError("a range needs a step above 0 and a last value not below the first")
-    count = int((last - first) / step) + 1
-    if count > _MOST_ALPHAS:
-        raise ValueError(f"a range of {count} values, at most {_MOST_ALPHAS} are taken")
-    return [float(first + place * step) for place in range(count)]
-
-
 @dataclass(frozen=True)
-class Comparing:
-    """What runs are compared with, and how it is tested."""
+class Against:
+    """What runs are compared with, and how gains and losses count."""
 
     baselines: tuple[str, ...]
     alphas: tuple[tuple[float, ...], ...]
+    alpha_hats: tuple[tuple[float, ...], ...]
+    loss: str
+    convention: str
     pool: str
     population: str | None
     gamma: float
-    test: str
-    correction: str
-    family: str
-    swaps: int
-    seed: int
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The baselines asked for, or the mean run."""
         return self.baselines or ("@mean",)
 
-    def options(self, added: dict[str, str] | Any = None) -> Options:
-        """The library's options; `added` names the runs that came from baseline files."""
+    def significance(self) -> Significance:
+        """The level of tests and intervals."""
         from riskcli.risk.inference import Significance
+
+        return Significance(gamma=self.gamma)
+
+    def options(self, added: dict[str, str] | Any = None, swept: bool = False) -> Options:
+        """The library's options; `added` names the runs that came from baseline files.
+
+        Where alphas are `swept` they belong to the linear loss, whatever else is shown beside it.
+        """
         from riskcli.risk.table import Options
 
-        names = tuple((added or {}).get(name, name) for name in self.wanted)
-        significance = Significance(
+        if not swept and self.loss != "linear" and (self.alphas or self.alpha_hats):
+            raise UsageError(f"--loss {self.loss} has no alpha: leave out --alpha or --loss")
+        return Options(
+            baselines=tuple((added or {}).get(name, name) for name in self.wanted),
+            pool=self.pool,
+            population=self.population,  # type: ignore[arg-type]
+            alphas=self._chosen_alphas() or (1.0,),
+            significance=self.significance(),
+            loss=self.loss,
+            convention=self.convention,  # type: ignore[arg-type]
+        )
+
+    def _chosen_alphas(self) -> tuple[float, ...]:
+        from riskcli.cli.alphas import as_alpha
+
+        if self.alpha_hats and self.alphas:
+            raise UsageError("--alpha and --alpha-hat say the same thing: give one of them")
+        if self.alpha_hats and self.convention != "minus":
+            raise UsageError("--alpha-hat belongs to --convention minus; plain takes --alpha")
+        hats = [as_alpha(hat) for group in self.alpha_hats for hat in group]
+        return tuple(dict.fromkeys([alpha for group in self.alphas for alpha in group] + hats))
+
+
+@dataclass(frozen=True)
+class Comparing(Against):
+    """What runs are compared with, and how it is tested."""
+
+    test: str
+    correction: str
+    family: str
+    swaps: int
+    seed: int
+
+    def significance(self) -> Significance:
+        """How differences are tested."""
+        from riskcli.risk.inference import Significance
+
+        return Significance(
             gamma=self.gamma,
             test=self.test,  # type: ignore[arg-type]
             correction=self.correction,
@@ -234,17 +236,9 @@ class Comparing:
             swaps=self.swaps,
             seed=self.seed,
         )
-        flat = tuple(dict.fromkeys(alpha for group in self.alphas for alpha in group)) or (1.0,)
-        return Options(
-            baselines=names,
-            pool=self.pool,
-            population=self.population,  # type: ignore[arg-type]
-            alphas=flat,
-            significance=significance,
-        )
 
 
-_COMPARING_OPTIONS = [
+_AGAINST_OPTIONS = [
     click.option(
         "-b",
         "--baseline",
@@ -261,6 +255,28 @@ _COMPARING_OPTIONS = [
         multiple=True,
         type=Alphas(),
         help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]",
+    ),
+    click.option(
+        "--alpha-hat",
+        "alpha_hats",
+        multiple=True,
+        type=Alphas(least=1),
+        help="The same as 1 + alpha, with --convention minus.",
+    ),
+    click.option(
+        "--loss",
+        type=click.Choice(["linear", "smooth", "smooth:fit"]),
+        default="linear",
+        show_default=True,
+        help="How much a gain or loss counts: losses 1 + alpha times, or a smooth cubic (ECIR'20) "
+        "as published or fitted to the differences at hand.",
+    ),
+    click.option(
+        "--convention",
+        type=click.Choice(["plain", "minus"]),
+        default="plain",
+        show_default=True,
+        help="minus turns the signs of the risk measures: higher is riskier (ECIR'20).",
     ),
     click.option(
         "--pool",
@@ -283,6 +299,8 @@ _COMPARING_OPTIONS = [
         show_default=True,
         help="Level of the tests; intervals have 1 - gamma.",
     ),
+]
+_TEST_OPTIONS = [
     click.option(
         "--test",
         type=click.Choice(["jackknife", "swap"]),
@@ -316,7 +334,12 @@ _COMPARING_OPTIONS = [
 
 def comparing_options(command: Command) -> Command:
     """--baseline, --alpha and how to test; the command gets `comparing`."""
-    return _gathered(command, "comparing", Comparing, _COMPARING_OPTIONS)
+    return _gathered(command, "comparing", Comparing, [*_AGAINST_OPTIONS, *_TEST_OPTIONS])
+
+
+def against_options(command: Command) -> Command:
+    """--baseline, --alpha and how losses count; the command gets `against`."""
+    return _gathered(command, "against", Against, _AGAINST_OPTIONS)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from riskcli.notes import counted
+from riskcli.report.convention import MINUS, titled, weights
 from riskcli.report.display import UNDEFINED, Cell, Display, Heading, Mark
 from riskcli.results import RiskTable
 from riskcli.risk.correction import CORRECTION_TITLES
@@ -28,7 +29,7 @@ class _Column:
 
 def displays(table: RiskTable, width: int, precision: int | None = None) -> list[Display]:
     """A display for each measure and baseline, more where the alphas do not fit side by side."""
-    groups = _groups(table.blocks)
+    groups = _groups(table.shown_blocks)
     claims = [_flag_claims(table, blocks) for blocks in groups]
     made = []
     for blocks, mine, following in zip(groups, claims, [*claims[1:], None], strict=True):
@@ -71,8 +72,8 @@ def _display(blocks: Sequence[Block], precision: int | None, width: int) -> Disp
 
 def _as_display(blocks: Sequence[Block], columns: Sequence[_Column]) -> Display:
     rows = list(zip(*(column.cells for column in columns), strict=True))
-    alphas = ", ".join(f"{block.alpha:g}" for block in blocks)
-    title = f"{blocks[0].measure}, baseline {shortened(blocks[0].baseline)}, α = {alphas}"
+    counting = weights([block.alpha for block in blocks], blocks[0].convention)
+    title = f"{blocks[0].measure}, baseline {shortened(blocks[0].baseline)}, {counting}"
     return Display(title, [column.heading for column in columns], rows)
 
 
@@ -111,7 +112,8 @@ def _record_cells(block: Block) -> list[Cell]:
 
 
 def _alpha_columns(block: Block, precision: int | None, named: bool) -> list[_Column]:
-    prefix = f"α={block.alpha:g}\n" if named else ""
+    counting = weights([block.alpha], block.convention).replace(" ", "")
+    prefix = f"{counting}\n" if named else ""
     return [
         _measure_column(block, measure, precision, ranked=True, prefix=prefix)
         for measure in measures()
@@ -129,7 +131,9 @@ def _measure_column(
     decimals = measure.decimals if precision is None else precision
     flags = block.columns.get(f"{measure.id}_flag")
     heading = Heading(
-        prefix + measure.title, ranked=ranked, marked=flags is not None and measure.id != "urisk"
+        prefix + titled(measure, block.convention),
+        ranked=ranked,
+        marked=flags is not None and measure.id != "urisk",
     )
     cells = []
     for row in range(len(block.runs)):
@@ -139,6 +143,7 @@ def _measure_column(
                 _decimal(_number(block, measure.id, row), decimals),
                 mark=cast(Mark, str(flags[row])) if flags is not None else "",
                 rank=int(rank) if ranked and rank is not None else None,
+                best=rank == 1,
             )
         )
     return _Column(heading, cells)
@@ -168,7 +173,7 @@ def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) 
         ends = [_number(block, f"{measure.id}{end}", row) for end in ("_lo", "_hi")]
         low, high = (_decimal(end, decimals) for end in ends)
         cells.append(Cell(UNDEFINED if None in ends else f"[{low}, {high}]"))
-    return _Column(Heading(f"{measure.title} interval"), cells)
+    return _Column(Heading(f"{titled(measure, block.convention)} interval"), cells)
 
 
 def _number(block: Block, name: str, row: int) -> float | None:
@@ -205,6 +210,8 @@ def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[
         f"population of ZRisk and GeoRisk: {population}",
         "# rank, 1 is best",
     ]
+    if first.convention == MINUS:
+        parts.append("⁻ sign turned, higher is riskier")
     if first.baseline_members:
         parts.append(f"{BASELINE_MARK} baseline")
     headings = [heading.text for heading in display.headings]
@@ -250,13 +257,16 @@ def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
         if table.options.significance.test == "swap"
         else "the delete-one-topic jackknife"
     )
-    weights = " or ".join(f"{1 + block.alpha:g}" for block in blocks)
+    counts = [f"{1 + block.alpha:g}" for block in blocks if block.alpha is not None]
+    trisk = (
+        f"TRisk: gains outweigh, or are outweighed by, losses counted {' or '.join(counts)} times "
+        "(t); where losses count more than once, two equal systems get ▼ too."
+        if counts
+        else "TRisk: gains outweigh, or are outweighed by, losses, counted by the smooth loss (t)."
+    )
     claims: dict[str, Callable[[], str]] = {
         "mean": lambda: f"Mean: it differs from that of {against} (paired t).",
-        "trisk": lambda: (
-            f"TRisk: gains outweigh, or are outweighed by, losses counted {weights} times "
-            "(t); where losses count more than once, two equal systems get ▼ too."
-        ),
+        "trisk": lambda: trisk,
         "zrisk": lambda: f"ZRisk, GeoRisk: they differ from those of {reference} ({test}).",
     }
     return [claim() for name, claim in claims.items() if name in block.families]

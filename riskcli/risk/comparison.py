@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from riskcli.errors import UsageError
 from riskcli.risk.baselines import Baseline
+from riskcli.risk.losses import Cubic, chosen_cubic
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
+from riskcli.risk.smooth import SmoothPaired, SmoothPopulation
 
 Floats = NDArray[np.float64]
 PopulationRule = Literal["all", "baselines"]
@@ -24,12 +26,14 @@ class Comparison:
     """Runs (rows of `scores`) against `baseline`; `named` are the rows of all baselines named.
 
     With population "baselines" a run's population is the named rows and itself; else it is all.
+    With `smooth` differences count s(x) and no alpha applies; without it the loss is linear.
     """
 
     scores: Floats
     baseline: Baseline
     population: PopulationRule = "all"
     named: tuple[int, ...] = ()
+    smooth: Cubic | None = None
 
     def __post_init__(self) -> None:
         if self.population == "baselines" and not self.named:
@@ -42,15 +46,26 @@ class Comparison:
 
     @cached_property
     def paired(self) -> Paired:
-        """The runs topic by topic against the baseline."""
+        """The runs topic by topic against the baseline, as they are."""
         return Paired(self.scores, self.baseline.scores)
+
+    @cached_property
+    def weighed(self) -> Paired:
+        """The same with gains and losses as the loss function counts them."""
+        if self.smooth is None:
+            return self.paired
+        return SmoothPaired(self.scores, self.baseline.scores, self.smooth)
 
     @cached_property
     def crowd(self) -> Population:
         """The runs against their population."""
         if self.population == "all":
-            return Population.of_all(self.scores)
-        return Population.of_baselines(self.scores, self.named)
+            crowd = Population.of_all(self.scores)
+        else:
+            crowd = Population.of_baselines(self.scores, self.named)
+        if self.smooth is None:
+            return crowd
+        return SmoothPopulation(crowd.scores, crowd.topic_totals, crowd.grand_total, self.smooth)
 
     @cached_property
     def has_negative(self) -> bool:
@@ -64,13 +79,8 @@ class Comparison:
 
     def reference_crowds(self) -> list[Population]:
         """Each reference run measured in every run's own population (a row a population)."""
-        crowd = self.crowd
         return [
-            Population(
-                np.broadcast_to(self.scores[row], self.scores.shape),
-                crowd.topic_totals,
-                crowd.grand_total,
-            )
+            replace(self.crowd, scores=np.broadcast_to(self.scores[row], self.scores.shape))
             for row in self.reference
         ]
 
@@ -80,6 +90,15 @@ class Comparison:
         if self.baseline.own_row is not None:
             emptied[self.baseline.own_row] = np.nan
         return emptied
+
+
+def with_loss(comparison: Comparison, loss: str) -> Comparison:
+    """The comparison under a loss of that name; a fit sees the differences of all other runs."""
+    own = comparison.baseline.own_row
+    differences = comparison.paired.delta
+    if own is not None:
+        differences = np.delete(differences, own, axis=0)
+    return replace(comparison, smooth=chosen_cubic(loss, differences))
 
 
 def population_rule(wanted: PopulationRule | None, named: Sequence[int]) -> PopulationRule:

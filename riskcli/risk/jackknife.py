@@ -18,6 +18,7 @@ from scipy.special import ndtr
 
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.population import Population
+from riskcli.risk.smooth import SmoothPopulation
 
 Floats = NDArray[np.float64]
 
@@ -166,6 +167,8 @@ def jackknife_error(replicates: Floats) -> Floats:
 
 
 def _delete_from(crowd: Population) -> Deleted:
+    if isinstance(crowd, SmoothPopulation):
+        return Deleted(*crowd.without_each, _means_without_each(crowd.scores))
     return delete_each_topic(crowd.scores, crowd.topic_totals, crowd.grand_total)
 
 

@@ -52,8 +52,17 @@ class RiskMeasure:
     """The numbers that make up a run's value, in the order of the formula, for explanations."""
     deviations: Values | None = None
     """By run and topic, rows summing to 0: what a test of every pair of runs rests on."""
+    signed: bool = True
+    """Whether the minus convention (higher is riskier) turns its sign round."""
     decimals: int = 4
     columns: tuple[Column, ...] = field(default=())
+
+    def of(self, comparison: Comparison, alpha: float) -> Floats | None:
+        """The values, NaN in the baseline's own row; None where a score below 0 forbids them."""
+        if self.nonnegative and comparison.has_negative:
+            return None
+        values = self.values(comparison, alpha)
+        return comparison.off_baseline(values) if self.paired else values
 
     @property
     def all_columns(self) -> tuple[Column, ...]:

@@ -82,7 +82,7 @@ class Paired:
         )
 
     @cached_property
-    def _constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> NDArray[np.bool_]:
         """Runs whose delta is the same on every topic, but for rounding of the scores."""
         spread = self.delta.max(axis=1) - self.delta.min(axis=1)
         size = np.maximum(np.abs(self.scores).max(axis=1), np.abs(self.baseline).max())
@@ -99,7 +99,7 @@ class Paired:
         gains, losses, both = self._spread
         weight = 1 + alpha
         variance = gains - 2 * weight * both + weight**2 * losses
-        variance[self._constant] = 0.0
+        variance[self.constant] = 0.0
         return np.asarray(np.sqrt(variance / self.topics))
 
     def trisk(self, alpha: float) -> Floats:

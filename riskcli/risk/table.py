@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,16 @@ from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
 from riskcli.risk.cautions import cautions
-from riskcli.risk.comparison import Comparison, PopulationRule, population_rule
+from riskcli.risk.comparison import Comparison, PopulationRule, population_rule, with_loss
 from riskcli.risk.correction import adjust
 from riskcli.risk.inference import Inference, Significance
+from riskcli.risk.losses import LINEAR, LOSSES, Cubic
 from riskcli.risk.measures import all_columns, measures
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.str_]
+Convention = Literal["plain", "minus"]
+CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Block:
     measure: str
     baseline: str
     population: str
-    alpha: float
+    alpha: float | None
+    """None where the loss is smooth."""
     topics: int
     runs: tuple[str, ...]
     columns: Mapping[str, Floats | Flags]
@@ -40,6 +45,9 @@ class Block:
     """How many runs the baseline is made of, shown or not; 0 for a virtual one."""
     families: Mapping[str, int]
     """The number of tests that each p-value was corrected for."""
+    convention: Convention = "plain"
+    smooth: Cubic | None = None
+    """The loss function where it is not linear."""
 
     def ordered(self, order: Sequence[int] | NDArray[np.intp]) -> Block:
         """The block with its runs in another order (or fewer of them)."""
@@ -65,31 +73,57 @@ class Options:
     population: PopulationRule | None = None
     alphas: tuple[float, ...] = (1.0,)
     significance: Significance = field(default_factory=Significance)
+    loss: str = LINEAR
+    convention: Convention = "plain"
 
     def __post_init__(self) -> None:
         for alpha in self.alphas:
             if not (np.isfinite(alpha) and alpha >= 0):
                 raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+        for name, known in (("loss", LOSSES), ("convention", CONVENTIONS)):
+            if getattr(self, name) not in known:
+                found = getattr(self, name)
+                raise UsageError(f"{name} is {found!r}, expected one of {', '.join(known)}")
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The alphas to compute at: one, that nothing looks at, where the loss is smooth."""
+        return self.alphas if self.loss == LINEAR else (0.0,)
 
 
 def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list[Note]]:
     """The blocks of one score matrix, and what to keep in mind when reading them."""
-    if not matrix.runs or not matrix.topics:
-        raise UsageError("the score matrix is empty")
-    baselines = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
-    named = named_rows(matrix.runs, options.baselines)
     blocks: list[Block] = []
     notes: list[Note] = []
-    for baseline in baselines:
-        rule = population_rule(options.population, named)
-        comparison = Comparison(matrix.values, baseline, rule, named)
+    found = comparisons(matrix, options)
+    for comparison in found:
         blocks += _blocks_of(matrix, comparison, options)
-        notes += cautions(matrix, comparison, options.alphas)
-    if options.pool == POOL_EACH and len(baselines) > 1:
-        blocks += [_macro_average(blocks, alpha, named) for alpha in options.alphas]
+        notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
+    if options.pool == POOL_EACH and len(found) > 1:
+        named = found[0].named
+        blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
     if options.significance.family == "all":
         blocks = _adjusted_together(blocks, options.significance)
     return blocks, list(dict.fromkeys(notes))
+
+
+def require_plain(options: Options, what: str) -> None:
+    """Refuse a loss or a convention that this analysis does not know."""
+    if options.loss != LINEAR or options.convention != "plain":
+        raise UsageError(f"{what} knows the linear loss and the plain convention only")
+
+
+def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
+    """The matrix against each baseline, in the population and under the loss that were chosen."""
+    if not matrix.runs or not matrix.topics:
+        raise UsageError("the score matrix is empty")
+    named = named_rows(matrix.runs, options.baselines)
+    rule = population_rule(options.population, named)
+    baselines = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
+    return [
+        with_loss(Comparison(matrix.values, baseline, rule, named), options.loss)
+        for baseline in baselines
+    ]
 
 
 def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
@@ -99,17 +133,17 @@ def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
 
 
 def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) -> list[Block]:
-    inference = Inference(comparison, options.significance, options.alphas)
+    inference = Inference(comparison, options.significance, options.levels)
     baseline = comparison.baseline
     made = []
-    for alpha in options.alphas:
+    for alpha in options.levels:
         columns = _columns(comparison, alpha, inference)
         adjusted, families = _with_flags(columns, options.significance)
         block = Block(
             measure=matrix.measure,
             baseline=baseline.name,
             population=comparison.population,
-            alpha=alpha,
+            alpha=alpha if comparison.smooth is None else None,
             topics=comparison.topics,
             runs=matrix.runs,
             columns=adjusted,
@@ -117,6 +151,7 @@ def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) ->
             baseline_members=baseline.members,
             baseline_size=len(baseline.members),
             families=families,
+            smooth=comparison.smooth,
         )
         made.append(block)
     return made
@@ -126,11 +161,9 @@ def _columns(comparison: Comparison, alpha: float, inference: Inference) -> dict
     """Values, details and ranks of every measure; NaN where a measure says nothing of a run."""
     columns: dict[str, Floats] = {}
     for measure in measures():
-        if measure.nonnegative and comparison.has_negative:
+        values = measure.of(comparison, alpha)
+        if values is None:
             continue
-        values = measure.values(comparison, alpha)
-        if measure.paired:
-            values = comparison.off_baseline(values)
         columns[measure.id] = values
         columns.update(measure.details(comparison, alpha, inference))
         columns[f"rank_{measure.id}"] = rank(values)
@@ -204,7 +237,7 @@ def _adjusted_together(blocks: Sequence[Block], significance: Significance) -> l
 
 def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]) -> Block:
     """The mean over baselines of every value (SIGIR'16, Table 7); a mean of tests is no test."""
-    same_alpha = [block for block in blocks if block.alpha == alpha]
+    same_alpha = [block for block in blocks if block.alpha in (alpha, None)]
     first = same_alpha[0]
     untested = ("_p", "_p_adj", "_flag", "_lo", "_hi", "_se")
     kinds = {column.name: column.kind for column in all_columns()}

@@ -88,6 +88,7 @@ MEASURE = RiskMeasure(
     values=mean,
     details=details,
     depends_on_alpha=False,
+    signed=False,
     contributions=contributions,
     steps=steps,
     deviations=deviations,

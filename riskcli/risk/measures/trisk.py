@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 def trisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'14, Eq. 10."""
-    return comparison.paired.trisk(alpha)
+    return comparison.weighed.trisk(alpha)
 
 
 def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
@@ -31,7 +31,7 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
     """URisk and what it is divided by."""
     return [
         *urisk.steps(comparison, alpha, row),
-        ("SE(URisk) = s_w / √c", float(comparison.paired.urisk_se(alpha)[row])),
+        ("SE(URisk) = s_w / √c", float(comparison.weighed.urisk_se(alpha)[row])),
         ("TRisk = URisk / SE(URisk)", float(trisk(comparison, alpha)[row])),
     ]
 

@@ -16,13 +16,13 @@ Floats = NDArray[np.float64]
 
 def urisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'14, Eq. 4."""
-    return comparison.paired.urisk(alpha)
+    return comparison.weighed.urisk(alpha)
 
 
 def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
     """Its parts: counts, reward and risk; and its t interval."""
     paired = comparison.paired
-    values, error = paired.urisk(alpha), paired.urisk_se(alpha)
+    values, error = comparison.weighed.urisk(alpha), comparison.weighed.urisk_se(alpha)
     margin = inference.critical * error
     found: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {
         "wins": paired.wins,
@@ -48,7 +48,7 @@ def _ratio(over: Floats | NDArray[np.int64], under: Floats | NDArray[np.int64]) 
 
 def contributions(comparison: Comparison, alpha: float) -> Floats:
     """w of each topic: its gain, or its loss 1 + alpha times."""
-    return comparison.paired.weighted(alpha)
+    return comparison.weighed.weighted(alpha)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:

@@ -1,0 +1,66 @@
+"""Lists of alphas on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+
+class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Numbers from `least` on: `1`, `0,1,5,10`, or a range with both ends, `0:20:5`."""
+
+    name = "LIST"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[float, ...]:
+        if isinstance(value, tuple):
+            return value
+        from decimal import Decimal, InvalidOperation
+
+        try:
+            found = [
+                alpha
+                for part in str(value).split(",")
+                for alpha in _span(part, Decimal, self._least)
+            ]
+        except (InvalidOperation, ValueError) as error:
+            reason = str(error) if isinstance(error, ValueError) else "not a number"
+            self.fail(f"{value!r}: {reason}; expected numbers as 1 or 0,5,10 or 0:20:5", param, ctx)
+        return tuple(dict.fromkeys(found))
+
+
+_MOST_ALPHAS = 10_000
+
+
+def _span(text: str, decimal: Callable[[str], Any], least: int) -> list[float]:
+    """The values of `x`, `first:last` or `first:last:step`."""
+    parts = [decimal(part.strip()) for part in text.split(":")]
+    if not all(part.is_finite() and part >= least for part in parts):
+        raise ValueError(f"expected numbers of at least {least}")
+    if len(parts) == 1:
+        return [float(parts[0])]
+    if len(parts) > 3:
+        raise ValueError("a range is first:last or first:last:step")
+    first, last, step = parts if len(parts) == 3 else (*parts, decimal("1"))
+    if step <= 0 or last < first:
+        raise ValueError("a range needs a step above 0 and a last value not below the first")
+    count = int((last - first) / step) + 1
+    if count > _MOST_ALPHAS:
+        raise ValueError(f"a range of {count} values, at most {_MOST_ALPHAS} are taken")
+    return [float(first + place * step) for place in range(count)]
+
+
+def as_alpha(alpha_hat: float) -> float:
+    """1 less, in decimals: 1.1 becomes 0.1."""
+    from decimal import Decimal
+
+    return float(Decimal(repr(alpha_hat)) - 1)
