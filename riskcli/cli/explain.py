@@ -12,14 +12,13 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown")
+from riskcli.report.output import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @comparing_options
-@output_options(FORMATS)
+@output_options(RESULT_FORMATS)
 @click.option("--run", required=True, metavar="NAME", help="The run to explain.")
 @click.option("--of", default="georisk", show_default=True, help="The risk measure to explain.")
 @click.option(
@@ -33,7 +32,7 @@ def explain(
     Prints the totals, the test with statistic, degrees of freedom, p and correction, and the
     topics that cost the run most. One effectiveness measure at a time (--measure).
     """
-    form = output.chosen_format(FORMATS)
+    form = output.chosen_format(RESULT_FORMATS)
     from riskcli.cli.notes import tell
     from riskcli.cli.rendering import write
     from riskcli.cli.tables import default_baseline_note
@@ -46,5 +45,5 @@ def explain(
     found = explained(single_matrix(evaluation), run, of, options, worst)
     found = based_on(found, evaluation, default_baseline_note(comparing))
     tell(found.notes, inputs.quiet)
-    write(found.result(), lambda _: displays(found), form, output.output)
+    write(found.result(), lambda _: displays(found), form, output.output, **output.words)
     return inputs.exit_code(evaluation.skipped)

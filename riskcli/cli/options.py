@@ -348,12 +348,19 @@ class Output:
 
     format: str | None
     output: Path | None
+    caption: str | None = None
+    label: str | None = None
 
     def chosen_format(self, known: tuple[str, ...]) -> str:
         """The format given, of the file's suffix, or the one that suits stdout."""
         from riskcli.report.output import format_for
 
         return format_for(self.format, self.output, known)
+
+    @property
+    def words(self) -> dict[str, str | None]:
+        """The caption and label asked for."""
+        return {"caption": self.caption, "label": self.label}
 
 
 def output_options(formats: Sequence[str]) -> Callable[[Command], Command]:
@@ -368,7 +375,15 @@ def output_options(formats: Sequence[str]) -> Callable[[Command], Command]:
         ),
         click.option("-o", "--output", type=PATH, help="Write to this file, replaced as a whole."),
     ]
+    if "latex" in formats:
+        options += _CAPTION_OPTIONS
     return lambda command: _gathered(command, "output", Output, options)
+
+
+_CAPTION_OPTIONS = [
+    click.option("--caption", metavar="TEXT", help="Title of the table, in place of its own."),
+    click.option("--label", metavar="NAME", help="What to refer to the table by (latex, html)."),
+]
 
 
 def _gathered(
@@ -379,7 +394,7 @@ def _gathered(
 
     @wraps(command)
     def gathering(**given: Any) -> Any:
-        mine = {field: given.pop(field) for field in fields}
+        mine = {field: given.pop(field) for field in fields if field in given}
         return command(**{name: group(**mine)}, **given)
 
     for option in reversed(options):

@@ -6,28 +6,75 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from riskcli.errors import UsageError
 from riskcli.report.display import Display, as_markdown, as_text
 from riskcli.report.formats import WRITERS
+from riskcli.report.html import as_html
+from riskcli.report.latex import as_latex
 from riskcli.report.output import emit
 from riskcli.report.result import Result
 
 FILE_WIDTH = 160
-MARKDOWN_WIDTH = 120
+PUBLISHED_WIDTH = 120
+LATEX_WIDTH = 90
 Displays = Callable[[int], Sequence[Display]]
 """The tables for people, given the width that they may take."""
 
 
-def write(result: Result, displays: Displays, form: str, output: Path | None) -> None:
-    """The result in the form asked for, to the file or to stdout."""
-    if form == "table":
-        width = FILE_WIDTH if output else shutil.get_terminal_size((80, 24)).columns
-        emit(as_text(displays(width), width, _colour_wanted(output)), output)
-    elif form == "markdown":
-        emit(as_markdown(displays(MARKDOWN_WIDTH)), output)
-    else:
+def write(
+    result: Result,
+    displays: Displays,
+    form: str,
+    output: Path | None,
+    caption: str | None = None,
+    label: str | None = None,
+) -> None:
+    """The result in the form asked for, to the file or to stdout.
+
+    `caption` stands in place of the tables' own titles, `label` is what others refer to them by.
+    """
+    if form in WRITERS:
+        _refuse_words(form, caption, label)
         emit(WRITERS[form](result), output)
+        return
+    width = _width(form, output)
+    shown = _captioned(displays(width), caption)
+    if form == "latex":
+        emit(as_latex(shown, label), output)
+    elif form == "html":
+        emit(as_html(shown, label), output)
+    else:
+        _refuse_words(form, None, label)
+        colour = _colour_wanted(output)
+        emit(as_text(shown, width, colour) if form == "table" else as_markdown(shown), output)
+
+
+def _width(form: str, output: Path | None) -> int:
+    if form == "table":
+        return FILE_WIDTH if output else shutil.get_terminal_size((80, 24)).columns
+    return LATEX_WIDTH if form == "latex" else PUBLISHED_WIDTH
+
+
+def _captioned(displays: Sequence[Display], caption: str | None) -> Sequence[Display]:
+    """The displays under that caption; where there are several, each says what it is too."""
+    if caption is None:
+        return displays
+    if len(displays) == 1:
+        return [replace(displays[0], title=caption)]
+    return [
+        replace(display, title=f"{caption}: {display.title}" if display.title else caption)
+        for display in displays
+    ]
+
+
+def _refuse_words(form: str, caption: str | None, label: str | None) -> None:
+    if caption is not None:
+        raise UsageError(f"--caption belongs to tables for people, {form} has none")
+    if label is not None:
+        raise UsageError(f"--label belongs to latex and html, {form} has none")
 
 
 def _colour_wanted(output: Path | None) -> bool:

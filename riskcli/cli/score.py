@@ -12,14 +12,13 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown")
+from riskcli.report.output import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @comparing_options
-@output_options(FORMATS)
+@output_options(RESULT_FORMATS)
 @click.option(
     "--sort", default="mean", show_default=True, metavar="COLUMN", help="Order of the runs."
 )
@@ -40,7 +39,7 @@ def score(
     Prints, for every run, its mean effectiveness, URisk, TRisk, ZRisk and GeoRisk, and which
     differences to the baseline are significant.
     """
-    form = output.chosen_format(FORMATS)
+    form = output.chosen_format(RESULT_FORMATS)
     from riskcli.cli.notes import tell
     from riskcli.cli.rendering import write
     from riskcli.cli.tables import risk_table_of
@@ -49,5 +48,11 @@ def score(
     table = risk_table_of(inputs, comparing).sorted_by(sort)
     tell(table.notes, inputs.quiet)
     table = table.top(top) if top else table
-    write(table.result(), lambda width: displays(table, width, precision), form, output.output)
+    write(
+        table.result(),
+        lambda width: displays(table, width, precision),
+        form,
+        output.output,
+        **output.words,
+    )
     return inputs.exit_code(table.skipped)

@@ -12,14 +12,13 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown")
+from riskcli.report.output import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @comparing_options
-@output_options(FORMATS)
+@output_options(RESULT_FORMATS)
 @click.option(
     "--of",
     multiple=True,
@@ -48,7 +47,7 @@ def significance(
     Prints the differences with their intervals and corrected p-values, and letters: runs that
     share one cannot be told apart.
     """
-    form = output.chosen_format(FORMATS)
+    form = output.chosen_format(RESULT_FORMATS)
     from riskcli.cli.notes import tell
     from riskcli.cli.rendering import write
     from riskcli.evaluation import based_on
@@ -67,5 +66,11 @@ def significance(
     found = based_on(found, evaluation)
     tell(found.notes, inputs.quiet)
     plan = options.significance
-    write(found.result(), lambda width: displays(found.tables, plan, width), form, output.output)
+    write(
+        found.result(),
+        lambda width: displays(found.tables, plan, width),
+        form,
+        output.output,
+        **output.words,
+    )
     return inputs.exit_code(evaluation.skipped)

@@ -22,12 +22,16 @@ UNDEFINED = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell shows: a text, a mark of significance, a rank beside it."""
+    """What one cell shows: a text, a mark of significance, a rank beside it.
+
+    `best` is the best value of its column, which publications print bold.
+    """
 
     text: str
     mark: Mark = ""
     rank: int | None = None
     strong: bool = False
+    best: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,14 @@ _GAP = 2
 
 def _column_width(display: Display, place: int) -> int:
     heading = display.headings[place]
-    digits = _rank_digits(display, place)
+    digits = rank_digits(display, place)
     cells = [len(escape.visible(row[place].text)) for row in display.rows]
     longest = max([len(line) for line in heading.text.split("\n")] + cells)
     return longest + int(heading.marked) + (digits + 1 if heading.ranked else 0)
 
 
-def _rank_digits(display: Display, place: int) -> int:
+def rank_digits(display: Display, place: int) -> int:
+    """The digits of a column's longest rank."""
     return max([len(str(row[place].rank or "")) for row in display.rows] + [1])
 
 
@@ -104,7 +109,7 @@ def _rich_table(display: Display) -> Table:
         pad_edge=False,
         padding=(0, _GAP - 1, 0, 0),
     )
-    digits = [_rank_digits(display, place) for place in range(len(display.headings))]
+    digits = [rank_digits(display, place) for place in range(len(display.headings))]
     for heading, wide in zip(display.headings, digits, strict=True):
         table.add_column(
             _rich_heading(heading, wide),

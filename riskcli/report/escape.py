@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$!@:])")
@@ -21,3 +22,46 @@ def _spelled(character: str) -> str:
 def markdown(text: str) -> str:
     """The text as a Markdown table cell shows it."""
     return _MARKDOWN.sub(r"\\\1", visible(text))
+
+
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}",
+    "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "*": "{*}",
+    **{character: f"\\{character}" for character in "{}$&%#_"},
+}  # fmt: skip
+"""Brackets and stars too: at the start of a row, `\\\\` would take them for its own argument."""
+_LATEX_SYMBOLS = {
+    "α\u0302": r"$\hat{\alpha}$", "α": r"$\alpha$", "γ": r"$\gamma$", "δ": r"$\delta$",
+    "Φ": r"$\Phi$", "Σ": r"$\Sigma$", "√": r"$\surd$", "·": r"$\cdot$", "×": r"$\times$",
+    "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "∞": r"$\infty$", "−": "$-$", "⁻": "$^{-}$",
+    "–": "--", "—": "---", "…": r"\ldots{}", "▲": "$^{+}$", "▼": "$^{-}$",
+    "◆": r"$\diamond$",
+}  # fmt: skip
+_LATEX = re.compile("|".join(map(re.escape, (*_LATEX_SYMBOLS, *_LATEX_SPECIAL))))
+_LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
+_BEYOND_LATEX = re.compile(r"[^\x00-\u017f]")
+
+
+def latex(text: str) -> str:
+    """The text as LaTeX prints it, in whatever font encoding; symbols of our own as mathematics."""
+    known = {**_LATEX_SPECIAL, **_LATEX_SYMBOLS}
+    parted = _LIGATURE.sub("\0", visible(text))
+    return _LATEX.sub(lambda match: known[match[0]], parted).replace("\0", "{}")
+
+
+def beyond_latex(text: str) -> bool:
+    """Whether escaped text holds letters that only LuaLaTeX and XeLaTeX can print."""
+    return _BEYOND_LATEX.search(text) is not None
+
+
+def html(text: str) -> str:
+    """The text as an HTML element or a quoted attribute shows it."""
+    return escape(visible(text), quote=True)
+
+
+def script_json(data: str) -> str:
+    """JSON that can stand within a script element: nothing in it ends the element or begins one."""
+    for character in "<>&":
+        data = data.replace(character, f"\\u{ord(character):04x}")
+    return data

@@ -17,8 +17,13 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".md": "markdown",
     ".txt": "table",
+    ".tex": "latex",
+    ".html": "html",
     ".parquet": "parquet",
 }
+
+RESULT_FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex", "html")
+"""The forms of a result that is shown as tables."""
 
 
 def format_for(given: str | None, output: Path | None, known: tuple[str, ...]) -> str:

@@ -1,0 +1,221 @@
+"""Tables for papers and web pages: what they hold, and that no name can break out of them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riskcli.errors import UsageError
+from riskcli.report import escape
+from riskcli.report.display import Cell, Display, Heading
+from riskcli.report.html import as_html
+from riskcli.report.latex import as_latex
+from tests.program import SAMPLES, riskeval
+
+HOSTILE = [
+    "a_b", "50%", "R&D", "$x$", "#1", "{", "}", r"\input{/etc/passwd}", "~", "^", "<script>", "|",
+    '"', "`", "''", "--", "---", ",,", "[0]", "*", "=cmd()", "&lt;", "é", "ß", "α", "-1",
+    "\x1b[31m", "@mean", "a  b",
+]  # fmt: skip
+SCORE = ("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP")
+
+DISPLAY = Display(
+    "Title & more",
+    [
+        Heading("run", left=True),
+        Heading("α=1\nURisk", marked=True),
+        Heading("α=1\nZRisk", ranked=True),
+    ],
+    [
+        [Cell("best_run"), Cell("-0.1", mark="worse"), Cell("3.00", rank=1, best=True)],
+        [Cell("other"), Cell("0.2"), Cell("–")],
+    ],
+    ["▲ better, ▼ worse."],
+)
+
+
+def hostile_display() -> Display:
+    headings = [Heading("run", left=True), Heading("Mean", marked=True)]
+    rows = [[Cell(name), Cell("0.5", mark="better")] for name in HOSTILE]
+    return Display(" ".join(HOSTILE), headings, rows, HOSTILE)
+
+
+# ---------------------------------------------------------------- LaTeX
+
+
+def test_a_latex_table_has_its_parts() -> None:
+    lines = as_latex([DISPLAY], "tab:risk").splitlines()
+    assert lines == [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table*}",
+        r"\centering",
+        r"\caption{Title \& more}",
+        r"\label{tab:risk}",
+        r"\begin{tabular}{@{}lrr@{}}",
+        r"\toprule",
+        r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{$\alpha$=1} \\",
+        r"\cmidrule(lr){2-3}",
+        r"run & URisk\phantom{$^{+}$} & ZRisk\,{\scriptsize\#} \\",
+        r"\midrule",
+        r"best\_run & \underline{$-$0.1}$^{-}$ & \textbf{3.00}\,{\scriptsize 1} \\",
+        r"other & 0.2\phantom{$^{+}$} & --\,{\scriptsize \phantom{0}} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\par\smallskip",
+        r"\parbox{\linewidth}{\footnotesize",
+        "$^{+}$ better, $^{-}$ worse.",
+        "Bold: best of its column.",
+        "Underlined: significant.}",
+        r"\end{table*}",
+    ]
+
+
+@given(st.text())
+def test_escaped_text_is_no_order_to_latex(text: str) -> None:
+    escaped = escape.latex(text)
+    commands = (
+        r"\\(?:textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar"
+        r"|textasciigrave|ldots)\{\}|\{\\char34\}|\{[][*]\}|\{\}|\\[{}$&%#_]|\$[^$\n]*\$"
+    )
+    rest = re.sub(commands, "", escaped)
+    assert not re.search(r'[\\{}$&%#_~^<>|"`\[\]*\x00-\x1f]', rest)
+
+
+def test_brackets_and_stars_cannot_become_arguments_of_a_line_break() -> None:
+    assert escape.latex("[2cm]") == "{[}2cm{]}"
+    assert escape.latex("*") == "{*}"
+
+
+def test_ligatures_are_parted() -> None:
+    assert escape.latex("a--b---c") == "a-{}-b-{}-{}-c"
+    assert escape.latex("''") == "'{}'"
+
+
+@pytest.mark.parametrize("label", ["a}b", r"\x", "a b", "", "50%"])
+def test_a_label_that_latex_could_misread_is_refused(label: str) -> None:
+    with pytest.raises(UsageError, match="label"):
+        as_latex([DISPLAY], label)
+
+
+def test_several_tables_have_labels_of_their_own() -> None:
+    text = as_latex([DISPLAY, DISPLAY], "tab:risk")
+    assert re.findall(r"\\label\{(.*)\}", text) == ["tab:risk", "tab:risk-2"]
+
+
+def test_letters_that_pdflatex_lacks_are_announced() -> None:
+    shown = Display("系统", [Heading("run")], [[Cell("x")]])
+    assert "LuaLaTeX" in as_latex([shown])
+    assert "LuaLaTeX" not in as_latex([hostile_display()])
+
+
+def test_score_prints_latex_with_caption_and_label() -> None:
+    ran = riskeval(*SCORE, "-f", "latex", "--caption", "Risk & gain", "--label", "tab:risk")
+    assert r"\caption{Risk \& gain}" in ran.out
+    assert r"\label{tab:risk}" in ran.out
+    assert ran.out.count(r"\textbf{") == 5
+    assert r"\underline{0.2810}$^{+}$" in ran.out
+
+
+def test_captions_of_several_tables_say_what_each_is() -> None:
+    ran = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "latex", "--caption", "Risk")
+    captions = re.findall(r"\\caption\{(\w+): (\w+)@20", ran.out)
+    assert captions == [("Risk", "ERR"), ("Risk", "nDCG")]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-f", "tsv", "--caption", "x"),
+        ("-f", "table", "--label", "x"),
+        ("-f", "json", "--label", "x"),
+    ],
+)
+def test_words_that_a_form_has_no_place_for_are_refused(arguments: tuple[str, ...]) -> None:
+    ran = riskeval(*SCORE, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "belongs to" in ran.err
+
+
+def test_the_suffix_tells_the_form(tmp_path: Path) -> None:
+    for name, start in (("t.tex", "% needs"), ("t.html", "<figure")):
+        riskeval(*SCORE, "-o", tmp_path / name)
+        assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_latex_compiles_as_it_stands(tmp_path: Path) -> None:
+    program = next(filter(shutil.which, ("pdflatex", "lualatex", "xelatex")), None)
+    if program is None:
+        pytest.skip("no TeX is installed")
+    tables = [
+        riskeval("score", SAMPLES, "-b", "indriCASP", "-a", "1,5", "-f", "latex").out,
+        riskeval("significance", SAMPLES, "-m", "ERR@20", "-f", "latex").out,
+        as_latex([hostile_display()], "tab:hostile"),
+        as_latex([DISPLAY], "tab:wide"),
+    ]
+    document = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    source = tmp_path / "paper.tex"
+    source.write_text(document + "\n".join(tables) + "\\end{document}\n", encoding="utf-8")
+    call = [program, "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", source.name]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
+
+
+# ---------------------------------------------------------------- HTML
+
+
+class Outline(HTMLParser):
+    """The elements and the texts of a fragment."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_html_is_a_figure_with_header_cells() -> None:
+    text = as_html([DISPLAY], "risk")
+    assert '<figure class="riskeval" id="risk">' in text
+    assert "<caption>Title &amp; more</caption>" in text
+    assert '<th scope="col">α=1<br>ZRisk <small>#</small></th>' in text
+    assert '<th scope="row">best_run</th>' in text
+    assert '<td class="worse">-0.1<span role="img" aria-label="worse">▼</span></td>' in text
+    assert "<td><strong>3.00</strong> <small>1</small></td>" in text
+
+
+def test_html_holds_hostile_names_as_text() -> None:
+    outline = Outline(as_html([hostile_display()], '"><script>'))
+    assert not outline.open
+    assert set(outline.tags) == {
+        "figure", "table", "caption", "thead", "tr", "th", "tbody", "td", "span", "figcaption",
+        "br",
+    }  # fmt: skip
+    for name in HOSTILE:
+        assert escape.visible(name) in outline.texts
+
+
+def test_score_prints_an_html_fragment() -> None:
+    outline = Outline(riskeval(*SCORE, "-f", "html").out)
+    assert outline.tags.count("tr") == 10
+    assert not outline.open
