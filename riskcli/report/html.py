@@ -39,7 +39,7 @@ def _figure(display: Display, label: str | None) -> Iterator[str]:
 
 
 def _heading(heading: Heading) -> str:
-    text = escape.html(heading.text).replace("\n", "<br>")
+    text = "<br>".join(map(escape.html, heading.text.split("\n")))
     rank = " <small>#</small>" if heading.ranked else ""
     return f'<th scope="col">{text}{rank}</th>'
 
