@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from riskcli.results import RiskTable, risk_table
     from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
+    from riskcli.topics import TopicTable, topic_table
     from riskcli.trec.qrels import Qrels, read_qrels
     from riskcli.trec.runs import Run, read_run
 
@@ -43,6 +44,8 @@ _HOMES = {
     "risk_table": "riskcli.results",
     "Significance": "riskcli.risk.inference",
     "Options": "riskcli.risk.table",
+    "TopicTable": "riskcli.topics",
+    "topic_table": "riskcli.topics",
     "Qrels": "riskcli.trec.qrels",
     "read_qrels": "riskcli.trec.qrels",
     "Run": "riskcli.trec.runs",
@@ -61,6 +64,7 @@ __all__ = [
     "ScoreMatrix",
     "Scorer",
     "Significance",
+    "TopicTable",
     "UsageError",
     "__version__",
     "evaluate",
@@ -68,6 +72,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "risk_table",
+    "topic_table",
 ]
 
 

@@ -12,6 +12,7 @@ COMMANDS = {
     "score": "Risk table of the runs: effectiveness, URisk, TRisk, ZRisk, GeoRisk.",
     "explain": "How one run's number and its flag came about.",
     "significance": "Which runs differ: all pairs, or each from the baseline.",
+    "topics": "Where a run's risk comes from, topic by topic.",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
 }
 """Every command with the line that the help shows; its module bears its name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riskcli.cli.options import Comparing, Inputs
+from riskcli.cli.options import Against, Comparing, Inputs
 from riskcli.evaluation import based_on
 from riskcli.notes import Note
 from riskcli.results import RiskTable, risk_table
@@ -16,9 +16,9 @@ def risk_table_of(inputs: Inputs, comparing: Comparing) -> RiskTable:
     return based_on(table, evaluation, default_baseline_note(comparing))
 
 
-def default_baseline_note(comparing: Comparing) -> list[Note]:
+def default_baseline_note(against: Against) -> list[Note]:
     """The note that nobody named a baseline."""
-    if comparing.baselines:
+    if against.baselines:
         return []
     message = "no --baseline given: runs are compared with @mean, the mean of all runs"
     return [Note("default-baseline", message, warning=False)]

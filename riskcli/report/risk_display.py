@@ -11,6 +11,7 @@ import numpy as np
 from riskcli.notes import counted
 from riskcli.report.convention import MINUS, titled, weights
 from riskcli.report.display import UNDEFINED, Cell, Display, Heading, Mark
+from riskcli.report.numbers import decimal
 from riskcli.results import RiskTable
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
@@ -140,7 +141,7 @@ def _measure_column(
         rank = _number(block, f"rank_{measure.id}", row)
         cells.append(
             Cell(
-                _decimal(_number(block, measure.id, row), decimals),
+                decimal(_number(block, measure.id, row), decimals),
                 mark=cast(Mark, str(flags[row])) if flags is not None else "",
                 rank=int(rank) if ranked and rank is not None else None,
                 best=rank == 1,
@@ -155,7 +156,7 @@ def _extras(blocks: Sequence[Block], precision: int | None) -> list[_Column]:
     rows = range(len(first.runs))
     extras = [_Column(Heading("L>20%"), [Cell(_whole(first, "losses20", row)) for row in rows])]
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        cells = [Cell(_decimal(_number(first, name, row), 4)) for row in rows]
+        cells = [Cell(decimal(_number(first, name, row), 4)) for row in rows]
         extras.append(_Column(Heading(title), cells))
     if len(blocks) == 1:
         extras += [
@@ -171,7 +172,7 @@ def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) 
     cells = []
     for row in range(len(block.runs)):
         ends = [_number(block, f"{measure.id}{end}", row) for end in ("_lo", "_hi")]
-        low, high = (_decimal(end, decimals) for end in ends)
+        low, high = (decimal(end, decimals) for end in ends)
         cells.append(Cell(UNDEFINED if None in ends else f"[{low}, {high}]"))
     return _Column(Heading(f"{titled(measure, block.convention)} interval"), cells)
 
@@ -186,15 +187,6 @@ def _number(block: Block, name: str, row: int) -> float | None:
 def _whole(block: Block, name: str, row: int) -> str:
     value = _number(block, name, row)
     return UNDEFINED if value is None else f"{value:.4g}"
-
-
-def _decimal(value: float | None, decimals: int) -> str:
-    if value is None:
-        return UNDEFINED
-    if np.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    text = f"{value:.{decimals}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
