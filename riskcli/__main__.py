@@ -38,7 +38,8 @@ def main() -> None:
 def _fail(message: str, code: int) -> int:
     from riskcli.report.escape import visible
 
-    click.echo(f"riskeval: {visible(message)}", err=True)
+    shown = "\n".join(map(visible, message.split("\n")))
+    click.echo(f"riskeval: {shown}", err=True)
     return code
 
 

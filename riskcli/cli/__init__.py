@@ -13,6 +13,7 @@ COMMANDS = {
     "explain": "How one run's number and its flag came about.",
     "significance": "Which runs differ: all pairs, or each from the baseline.",
     "topics": "Where a run's risk comes from, topic by topic.",
+    "check": "A gate for CI: do candidates hold up against a baseline?",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
 }
 """Every command with the line that the help shows; its module bears its name."""

@@ -15,6 +15,7 @@ from riskcli.errors import UsageError
 
 if TYPE_CHECKING:
     from riskcli.evaluation import Evaluation
+    from riskcli.reading import Rules
     from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
 
@@ -39,13 +40,11 @@ class Inputs:
     jobs: int | None
     quiet: bool
 
-    def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
-        """Read and score everything."""
-        from riskcli.cli.progress import on_terminal
-        from riskcli.evaluation import evaluate
+    def rules(self) -> Rules:
+        """How files are turned into scores."""
         from riskcli.reading import Rules
 
-        rules = Rules(
+        return Rules(
             measures=_split_measures(self.measures),
             topics=self.topics,  # type: ignore[arg-type]
             max_grade=None if self.max_grade == "auto" else int(self.max_grade),
@@ -54,11 +53,17 @@ class Inputs:
             on_error=self.on_error,  # type: ignore[arg-type]
             max_bytes=self.max_bytes,
         )
+
+    def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
+        """Read and score everything."""
+        from riskcli.cli.progress import on_terminal
+        from riskcli.evaluation import evaluate
+
         with on_terminal(self.quiet) as progress:
             return evaluate(
                 self.runs,
                 qrels=self.qrels,
-                rules=rules,
+                rules=self.rules(),
                 baselines=baselines,
                 jobs=self.jobs,
                 progress=progress,

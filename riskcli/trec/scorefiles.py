@@ -53,6 +53,22 @@ def read_scores(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> lis
     return _from_table(path, text, "," if kind == "csv" else "\t", label)
 
 
+def recorded_settings(text: bytes, kind: str) -> dict[str, Any]:
+    """The settings that a JSON or Parquet file says it was made with; CSV and TSV say nothing."""
+    if kind == "json":
+        about = json.loads(text)
+    elif kind == "parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        metadata = parquet.read_schema(pa.BufferReader(text)).metadata or {}
+        about = json.loads(metadata.get(METADATA_KEY, b"{}"))
+    else:
+        about = {}
+    settings = about.get("settings", {})
+    return settings if isinstance(settings, dict) else {}
+
+
 def _from_table(path: Path, text: bytes, delimiter: str, label: str) -> list[ScoreMatrix]:
     try:
         decoded = io.StringIO(text.decode(), newline="")
