@@ -181,6 +181,11 @@ class _Case:
         value = column_value(self.block(alpha), name, 1)
         return value if isinstance(value, float) else None
 
+    def effect(self, test: LossTest) -> float | None:
+        """What the test is about: the difference to the baseline, or TRisk itself."""
+        difference = self.number(f"{test.of}_diff", test.alpha)
+        return self.number(test.of, test.alpha) if difference is None else difference
+
     def judge_rule(self, rule: Rule) -> Finding:
         """The rule's two sides, and what would have passed."""
         if rule.bound.word is not None:
@@ -243,7 +248,7 @@ class _Case:
         error, degrees = self.number("mean_diff_se"), len(self.matrix.topics) - 1
         if error is None or degrees < 1:
             return None
-        tail = stdtrit(degrees, 1 - self.plan.gamma / 2) + stdtrit(degrees, POWER)
+        tail = stdtrit(degrees, 1 - self.plan.gamma) + stdtrit(degrees, POWER)
         return float(tail * error)
 
 
@@ -268,16 +273,19 @@ def _tested(
 
 
 def _p_value(case: _Case, test: LossTest) -> float:
-    p = case.number(f"{test.of}_p", test.alpha)
-    return float("nan") if p is None else p
+    """One-sided: a gate asks only whether the candidate is lower, never whether it is higher."""
+    p, effect = case.number(f"{test.of}_p", test.alpha), case.effect(test)
+    if p is None or effect is None:
+        return float("nan")
+    if effect == 0:
+        return 1.0
+    return p / 2 if effect < 0 else 1 - p / 2
 
 
 def _judge_test(
     case: _Case, test: LossTest, p: float, adjusted: float, plan: Significance, family: int
 ) -> Finding:
-    effect = case.number(f"{test.of}_diff", test.alpha)
-    if effect is None:
-        effect = case.number(test.of, test.alpha)
+    effect = case.effect(test)
     if np.isnan(p):
         why = "it cannot be tested on these scores"
         return Finding(test.text, False, effect, 0.0, why)
@@ -286,7 +294,7 @@ def _judge_test(
     if failed:
         correction = CORRECTION_TITLES[plan.correction]
         why = (
-            f"the difference is {effect:.4g}, corrected p = {adjusted:.2g} "
+            f"the difference is {effect:.4g}, corrected one-sided p = {adjusted:.2g} "
             f"({correction}, {family} tests)"
         )
     return Finding(test.text, not failed, effect, 0.0, why, p, adjusted)

@@ -14,9 +14,18 @@ COMMANDS = {
     "significance": "Which runs differ: all pairs, or each from the baseline.",
     "topics": "Where a run's risk comes from, topic by topic.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
+    "config": "The options in force here, and where each value came from.",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
+    "report": "A leaderboard to publish: one page that computes in the browser.",
 }
 """Every command with the line that the help shows; its module bears its name."""
+
+
+def load_command(name: str) -> click.Command:
+    """The command of that name."""
+    command = getattr(import_module(f"riskcli.cli.{name}"), name)
+    assert isinstance(command, click.Command)
+    return command
 
 
 class _Commands(click.Group):
@@ -25,9 +34,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in COMMANDS:
-            command = getattr(import_module(f"riskcli.cli.{name}"), name)
-            assert isinstance(command, click.Command)
-            return command
+            return load_command(name)
         from riskcli.errors import nearest
 
         known = self.list_commands(ctx)

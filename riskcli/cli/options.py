@@ -97,7 +97,21 @@ class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return text
 
 
+def _apply_settings(ctx: click.Context, option: click.Parameter, profile: str | None) -> None:
+    from riskcli.cli.configuration import apply_settings
+
+    apply_settings(ctx, option, profile)
+
+
 _INPUT_OPTIONS = [
+    click.option(
+        "--profile",
+        metavar="NAME",
+        is_eager=True,
+        expose_value=False,
+        callback=_apply_settings,
+        help="Take settings from this profile of riskeval.toml, too.",
+    ),
     click.argument("runs", nargs=-1, required=True, type=PATH),
     click.option(
         "-q", "--qrels", type=PATH, help="Judgements. [default: ./qrels or RUNS/../qrels]"

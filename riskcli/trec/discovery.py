@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from riskcli.errors import InputError, UsageError
 from riskcli.notes import Note, listed
 from riskcli.order import natural_key
+from riskcli.settings import load_settings
 
 IGNORED_SUFFIXES = frozenset(
     f".{ending}"
@@ -133,17 +133,6 @@ def _one_file(spot: Path, source: str) -> Path:
 
 
 def _configured_qrels() -> tuple[Path, str] | None:
-    """`qrels` in riskeval.toml, else in [tool.riskeval] of pyproject.toml, here."""
-    for name, keys in (("riskeval.toml", ()), ("pyproject.toml", ("tool", "riskeval"))):
-        file = Path(name)
-        if not file.is_file():
-            continue
-        try:
-            settings = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(file, "bad-settings", str(error)) from error
-        for key in keys:
-            settings = settings.get(key, {})
-        if "qrels" in settings:
-            return Path(str(settings["qrels"])), name
-    return None
+    """The file that the settings here name."""
+    setting = load_settings().get("qrels")
+    return None if setting is None else (Path(str(setting.value)), setting.source)

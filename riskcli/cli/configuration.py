@@ -1,0 +1,99 @@
+"""Settings files and the options of commands: which key sets what, and what is in force."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from riskcli.errors import UsageError, nearest
+from riskcli.settings import FILES, Setting, load_settings
+
+QRELS_VARIABLE = "RISKEVAL_QRELS"
+_NOT_SETTABLE = frozenset({"help", "profile", "list-rules"})
+
+
+@dataclass(frozen=True)
+class InForce:
+    """An option's value and where it came from."""
+
+    option: str
+    value: Any
+    source: str
+
+
+def apply_settings(ctx: click.Context, _option: click.Parameter, profile: str | None) -> None:
+    """Take the options' defaults from the settings files; the callback of --profile."""
+    if profile is None and not any(Path(name).is_file() for name, _ in FILES):
+        return
+    settings = _checked(profile)
+    defaults = dict(ctx.default_map or {})
+    for key, option in settable(ctx.command):
+        setting = settings.get(key)
+        if setting is None or (key == "qrels" and os.environ.get(QRELS_VARIABLE)):
+            continue
+        if key == "qrels" and "profile" not in setting.source:
+            continue  # found, and reported, where the judgements are looked for
+        defaults[str(option.name)] = _as_default(option, setting.value)
+    ctx.default_map = defaults
+
+
+def settable(command: click.Command) -> Iterator[tuple[str, click.Option]]:
+    """The options that a settings file can set, by their keys."""
+    for option in command.params:
+        if isinstance(option, click.Option):
+            key = max(option.opts, key=len).removeprefix("--")
+            if key not in _NOT_SETTABLE:
+                yield key, option
+
+
+def in_force(command: click.Command, profile: str | None) -> list[InForce]:
+    """Every option's value where the command line says nothing."""
+    settings = _checked(profile)
+    found = []
+    for key, option in settable(command):
+        if key == "qrels" and os.environ.get(QRELS_VARIABLE):
+            found.append(InForce(key, os.environ[QRELS_VARIABLE], QRELS_VARIABLE))
+        elif key in settings:
+            found.append(InForce(key, settings[key].value, settings[key].source))
+        else:
+            found.append(InForce(key, _shown_default(option), "default"))
+    return found
+
+
+def _shown_default(option: click.Option) -> Any:
+    default = option.to_info_dict()["default"]
+    if isinstance(default, tuple):
+        return list(default)
+    return default
+
+
+def _checked(profile: str | None) -> dict[str, Setting]:
+    """The settings; a key that is no option of any command is an error."""
+    settings = load_settings(profile)
+    unknown = [key for key in settings if key not in _known_keys()]
+    if unknown:
+        key = unknown[0]
+        hint = nearest(key, _known_keys())
+        raise UsageError(f"{settings[key].source}: no option is called {key!r}{hint}")
+    return settings
+
+
+def _known_keys() -> set[str]:
+    from riskcli.cli import COMMANDS, load_command
+
+    return {key for name in COMMANDS for key, _ in settable(load_command(name))}
+
+
+def _as_default(option: click.Option, value: Any) -> Any:
+    """The value in the shape that click expects of an option's default."""
+    if option.multiple:
+        return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    if isinstance(value, list):
+        key = max(option.opts, key=len)
+        raise UsageError(f"{key.removeprefix('--')} takes one value, found a list in the settings")
+    return value if isinstance(value, bool | int | float) else str(value)
