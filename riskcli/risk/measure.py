@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.crossings import Pairs, Span, Swaps
 from riskcli.risk.inference import Inference
+from riskcli.risk.paired import Paired
+from riskcli.risk.turns import Turn
 
 Floats = NDArray[np.float64]
 Values = Callable[[Comparison, float], Floats]
 Details = Callable[[Comparison, float, Inference], Mapping[str, Floats]]
-
-
 Steps = Callable[[Comparison, float, int], list[tuple[str, float]]]
+FindSwaps = Callable[[Comparison, Pairs, Span], Swaps]
+FindTurns = Callable[[Paired, Span, float, Sequence[int]], list[Turn]]
 
 
 def no_details(_comparison: Comparison, _alpha: float, _inference: Inference) -> dict[str, Floats]:
@@ -52,6 +55,10 @@ class RiskMeasure:
     """The numbers that make up a run's value, in the order of the formula, for explanations."""
     deviations: Values | None = None
     """By run and topic, rows summing to 0: what a test of every pair of runs rests on."""
+    swaps: FindSwaps | None = None
+    """Where two runs swap places as alpha grows."""
+    turns: FindTurns | None = None
+    """Where a run alone turns as alpha grows, at a level gamma."""
     signed: bool = True
     """Whether the minus convention (higher is riskier) turns its sign round."""
     decimals: int = 4

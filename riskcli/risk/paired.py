@@ -69,7 +69,7 @@ class Paired:
         return np.asarray(np.maximum(-self.delta, 0).mean(axis=1))
 
     @cached_property
-    def _spread(self) -> tuple[Floats, Floats, Floats]:
+    def spread(self) -> tuple[Floats, Floats, Floats]:
         """Sample variances of gains and of losses, and their covariance (divisor c - 1)."""
         gain, loss = np.maximum(self.delta, 0), np.maximum(-self.delta, 0)
         gain -= self.reward[:, None]
@@ -96,7 +96,7 @@ class Paired:
         """s_w / sqrt(c), the standard error of URisk (SIGIR'14, Eq. 12, divisor c - 1)."""
         if self.topics < 2:
             return np.full(len(self.scores), np.nan)
-        gains, losses, both = self._spread
+        gains, losses, both = self.spread
         weight = 1 + alpha
         variance = gains - 2 * weight * both + weight**2 * losses
         variance[self.constant] = 0.0

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_georisk
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Jackknife
 from riskcli.risk.measure import RiskMeasure
@@ -45,6 +46,11 @@ def deviations(comparison: Comparison, alpha: float) -> Floats:
     return Jackknife(comparison).deviations("georisk", alpha)
 
 
+def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
+    """By halving intervals."""
+    return swaps_of_georisk(comparison.crowd, pairs, span)
+
+
 MEASURE = RiskMeasure(
     id="georisk",
     title="GeoRisk",
@@ -58,5 +64,6 @@ MEASURE = RiskMeasure(
     nonnegative=True,
     contributions=zrisk.contributions,
     steps=steps,
+    swaps=swaps,
     deviations=deviations,
 )

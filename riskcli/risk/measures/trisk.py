@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_trisk
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import urisk
 from riskcli.risk.paired import two_sided_p
+from riskcli.risk.turns import significance
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +38,11 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
     ]
 
 
+def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
+    """Roots of a quartic."""
+    return swaps_of_trisk(comparison.paired, pairs, span)
+
+
 MEASURE = RiskMeasure(
     id="trisk",
     title="TRisk",
@@ -53,5 +60,7 @@ MEASURE = RiskMeasure(
     paired=True,
     contributions=urisk.contributions,
     steps=steps,
+    swaps=swaps,
+    turns=significance,
     decimals=2,
 )

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_lines
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.turns import break_evens
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +64,11 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
     ]
 
 
+def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
+    """Lines in alpha."""
+    return swaps_of_lines(comparison.paired.reward, comparison.paired.risk, pairs, span)
+
+
 MEASURE = RiskMeasure(
     id="urisk",
     title="URisk",
@@ -78,4 +85,6 @@ MEASURE = RiskMeasure(
     paired=True,
     contributions=contributions,
     steps=steps,
+    swaps=swaps,
+    turns=break_evens,
 )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_lines
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Jackknife
 from riskcli.risk.measure import RiskMeasure
@@ -53,6 +54,11 @@ def deviations(comparison: Comparison, alpha: float) -> Floats:
     return Jackknife(comparison).deviations("zrisk", alpha) * comparison.topics
 
 
+def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
+    """Lines in alpha."""
+    return swaps_of_lines(comparison.crowd.above, comparison.crowd.below, pairs, span)
+
+
 MEASURE = RiskMeasure(
     id="zrisk",
     title="ZRisk",
@@ -71,5 +77,6 @@ MEASURE = RiskMeasure(
     decimals=3,
     contributions=contributions,
     steps=steps,
+    swaps=swaps,
     deviations=deviations,
 )

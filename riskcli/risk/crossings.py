@@ -1,0 +1,294 @@
+"""Where two runs swap places as alpha grows: every such alpha, none missed and none invented.
+
+All measures are functions of the weight of losses, t = 1 + alpha. URisk and ZRisk are lines. TRisk
+squared is a ratio of two quadratics, so that two runs meet at roots of a quartic. ln GeoRisk^2 =
+ln S/c + ln Phi(a - b t) is concave, so that the difference of two is enclosed between chords and
+tangents: intervals are halved until it is monotone, or has no root, on each.
+
+A swap is a change of sign of the difference, looked for between points at which its sign is known;
+differences below a bound for rounding have no sign. Runs that touch but do not cross do not swap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from riskcli.risk.paired import Paired, ratio_to_error
+from riskcli.risk.population import Population
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Difference = Callable[[Rows, Rows, Floats], Floats]
+"""By how much the first runs exceed the second at each t; 0 where it is but rounding."""
+
+_ROUNDING = 1e-12
+_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of runs, by their rows."""
+
+    first: Rows
+    second: Rows
+
+    @classmethod
+    def of(cls, rows: list[int]) -> Pairs:
+        """Every pair of these rows."""
+        one, other = np.triu_indices(len(rows), k=1)
+        chosen = np.asarray(rows, dtype=np.intp)
+        return cls(chosen[one], chosen[other])
+
+    def where(self, kept: NDArray[np.bool_] | Rows) -> Pairs:
+        """Only those pairs (a mask, or their numbers)."""
+        return Pairs(self.first[kept], self.second[kept])
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """Each alpha at which the run `ahead` overtakes the run `behind`."""
+
+    alpha: Floats
+    ahead: Rows
+    behind: Rows
+
+
+@dataclass(frozen=True)
+class Span:
+    """The alphas looked at; what happens exactly at an end is outside."""
+
+    first: float
+    last: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends in t = 1 + alpha."""
+        return 1 + self.first, 1 + self.last
+
+    def holds(self, t: Floats) -> NDArray[np.bool_]:
+        """Which t lie between the ends, by more than rounding."""
+        low, high = self.ends
+        margin = _ROUNDING * high
+        return np.asarray((t > low + margin) & (t < high - margin))
+
+
+def swaps_of_lines(at_0: Floats, slope: Floats, pairs: Pairs, span: Span) -> Swaps:
+    """Runs whose values are at_0 - slope t."""
+    start = _difference_of(at_0, pairs)
+    fall = _difference_of(slope, pairs)
+    t = np.divide(start, fall, out=np.full_like(start, np.nan), where=fall != 0)
+    inside = span.holds(t)
+    first_falls = fall[inside] > 0
+    kept = pairs.where(inside)
+    return Swaps(
+        t[inside] - 1,
+        np.where(first_falls, kept.second, kept.first),
+        np.where(first_falls, kept.first, kept.second),
+    )
+
+
+def _difference_of(values: Floats, pairs: Pairs) -> Floats:
+    """First less second, exactly 0 where it is but rounding."""
+    difference = values[pairs.first] - values[pairs.second]
+    noise = _ROUNDING * (np.abs(values[pairs.first]) + np.abs(values[pairs.second]))
+    return np.where(np.abs(difference) <= noise, 0.0, difference)
+
+
+def swaps_of_trisk(paired: Paired, pairs: Pairs, span: Span) -> Swaps:
+    """Runs by URisk over its standard error."""
+    if paired.topics < 2:
+        return _nothing()
+    curves = TRiskCurves(paired)
+    numerator, variance = curves.numerator, curves.variance
+    quartics = _product(numerator[pairs.first], variance[pairs.second])
+    quartics -= _product(numerator[pairs.second], variance[pairs.first])
+    # A run equal to the baseline has TRisk 0, and meets others where their URisk is 0.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zeros = paired.reward / paired.risk
+    numbers, points = [], []
+    for number in range(len(pairs.first)):
+        roots = _real_parts(quartics[number])
+        here = [*roots, zeros[pairs.first[number]], zeros[pairs.second[number]]]
+        between = points_between(np.array(here), span)
+        numbers.append(np.full(len(between), number))
+        points.append(between)
+    if not points:
+        return _nothing()
+
+    def difference(first: Rows, second: Rows, t: Floats) -> Floats:
+        one, other = curves.at(first, t), curves.at(second, t)
+        return _clear(one, other)
+
+    return _changes(pairs, np.concatenate(numbers), np.concatenate(points), difference)
+
+
+class TRiskCurves:
+    """TRisk of each run at any t: URisk over the root of its variance.
+
+    `numerator` and `variance` hold URisk^2 and SE^2 as quadratics in t, from t^0 up, by run.
+    """
+
+    def __init__(self, paired: Paired) -> None:
+        gains, losses, both = paired.spread
+        reward, risk = paired.reward, paired.risk
+        self._reward, self._risk = reward, risk
+        self.numerator = np.stack([reward**2, -2 * reward * risk, risk**2], axis=1)
+        self.variance = np.stack([gains, -2 * both, losses], axis=1) / paired.topics
+        self.variance[paired.constant] = 0.0
+
+    def at(self, rows: Rows, t: Floats) -> Floats:
+        """TRisk of each of these rows at its own t."""
+        variance = self.variance[rows]
+        error = np.sqrt(variance[:, 0] + (variance[:, 1] + variance[:, 2] * t) * t)
+        return ratio_to_error(self._reward[rows] - t * self._risk[rows], error)
+
+
+def _product(one: Floats, other: Floats) -> Floats:
+    """Products of quadratics, coefficients from t^0 up."""
+    made = np.zeros((len(one), 5))
+    for i in range(3):
+        for j in range(3):
+            made[:, i + j] += one[:, i] * other[:, j]
+    return made
+
+
+def _real_parts(coefficients: Floats) -> list[float]:
+    """The real parts of all roots: those of pairs that rounding made complex are wanted too."""
+    scale = np.abs(coefficients).max()
+    if scale == 0:
+        return []
+    kept = np.where(np.abs(coefficients) <= 1e-15 * scale, 0.0, coefficients)
+    return [float(root.real) for root in np.roots(kept[::-1])]
+
+
+def points_between(roots: Floats, span: Span) -> Floats:
+    """The ends, and a point between every two neighbours of the roots and the ends."""
+    low, high = span.ends
+    inside = np.sort(roots[np.isfinite(roots) & (roots > low) & (roots < high)])
+    marks = np.concatenate([[low], inside, [high]])
+    return np.concatenate([[low], (marks[:-1] + marks[1:]) / 2, [high]])
+
+
+def swaps_of_georisk(crowd: Population, pairs: Pairs, span: Span) -> Swaps:
+    """Runs by the geometric mean of effectiveness and Phi(ZRisk / c)."""
+    curves = _Curves(crowd)
+    mean = crowd.mean
+    pairs = pairs.where((mean[pairs.first] > 0) & (mean[pairs.second] > 0))
+    pairs = pairs.where(~curves.same(pairs))
+    if not len(pairs.first):
+        return _nothing()
+
+    def difference(first: Rows, second: Rows, t: Floats) -> Floats:
+        one, other = curves.at(first, t), curves.at(second, t)
+        noise = _ROUNDING * (1 + np.abs(one) + np.abs(other))
+        return np.where(np.abs(one - other) <= noise, 0.0, one - other)
+
+    numbers, points = _settled(curves, pairs, span)
+    return _changes(pairs, numbers, points, difference)
+
+
+class _Curves:
+    """ln(S/c) + ln Phi(a - b t) of each run, and its slope; concave and falling in t."""
+
+    def __init__(self, crowd: Population) -> None:
+        self._a = crowd.above / crowd.topics
+        self._b = crowd.below / crowd.topics
+        with np.errstate(divide="ignore"):
+            self._level = np.log(crowd.mean)
+
+    def at(self, rows: Rows, t: Floats) -> Floats:
+        return np.asarray(self._level[rows] + log_ndtr(self._a[rows] - self._b[rows] * t))
+
+    def slope(self, rows: Rows, t: Floats) -> Floats:
+        u = self._a[rows] - self._b[rows] * t
+        density = np.exp(-(u**2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(u))
+        return np.asarray(-self._b[rows] * density)
+
+    def same(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """Pairs whose curves are one, but for rounding."""
+        parts = (self._a, self._b, self._level)
+        apart = [np.abs(x[pairs.first] - x[pairs.second]) for x in parts]
+        return np.asarray(np.max(apart, axis=0) <= _ROUNDING)
+
+
+def _settled(curves: _Curves, pairs: Pairs, span: Span) -> tuple[Rows, Floats]:
+    """For each pair (its number), the ends of intervals that hold at most one root each."""
+    low, high = span.ends
+    number = np.arange(len(pairs.first), dtype=np.intp)
+    start, end = np.full(len(number), low), np.full(len(number), high)
+    numbers, points = [], []
+    for halving in range(_HALVINGS):
+        settled = _at_most_one_root(curves, pairs.where(number), start, end)
+        if halving == _HALVINGS - 1:
+            settled[:] = True
+        numbers += [number[settled], number[settled]]
+        points += [start[settled], end[settled]]
+        number, start, end = (x[~settled] for x in (number, start, end))
+        if not len(number):
+            break
+        middle = (start + end) / 2
+        number = np.concatenate([number, number])
+        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
+    return np.concatenate(numbers), np.concatenate(points)
+
+
+def _at_most_one_root(
+    curves: _Curves, pairs: Pairs, start: Floats, end: Floats
+) -> NDArray[np.bool_]:
+    """Whether the difference of two curves has one sign, is monotone, or is but rounding."""
+    width = end - start
+    f0, f1 = curves.at(pairs.first, start), curves.at(pairs.first, end)
+    g0, g1 = curves.at(pairs.second, start), curves.at(pairs.second, end)
+    df0, df1 = curves.slope(pairs.first, start), curves.slope(pairs.first, end)
+    dg0, dg1 = curves.slope(pairs.second, start), curves.slope(pairs.second, end)
+    # A concave curve lies above its chord and below its tangents.
+    least = np.maximum(
+        np.minimum(f0 - g0, f1 - (g0 + dg0 * width)), np.minimum(f0 - (g1 - dg1 * width), f1 - g1)
+    )
+    most = np.minimum(
+        np.maximum(f0 - g0, f0 + df0 * width - g1), np.maximum(f1 - df1 * width - g0, f1 - g1)
+    )
+    monotone = (df1 - dg0 > 0) | (df0 - dg1 < 0)
+    rounding = np.maximum(np.abs(least), np.abs(most)) <= _ROUNDING
+    return np.asarray((least > 0) | (most < 0) | monotone | rounding)
+
+
+def _changes(pairs: Pairs, number: Rows, t: Floats, difference: Difference) -> Swaps:
+    """The swaps between the points t of each pair: one wherever the sign changes."""
+    order = np.lexsort((t, number))
+    number, t = number[order], t[order]
+    sign = np.sign(difference(pairs.first[number], pairs.second[number], t))
+    number, t, sign = (x[sign != 0] for x in (number, t, sign))
+    place = np.flatnonzero((number[1:] == number[:-1]) & (sign[1:] != sign[:-1]))
+    first, second = pairs.first[number[place]], pairs.second[number[place]]
+    before = sign[place]
+    root = bisected(lambda x: before * difference(first, second, x) > 0, t[place], t[place + 1])
+    return Swaps(root - 1, np.where(before > 0, second, first), np.where(before > 0, first, second))
+
+
+def bisected(still: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
+    """Where `still` turns false between low and high, to the last digit."""
+    low, high = low.copy(), high.copy()
+    for _ in range(64):
+        middle = (low + high) / 2
+        holds = still(middle)
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    return (low + high) / 2
+
+
+def _clear(one: Floats, other: Floats) -> Floats:
+    """One less other, 0 where that is rounding or both are infinite."""
+    with np.errstate(invalid="ignore"):
+        difference = one - other
+        noise = 1e3 * _ROUNDING * (1e-3 + np.abs(one) + np.abs(other))
+        return np.where(np.isnan(difference) | (np.abs(difference) <= noise), 0.0, difference)
+
+
+def _nothing() -> Swaps:
+    none = np.zeros(0, dtype=np.intp)
+    return Swaps(np.zeros(0), none, none)

@@ -1,0 +1,226 @@
+"""`riskeval sweep`: events in closed form against a scan over fine alphas."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riskcli import Options
+from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk
+from riskcli.risk.measures import measures
+from riskcli.risk.sweep import Event, events
+from riskcli.risk.table import comparisons
+from tests import reference
+from tests.strategies import Floats, named, score_values
+
+LAST = 20.0
+GRID = np.linspace(0, LAST, 801)
+NOISE = 1e-9
+BY_ID = {measure.id: measure for measure in measures()}
+NAMES = ("urisk", "trisk", "zrisk", "georisk")
+
+Curve = Callable[[Floats], Floats]
+
+
+def curves(values: Floats) -> dict[str, list[Curve | None]]:
+    """Each run's value at any alphas, written down anew from the definitions."""
+    matrix = [row.tolist() for row in values]
+    topics = len(matrix[0])
+    z = [np.array(row) for row in reference.zmatrix(matrix)]
+    delta = [np.array(row) - np.array(matrix[0]) for row in matrix]
+
+    def weighted(d: Floats, alphas: Floats) -> Floats:
+        return np.where(d < 0, d * (1 + alphas[:, None]), d)
+
+    def urisk(i: int) -> Curve | None:
+        return None if i == 0 else lambda a: weighted(delta[i], a).mean(axis=1)
+
+    def trisk(i: int) -> Curve | None:
+        if i == 0:
+            return None
+
+        def curve(a: Floats) -> Floats:
+            w = weighted(delta[i], a)
+            error = w.std(axis=1, ddof=1) / math.sqrt(topics)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                t = w.mean(axis=1) / error
+            flat = np.ptp(delta[i]) < 1e-12
+            return (
+                np.full(len(a), np.sign(delta[i][0]) * np.inf if delta[i].any() else 0.0)
+                if flat
+                else t
+            )
+
+        return curve
+
+    def zrisk(i: int) -> Curve:
+        return lambda a: weighted(z[i], a).sum(axis=1)
+
+    def georisk(i: int) -> Curve:
+        mean = sum(matrix[i]) / topics
+        phi = np.vectorize(reference.phi_cdf)
+        return lambda a: np.sqrt(mean * phi(zrisk(i)(a) / topics))
+
+    made = {"urisk": urisk, "trisk": trisk, "zrisk": zrisk, "georisk": georisk}
+    return {name: [of(i) for i in range(len(matrix))] for name, of in made.items()}
+
+
+def difference(one: Floats, other: Floats) -> Floats:
+    """One less other; 0 where that may be rounding."""
+    with np.errstate(invalid="ignore"):
+        d = one - other
+        size = np.where(np.isfinite(one), np.abs(one), 0) + np.where(
+            np.isfinite(other), np.abs(other), 0
+        )
+    return np.where(np.isnan(d) | (np.abs(d) <= NOISE * (1e-3 + size)), 0.0, d)
+
+
+def check_swaps(one: Curve, other: Curve, alphas: list[float], sides: list[int]) -> None:
+    """At every event the sign turns, and turns nowhere else on the grid."""
+    marks = [0.0, *alphas, LAST]
+    for place, alpha in enumerate(alphas):
+        below = alpha - 0.49 * (alpha - marks[place])
+        above = alpha + 0.49 * (marks[place + 2] - alpha)
+        before, after = difference(*(f(np.array([below, above])) for f in (one, other)))
+        if before and after:
+            assert before * after < 0, "no change of sign: an event was invented"
+            assert np.sign(after) == sides[place]
+        at = difference(*(f(np.array([alpha])) for f in (one, other)))[0]
+        assert abs(at) < 1e-6
+    signs = np.sign(difference(one(GRID), other(GRID)))
+    known = np.flatnonzero(signs)
+    for left, right in itertools.pairwise(known):
+        crossed = sum(GRID[left] < alpha < GRID[right] for alpha in alphas)
+        assert crossed % 2 == (signs[left] != signs[right]), "an event was missed or invented"
+
+
+def found_in(values: Floats, name: str, last: float = LAST) -> list[Event]:
+    (comparison,) = comparisons(named(values), Options(baselines=("r0",)))
+    span = Span(0.0, last)
+    return events(comparison, span, 0.05, range(len(values)), [BY_ID[name]])
+
+
+@settings(max_examples=150)
+@given(score_values(min_runs=3, max_runs=6), st.sampled_from(NAMES))
+def test_swaps_agree_with_a_fine_scan(values: Floats, name: str) -> None:
+    found = [event for event in found_in(values, name) if event.kind == "swap"]
+    curve = curves(values)[name]
+    assert [event.alpha for event in found] == sorted(event.alpha for event in found)
+    for i, j in itertools.combinations(range(len(values)), 2):
+        mine = [event for event in found if {event.run, event.other} == {i, j}]
+        one, other = curve[i], curve[j]
+        if one is None or other is None:
+            assert not mine
+            continue
+        sides = [1 if event.run == i else -1 for event in mine]
+        check_swaps(one, other, [event.alpha for event in mine], sides)
+
+
+@settings(max_examples=150)
+@given(score_values(min_runs=2, max_runs=5, min_topics=3))
+def test_significance_agrees_with_a_fine_scan(values: Floats) -> None:
+    critical = reference.student_quantile(values.shape[1] - 1)
+    found = [event for event in found_in(values, "trisk") if event.kind == "significance"]
+    for i, curve in enumerate(curves(values)["trisk"]):
+        mine = [event for event in found if event.run == i]
+        if curve is None:
+            assert not mine
+            continue
+        with np.errstate(invalid="ignore"):
+            t = curve(GRID)
+        state = np.where(np.abs(t) > critical, np.sign(t), 0)
+        clear = np.flatnonzero(np.abs(np.abs(t) - critical) > 1e-7)
+        names = {-1.0: "worse", 0.0: "", 1.0: "better"}
+        for left, right in itertools.pairwise(clear):
+            here = [event for event in mine if GRID[left] < event.alpha < GRID[right]]
+            if state[left] == state[right]:
+                assert not here or here[0].before == here[-1].after
+                continue
+            assert here[0].before == names[state[left]]
+            assert here[-1].after == names[state[right]]
+        for event in mine:
+            assert curve(np.array([event.alpha]))[0] == pytest.approx(event.value, abs=1e-6)
+        for first, second in itertools.pairwise(mine):
+            assert first.after == second.before
+
+
+@settings(max_examples=100)
+@given(score_values())
+def test_break_even_is_gain_over_risk(values: Floats) -> None:
+    found = {e.run: e.alpha for e in found_in(values, "urisk") if e.kind == "break-even"}
+    matrix = [row.tolist() for row in values]
+    for i in range(1, len(matrix)):
+        risk = reference.risk(matrix[i], matrix[0])
+        alpha = reference.gain(matrix[i], matrix[0]) / risk if risk else -1.0
+        if 1e-9 < alpha < LAST - 1e-9:
+            assert found[i] == pytest.approx(alpha, rel=1e-9, abs=1e-9)
+            assert reference.urisk(matrix[i], matrix[0], found[i]) == pytest.approx(0, abs=1e-9)
+        elif abs(alpha) > 1e-9:
+            assert i not in found
+
+
+def test_georisk_curves_that_cross_twice_against_a_fine_scan() -> None:
+    """Sums of z chosen freely: steep curves that start high meet flat ones that start low."""
+    rng = np.random.default_rng(12)
+    phi = np.vectorize(reference.phi_cdf)
+    grid = np.linspace(0, 10, 4001)
+    crossings: list[int] = []
+    for _ in range(40):
+        above, below = rng.uniform(0, 4, 8), rng.uniform(0.05, 1.5, 8)
+        mean = rng.uniform(0.2, 0.6, 8)
+        crowd = SimpleNamespace(above=above, below=below, mean=mean, topics=1)
+        found = swaps_of_georisk(crowd, Pairs.of(list(range(8))), Span(0, 10))  # type: ignore[arg-type]
+        series = [
+            np.log(m) + np.log(phi(a - b * (1 + grid)))
+            for a, b, m in zip(above, below, mean, strict=True)
+        ]
+        for i, j in itertools.combinations(range(8), 2):
+            here = {(int(x), int(y)) for x, y in ((i, j), (j, i))}
+            pairs = zip(found.ahead.tolist(), found.behind.tolist(), found.alpha, strict=True)
+            mine = sorted(alpha for x, y, alpha in pairs if (x, y) in here)
+            signs = np.sign(series[i] - series[j])
+            places = np.flatnonzero(signs[1:] != signs[:-1])
+            assert len(mine) == len(places)
+            for alpha, place in zip(mine, places, strict=True):
+                assert grid[place] <= alpha <= grid[place + 1]
+            crossings.append(len(mine))
+    assert max(crossings) >= 2 and crossings.count(2) > 10
+
+
+def test_identical_parallel_and_touching_runs_do_not_swap() -> None:
+    base = [0.5, 0.5, 0.5, 0.5]
+    identical = np.array([base, [0.2, 0.6, 0.7, 0.5], [0.2, 0.6, 0.7, 0.5]])
+    permuted = np.array([base, [0.2, 0.6, 0.7, 0.5], [0.7, 0.5, 0.2, 0.6]])
+    # the same risk, more reward: parallel lines
+    parallel = np.array([base, [0.2, 0.6, 0.7, 0.5], [0.2, 0.7, 0.7, 0.5]])
+    # equal URisk at alpha 0 only, where the range begins
+    touching = np.array([base, [0.3, 0.7, 0.5, 0.5], [0.4, 0.6, 0.5, 0.5]])
+    for values in (identical, permuted):
+        for name in NAMES:
+            assert not [e for e in found_in(values, name) if {e.run, e.other} == {1, 2}]
+    for values in (parallel, touching):
+        assert not [e for e in found_in(values, "urisk") if e.kind == "swap"]
+    # proportional differences have the same TRisk at every alpha
+    assert not [e for e in found_in(touching, "trisk") if e.kind == "swap"]
+
+
+def test_a_run_equal_to_the_baseline_is_overtaken_where_urisk_turns_negative() -> None:
+    values = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.4, 0.7, 0.6]])
+    (even,) = (e for e in found_in(values, "urisk") if e.kind == "break-even")
+    assert even.alpha == pytest.approx(2.0)  # Gain 0.2/3 over Risk 0.1/3
+    for name in ("urisk", "trisk"):
+        (swap,) = (e for e in found_in(values, name) if e.kind == "swap")
+        assert (swap.run, swap.other) == (1, 2)
+        assert swap.alpha == pytest.approx(2.0)
+
+
+def test_one_topic_has_no_trisk_events() -> None:
+    values = np.array([[0.5], [0.6], [0.4]])
+    assert found_in(values, "trisk") == []
