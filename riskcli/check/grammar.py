@@ -81,7 +81,7 @@ class _Parser:
 
     def fail(self, expected: str, place: int | None = None) -> UsageError:
         at = self.place if place is None else place
-        while place is None and at < len(self.text) and self.text[at].isspace():
+        while at < len(self.text) and self.text[at].isspace():
             at += 1
         found = f"found {self.text[at : at + 12]!r}" if at < len(self.text) else "found the end"
         pointer = "\n  " + self.text + "\n  " + " " * at + "^"

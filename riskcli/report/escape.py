@@ -6,7 +6,7 @@ import re
 from html import escape
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$!@:])")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$!]|(?<!\w)@)")
 
 
 def visible(text: str) -> str:

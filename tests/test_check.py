@@ -1,0 +1,429 @@
+"""The gate: its little language, its presets, its verdicts, and every form they leave in."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xmlschema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
+from riskcli.check.gate import Gate, judge
+from riskcli.check.grammar import COMPARISONS, Bound, parse_rule
+from riskcli.check.policy import POLICIES
+from riskcli.check.quantities import column_quantities
+from tests.program import QRELS, SAMPLES, Ran, riskeval
+from tests.strategies import Floats
+
+ONE = ("-m", "ERR@20", "-q", QRELS)
+NEW, OLD = SAMPLES / "boldRerank.run", SAMPLES / "indriCASP.run"
+
+
+# ---------------------------------------------------------------- the grammar
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "alpha", "topic", "comparison", "bound"),
+    [
+        ("trisk >= -2", "trisk", None, None, ">=", Bound(-2.0)),
+        ("losses20<=5", "losses20", None, None, "<=", Bound(5.0)),
+        ("georisk >= baseline", "georisk", None, None, ">=", Bound(0.0, 1.0)),
+        ("urisk@5 > -0.01", "urisk", 5.0, None, ">", Bound(-0.01)),
+        ("mean >= baseline - 0.005", "mean", None, None, ">=", Bound(-0.005, 1.0)),
+        ("mean >= 0.98 * baseline", "mean", None, None, ">=", Bound(0.0, 0.98)),
+        ("mean >= baseline * 98%", "mean", None, None, ">=", Bound(0.0, 0.98)),
+        ("mean >= 2 * (baseline - 1) + 3", "mean", None, None, ">=", Bound(1.0, 2.0)),
+        ("max_loss <= 0.3", "max_loss", None, None, "<=", Bound(0.3)),
+        ("loss(151) <= 0", "loss", None, "151", "<=", Bound(0.0)),
+        ("loss('wt (a)-51') <= 0", "loss", None, "wt (a)-51", "<=", Bound(0.0)),
+        ("georisk_flag != worse", "georisk_flag", None, None, "!=", Bound(word="worse")),
+        ("mean > 1e-3", "mean", None, None, ">", Bound(0.001)),
+        ("  mean  ==  .5 ", "mean", None, None, "==", Bound(0.5)),
+    ],
+)
+def test_rules_parse(
+    text: str, quantity: str, alpha: float | None, topic: str | None, comparison: str, bound: Bound
+) -> None:
+    rule = parse_rule(text)
+    assert (rule.quantity, rule.alpha, rule.topic) == (quantity, alpha, topic)
+    assert rule.comparison == comparison and rule.text == text.strip()
+    assert (rule.bound.offset, rule.bound.slope) == pytest.approx((bound.offset, bound.slope))
+    assert rule.bound.word == bound.word
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "expected"),
+    [
+        ("", 0, "a quantity"),
+        (">= 3", 0, "a quantity"),
+        ("mean", 4, "one of >="),
+        ("mean = 3", 5, "one of >="),
+        ("mean >> 3", 6, "a number or baseline"),
+        ("mean >= ", 8, "a number or baseline"),
+        ("mean >= 3 4", 10, "nothing more"),
+        ("mean >= base", 8, "a number or baseline"),
+        ("urisk@ > 3", 7, "a value of alpha"),
+        ("loss() > 3", 4, "a topic in brackets"),
+        ("loss(1 > 3", 4, "a topic in brackets"),
+        ("mean > (1 + 2", 13, "a closing bracket"),
+        ("mean > baseline * baseline", 16, "no product of baseline"),
+        ("mean > better", 7, "a number after >"),
+        ("mean > 1e999", 7, "a finite number"),
+        ("mean ≥ 3", 5, "one of >="),
+        ("mean > " + "(" * 60 + "1", 57, "fewer brackets"),
+    ],
+)
+def test_errors_point_at_the_place(text: str, place: int, expected: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_rule(text)
+    lines = str(caught.value).splitlines()
+    assert expected in lines[0]
+    assert lines[-2] == f"  {text}"
+    assert lines[-1].index("^") - 2 == place
+
+
+@given(
+    st.text(alphabet="mean@urisk()><=!'+-*%.0123456789 eE\"baseline\t\n", max_size=40) | st.text()
+)
+def test_any_text_parses_or_is_refused_with_its_text(text: str) -> None:
+    try:
+        rule = parse_rule(text)
+    except UsageError as error:
+        assert repr(text) in str(error)
+    else:
+        assert rule.comparison in COMPARISONS and math.isfinite(rule.bound.value(0.5))
+
+
+@given(st.floats(-9, 9), st.floats(-9, 9), st.floats(-9, 9), st.sampled_from(list(COMPARISONS)))
+def test_bounds_are_arithmetic(value: float, offset: float, baseline: float, sign: str) -> None:
+    rule = parse_rule(f"mean {sign} 2 * baseline - ({offset:.6f})")
+    expected = 2 * baseline - float(f"{offset:.6f}")
+    assert rule.holds(value, baseline) == COMPARISONS[sign](value, expected)
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def matrix(values: Floats) -> ScoreMatrix:
+    runs = ("prod", *(f"new{row}" for row in range(1, len(values))))
+    return ScoreMatrix("m", runs, tuple(str(151 + i) for i in range(values.shape[1])), values)
+
+
+def gate(values: Floats, policy: str = "none", *rules: str, alpha: float = 1.0) -> Gate:
+    parsed = [parse_rule(rule) for rule in rules]
+    return judge([matrix(values)], "prod", POLICIES[policy], parsed, alpha=alpha)
+
+
+def fifty(shift: float, seed: int = 5, noise: float = 0.1) -> Floats:
+    generator = np.random.default_rng(seed)
+    base = 0.2 + 0.5 * generator.random(50)
+    return np.clip(np.array([base, base + shift + noise * generator.standard_normal(50)]), 0, 1)
+
+
+@pytest.mark.parametrize("column", [c.name for c in column_quantities() if c.kind != "flag"])
+def test_every_column_can_be_ruled_on_and_is_the_tables_own(column: str) -> None:
+    values = fifty(-0.02)
+    plan = Options(alphas=(5.0,), significance=Significance(correction="none"))
+    row = risk_table(matrix(values), "prod", options=plan).to_frame().set_index("run").loc["new1"]
+    expected = float(str(row[column]))
+    (finding,) = gate(values, "none", f"{column}@5 >= -1000").verdicts[0].findings
+    assert finding.passed and finding.value == pytest.approx(expected)
+    slack = 1e-9 * max(1.0, abs(expected))
+    for text, passes in (
+        (f"{column}@5 >= {expected - slack:.17g}", True),
+        (f"{column}@5 > {expected + slack:.17g}", False),
+    ):
+        assert gate(values, "none", text).passed is passes
+
+
+@pytest.mark.parametrize("column", [c.name for c in column_quantities() if c.kind == "flag"])
+def test_flags_are_compared_with_words(column: str) -> None:
+    assert not gate(fifty(-0.1), "none", f"{column} != worse").passed
+    assert gate(fifty(-0.1), "none", f"{column} == worse").passed
+    assert gate(fifty(0.0, noise=0.0), "none", f"{column} == none").passed
+    with pytest.raises(UsageError, match="better, worse or none"):
+        gate(fifty(0.0), "none", f"{column} > 3")
+
+
+TOPIC_SCORES = np.array([[0.5, 0.2, 0.9], [0.6, 0.2, 0.4]])
+
+
+@pytest.mark.parametrize(
+    ("rule", "passes"),
+    [
+        ("max_loss <= 0.5", True),
+        ("max_loss <= 0.49", False),
+        ("max_gain >= 0.0999", True),
+        ("loss(153) <= 0.4", False),
+        ("loss(151) <= 0", True),
+        ("loss(151) == -0.1", True),
+        ("score(153) >= baseline - 0.6", True),
+        ("score(153) >= baseline", False),
+        ("mean >= baseline", False),
+        ("mean >= baseline - 0.14", True),
+        ("georisk >= baseline", False),
+        ("zrisk >= baseline", True),
+        ("losses <= 1", True),
+        ("wins > 1", False),
+        ("topics == 3", True),
+    ],
+)
+def test_rules_hold_or_fail(rule: str, passes: bool) -> None:
+    values = np.round(TOPIC_SCORES, 12)
+    if rule == "loss(151) == -0.1":
+        values[:, 0] = [0.5, 0.625]
+        rule = "loss(151) == -0.125"
+    assert gate(values, "none", rule).passed is passes
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("meen > 1", "did you mean mean"),
+        ("loss > 1", "needs a topic, as in loss"),
+        ("mean(151) > 1", "takes no topic"),
+        ("loss(999) > 1", "no topic '999'"),
+        ("urisk > baseline", "has no urisk to compare"),
+        ("mean == worse", "is a number, not a word"),
+    ],
+)
+def test_rules_that_say_nothing_are_refused(rule: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        gate(TOPIC_SCORES, "none", rule)
+
+
+def test_a_failure_says_by_how_much_what_would_pass_and_who_is_to_blame() -> None:
+    found = gate(TOPIC_SCORES, "none", "max_loss <= 0.3").verdicts[0]
+    (finding,) = found.failures
+    assert finding.why == "it is 0.5, 0.2 off; <= 0.3 passes"
+    assert [(loss.topic, loss.candidate, loss.baseline) for loss in found.losses] == [
+        ("153", 0.4, 0.9)
+    ]
+
+
+def test_an_undefined_quantity_fails_its_rule() -> None:
+    finding = gate(np.array([[0.5], [0.4]]), "none", "trisk > -5").verdicts[0].findings[0]
+    assert not finding.passed and "undefined" in finding.why
+
+
+def test_presets_differ_in_what_they_ask() -> None:
+    names = {
+        name: [finding.rule for finding in gate(fifty(0.0), name).verdicts[0].findings]
+        for name in ("lenient", "standard", "strict")
+    }
+    assert names["lenient"] == ["mean not significantly lower"]
+    assert names["standard"] == [*names["lenient"], "georisk not significantly lower"]
+    assert names["strict"] == [
+        *names["standard"],
+        "trisk@1 not significantly lower",
+        "max_loss <= 0.3",
+    ]
+
+
+@pytest.mark.parametrize("name", ["lenient", "standard", "strict"])
+def test_presets_fail_a_clear_loss_and_pass_a_clear_gain(name: str) -> None:
+    assert not gate(fifty(-0.1), name).passed
+    assert gate(fifty(+0.1), name).passed
+
+
+@pytest.mark.parametrize("name", ["lenient", "standard", "strict"])
+def test_a_candidate_equal_to_the_baseline_passes(name: str) -> None:
+    assert gate(fifty(0.0, noise=0.0), name).passed
+
+
+def test_p_values_are_one_sided_and_corrected_over_tests_and_candidates() -> None:
+    values = np.vstack([fifty(-0.03), fifty(-0.02, seed=5)[1:], fifty(0.05)[1:]])
+    verdicts = gate(values, "standard").verdicts
+    findings = [finding for verdict in verdicts for finding in verdict.findings]
+    frame = risk_table(matrix(values[:2]), "prod").to_frame().set_index("run")
+    two_sided = float(str(frame.loc["new1", "mean_p"]))
+    assert findings[0].p == pytest.approx(two_sided / 2)
+    p = sorted(finding.p for finding in findings if finding.p is not None)
+    assert len(p) == 6
+    smallest = next(finding for finding in findings if finding.p == p[0])
+    assert smallest.p_adjusted == pytest.approx(6 * p[0])
+
+
+def test_a_verdict_does_not_depend_on_other_candidates() -> None:
+    """Only the correction counts them."""
+    alone = gate(fifty(-0.03), "standard").verdicts[0]
+    crowd = gate(np.vstack([fifty(-0.03), fifty(0.3)[1:]]), "standard").verdicts[0]
+    assert [f.p for f in alone.findings] == [f.p for f in crowd.findings]
+    assert [f.value for f in alone.findings] == [f.value for f in crowd.findings]
+
+
+def test_false_alarms_stay_below_gamma() -> None:
+    """Exchangeable runs; the bound is three Monte Carlo standard errors wide."""
+    generator, simulations = np.random.default_rng(3), 600
+    alarms = {"lenient": 0, "standard": 0}
+    for _ in range(simulations):
+        noise = 0.6 * generator.standard_normal((2, 50))
+        values = 1 / (1 + np.exp(1 - generator.standard_normal((1, 50)) - noise))
+        for name in alarms:
+            alarms[name] += not gate(values, name).passed
+    limit = 0.05 + 3 * (0.05 * 0.95 / simulations) ** 0.5
+    assert all(0.005 < count / simulations < limit for count in alarms.values())
+
+
+def test_power_is_told_from_the_observed_variance() -> None:
+    from scipy import stats
+
+    values = fifty(0.0)
+    found = judge([matrix(values)], "prod", POLICIES["lenient"], detect=0.001)
+    error = np.std(values[1] - values[0], ddof=1) / math.sqrt(50)
+    expected = (stats.t.ppf(0.95, 49) + stats.t.ppf(0.8, 49)) * error
+    assert found.verdicts[0].unseen_below == pytest.approx(expected)
+    (note,) = [note for note in found.notes if note.code == "low-power"]
+    assert "with 50 topics a loss below" in note.message
+    quiet = judge([matrix(values)], "prod", POLICIES["lenient"], detect=0.5)
+    assert "low-power" not in [note.code for note in quiet.notes]
+
+
+def test_what_the_power_note_calls_unseen_is_seen_four_times_in_five() -> None:
+    generator, seen, simulations = np.random.default_rng(8), 0, 400
+    error = 0.1 / math.sqrt(30)
+    from scipy import stats
+
+    loss = (stats.t.ppf(0.95, 29) + stats.t.ppf(0.8, 29)) * error
+    for _ in range(simulations):
+        base = np.full(30, 0.5)
+        run = base - loss + 0.1 * generator.standard_normal(30)
+        seen += not gate(np.clip(np.array([base, run]), 0, 1), "lenient").passed
+    assert 0.74 < seen / simulations < 0.87
+
+
+# ---------------------------------------------------------------- the command
+
+
+def check(*arguments: str | Path, **environment: str) -> Ran:
+    return riskeval("check", NEW, "-b", OLD, *ONE, *arguments, **environment)
+
+
+def test_exit_codes() -> None:
+    assert check().code == 0
+    assert check("--policy", "strict").code == 1
+    assert check("--require", "mean >").code == 2
+    assert check("--policy", "strickt").code == 2
+    assert riskeval("check", NEW, *ONE).code == 2
+    assert check("--policy", "none").code == 2
+
+
+def test_the_verdict_in_a_few_lines() -> None:
+    text = check("--policy", "strict", "-f", "table").out
+    assert text.startswith("FAIL: boldRerank against indriCASP, ERR@20")
+    assert "FAIL  max_loss <= 0.3" in text
+    assert "topics to blame: 138 (0.592 to 0.003)" in text
+    assert "would go unseen" in " ".join(text.split())
+
+
+def test_json_has_a_row_a_rule() -> None:
+    document = json.loads(check("--policy", "strict", "-f", "json").out)
+    assert document["passed"] is False
+    assert [row["passed"] for row in document["rows"]] == [True, True, True, False]
+    assert document["settings"]["policy"] == "strict"
+    assert [entry["kind"] for entry in document["inputs"]] == ["run", "run", "qrels"]
+
+
+def test_junit_is_valid_and_several_reports_are_written_at_once(tmp_path: Path) -> None:
+    junit, summary = tmp_path / "out.xml", tmp_path / "summary.md"
+    ran = check(
+        "--policy", "strict", "--report", f"junit={junit}", "--report", f"markdown={summary}"
+    )
+    assert ran.code == 1
+    schema = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
+    schema.validate(str(junit))
+    assert junit.read_text() == check("--policy", "strict", "-f", "junit").out
+    assert junit.read_text().count("<failure") == 1
+    assert "**FAIL**" in summary.read_text()
+    assert check("--report", "pdf=x").code == 2
+
+
+def test_junit_stays_valid_with_hostile_names(tmp_path: Path) -> None:
+    run = tmp_path / "bad.run"
+    run.write_text("".join(f'{t} Q0 d 1 1.0 <b>&"\x1b[2J\n' for t in range(101, 151)))
+    ran = riskeval("check", run, "-b", OLD, *ONE, "-f", "junit", "--max-bytes", "100000")
+    assert ran.code == 1
+    xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd").validate(ran.out)
+
+
+def test_github_annotations_and_job_summary(tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    ran = check(
+        "--policy",
+        "strict",
+        "-f",
+        "github",
+        GITHUB_ACTIONS="true",
+        GITHUB_STEP_SUMMARY=str(summary),
+    )
+    first, last = ran.out.splitlines()
+    assert first.startswith("::error title=boldRerank%2C ERR@20%3A max_loss <= 0.3::it is 0.5881")
+    assert last == "::notice title=riskeval check::0 of 1 verdict pass"
+    assert summary.read_text().startswith("before\n**FAIL")
+    check("--policy", "strict", GITHUB_STEP_SUMMARY=str(summary))
+    assert summary.read_text().count("**FAIL: boldRerank") == 1
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet"])
+def test_a_baseline_kept_as_a_file_gives_the_same_verdict(tmp_path: Path, suffix: str) -> None:
+    kept = tmp_path / f"prod.{suffix}"
+    assert riskeval("matrix", OLD, *ONE, "-o", kept).code == 0
+    ran = riskeval("check", NEW, "-b", kept, *ONE, "--policy", "strict")
+    assert ran.code == 1
+    assert ran.out == check("--policy", "strict").out
+    assert ("does not say by which measure" in ran.err) == (suffix in ("csv", "tsv"))
+
+
+def test_several_measures_are_kept_in_the_long_form(tmp_path: Path) -> None:
+    kept = tmp_path / "prod.csv"
+    assert riskeval("matrix", OLD, "-q", QRELS, "--long", "-o", kept).code == 0
+    ran = riskeval("check", NEW, "-b", kept, "-q", QRELS)
+    assert ran.code == 0 and "nDCG@20" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("made", "checked", "code"),
+    [
+        (["-m", "ERR@20"], ["-m", "nDCG@20"], "other-measure"),
+        (["-m", "ERR@20", "--max-grade", "5"], ["-m", "ERR@20"], "other-settings"),
+        (["-m", "ERR@20", "--topics", "judged"], ["-m", "ERR@20"], "other-settings"),
+        (["-m", "P@5", "--score-precision", "double"], ["-m", "P@5"], "other-settings"),
+    ],
+)
+def test_a_kept_baseline_made_otherwise_is_an_error(
+    tmp_path: Path, made: list[str], checked: list[str], code: str
+) -> None:
+    kept = tmp_path / "prod.json"
+    assert riskeval("matrix", OLD, "-q", QRELS, *made, "-o", kept).code == 0
+    ran = riskeval("check", NEW, "-b", kept, "-q", QRELS, *checked)
+    assert (ran.code, ran.out) == (2, "") and f"{kept}: {code}" in ran.err
+
+
+def test_a_kept_baseline_of_other_topics_or_several_runs_is_an_error(tmp_path: Path) -> None:
+    kept = tmp_path / "prod.csv"
+    kept.write_text("run,101,102\nprod,0.5,0.5\n")
+    ran = riskeval("check", NEW, "-b", kept, *ONE)
+    assert ran.code == 2 and "other-topics" in ran.err
+    kept.write_text("run,101\na,0.5\nb,0.5\n")
+    ran = riskeval("check", NEW, "-b", kept, *ONE)
+    assert ran.code == 2 and "not-one-run" in ran.err
+
+
+def test_list_rules_needs_nothing_else() -> None:
+    ran = riskeval("check", "--list-rules")
+    assert ran.code == 0
+    for word in ("losses20", "loss(TOPIC)", "georisk_flag", "max_loss", "strict", ">="):
+        assert word in ran.out
+
+
+def test_a_broken_candidate_cannot_pass(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.run"
+    bad.write_text("101 Q0 d 1 high bad\n")
+    ran = riskeval("check", NEW, bad, "-b", OLD, *ONE, "--on-error", "skip")
+    assert ran.code == 1 and "LEFT OUT" in ran.err
