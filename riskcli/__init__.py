@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from riskcli.results import RiskTable, risk_table
     from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
+    from riskcli.sweep import Sweep, alpha_sweep
     from riskcli.topics import TopicTable, topic_table
     from riskcli.trec.qrels import Qrels, read_qrels
     from riskcli.trec.runs import Run, read_run
@@ -44,6 +45,8 @@ _HOMES = {
     "risk_table": "riskcli.results",
     "Significance": "riskcli.risk.inference",
     "Options": "riskcli.risk.table",
+    "Sweep": "riskcli.sweep",
+    "alpha_sweep": "riskcli.sweep",
     "TopicTable": "riskcli.topics",
     "topic_table": "riskcli.topics",
     "Qrels": "riskcli.trec.qrels",
@@ -64,9 +67,11 @@ __all__ = [
     "ScoreMatrix",
     "Scorer",
     "Significance",
+    "Sweep",
     "TopicTable",
     "UsageError",
     "__version__",
+    "alpha_sweep",
     "evaluate",
     "parse_measure",
     "read_qrels",

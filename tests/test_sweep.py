@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -13,12 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options
+from riskcli.report.fold import thinned
 from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk
 from riskcli.risk.measures import measures
 from riskcli.risk.sweep import Event, events
 from riskcli.risk.table import comparisons
 from tests import reference
+from tests.console import on_terminal
+from tests.program import SAMPLES, riskeval
 from tests.strategies import Floats, named, score_values
+from tests.test_cli import table_of
 
 LAST = 20.0
 GRID = np.linspace(0, LAST, 801)
@@ -224,3 +229,107 @@ def test_a_run_equal_to_the_baseline_is_overtaken_where_urisk_turns_negative() -
 def test_one_topic_has_no_trisk_events() -> None:
     values = np.array([[0.5], [0.6], [0.4]])
     assert found_in(values, "trisk") == []
+
+
+# ---------------------------------------------------------------- the command
+
+SHARED = ("sweep", SAMPLES, "-m", "ERR@20", "-b", "indriCASP")
+
+
+def test_series_are_the_risk_tables() -> None:
+    series = table_of(riskeval(*SHARED, "-a", "0,1,5").out)
+    score = table_of(
+        riskeval("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-a", "0,1,5").out
+    )
+    expected = {(row["run"], row["alpha"]): row for row in score}
+    assert len(series) == 27
+    for row in series:
+        match = expected[row["run"], row["alpha"]]
+        for name in (*NAMES, "mean", "trisk_p", *(f"rank_{name}" for name in NAMES)):
+            assert row[name] == match[name]
+
+
+def test_events_are_sorted_and_true() -> None:
+    found = table_of(riskeval(*SHARED, "--part", "events").out)
+    alphas = [float(row["alpha"]) for row in found]
+    assert alphas == sorted(alphas) and len(found) > 20
+    kinds = {row["event"] for row in found}
+    assert kinds == {"swap", "significance", "break-even"}
+    swap = next(r for r in found if r["event"] == "swap" and r["risk_measure"] == "georisk")
+    near = [float(swap["alpha"]) + step for step in (-1e-6, 1e-6)]
+    ranks = [
+        {
+            row["run"]: int(row["rank_georisk"])
+            for row in table_of(riskeval(*SHARED, "-a", f"{alpha!r},50").out)
+            if float(row["alpha"]) < 50
+        }
+        for alpha in near
+    ]
+    assert ranks[0][swap["run"]] > ranks[0][swap["other"]]
+    assert ranks[1][swap["run"]] < ranks[1][swap["other"]]
+    assert (swap["before"], swap["after"]) == (swap["other"], swap["run"])
+
+
+def test_between_two_runs_and_of_one_measure() -> None:
+    pair = ("--between", "neuralMix", "boldRerank")
+    found = table_of(riskeval(*SHARED, *pair, "--part", "events", "--of", "urisk").out)
+    whole = table_of(riskeval(*SHARED, "--part", "events").out)
+    mine = [
+        row for row in whole
+        if row["risk_measure"] == "urisk" and {row["run"], row["other"]} <= {*pair, ""}
+    ]  # fmt: skip
+    assert found == mine and found
+    series = table_of(riskeval(*SHARED, *pair, "-a", "0:1").out)
+    assert {row["run"] for row in series} == {"neuralMix", "boldRerank"}
+
+
+def test_smooth_stands_beside_and_minus_turns() -> None:
+    rows = table_of(riskeval(*SHARED, "-a", "0,5", "--loss", "smooth").out)
+    smooth = [row for row in rows if row["loss"] == "smooth"]
+    assert len(rows) == 27 and len(smooth) == 9 and {row["alpha"] for row in smooth} == {""}
+    score = table_of(
+        riskeval("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--loss", "smooth").out
+    )
+    assert {(r["run"], r["georisk"]) for r in smooth} == {(r["run"], r["georisk"]) for r in score}
+    minus = table_of(riskeval(*SHARED, "--alpha-hat", "1,6", "--convention", "minus").out)
+    plain = [row for row in rows if row["loss"] == "linear"]
+    for one, other in zip(plain, minus, strict=True):
+        assert one["rank_urisk"] == other["rank_urisk"] and one["alpha"] == other["alpha"]
+        assert not one["zrisk"] or float(one["zrisk"]) == -float(other["zrisk"])
+
+
+def test_json_holds_both_parts() -> None:
+    found = json.loads(riskeval(*SHARED, "-f", "json").out)
+    assert len(found["rows"]) == 9 * 21
+    events_ = json.loads(riskeval(*SHARED, "-f", "json", "--part", "events").out)
+    assert found["events"] == events_["rows"] and events_["series"] == found["rows"]
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_the_tables_fit(columns: int) -> None:
+    command = "riskeval sweep sample_runs/ -b indriCASP -m ERR@20 --quiet --loss smooth:fit"
+    code, shown = on_terminal(f"{command} 2>/dev/null", columns)
+    assert code == 0 and max(map(len, shown.splitlines())) <= columns
+    assert "neuralMix overtakes boldRerank" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-a", "5"], "needs a range"),
+        (["--of", "geo"], "did you mean georisk"),
+        (["--between", "neuralMix", "boldRenk"], "did you mean boldRerank"),
+    ],
+)
+def test_wrong_calls(arguments: list[str], words: str) -> None:
+    ran = riskeval(*SHARED, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+def test_columns_that_fit_are_regular() -> None:
+    assert thinned(21, 21) == list(range(21))
+    assert thinned(21, 12) == list(range(0, 21, 2))
+    assert thinned(21, 6) == [0, 4, 8, 12, 16, 20]
+    assert thinned(21, 1) == [0, 20]
+    assert thinned(2, 9) == [0, 1] and thinned(1, 9) == [0]

@@ -12,6 +12,7 @@ COMMANDS = {
     "score": "Risk table of the runs: effectiveness, URisk, TRisk, ZRisk, GeoRisk.",
     "explain": "How one run's number and its flag came about.",
     "significance": "Which runs differ: all pairs, or each from the baseline.",
+    "sweep": "At which alpha verdicts change: swaps, significance, break-even.",
     "topics": "Where a run's risk comes from, topic by topic.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "config": "The options in force here, and where each value came from.",
