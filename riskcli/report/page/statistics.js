@@ -1,0 +1,144 @@
+// Distributions in double precision, ranks, and corrections for the number of tests.
+
+const TINY = 1e-300;
+const EPSILON = 1e-16;
+
+// erf by its series of positive terms; good for small x.
+function erfSeries(x) {
+  let term = x;
+  let sum = x;
+  for (let n = 1; term > EPSILON * sum; n += 1) {
+    term *= (2 * x * x) / (2 * n + 1);
+    sum += term;
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
+// erfc by its continued fraction, evaluated by Lentz's method; good for large x.
+function erfcFraction(x) {
+  let f = x;
+  let c = x;
+  let d = 0;
+  for (let n = 1; n < 500; n += 1) {
+    d = 1 / (x + (n / 2) * d);
+    c = x + n / 2 / c;
+    f *= c * d;
+    if (Math.abs(c * d - 1) < EPSILON) break;
+  }
+  return Math.exp(-x * x) / (f * Math.sqrt(Math.PI));
+}
+
+// Phi(x), the standard normal distribution.
+function normal(x) {
+  const size = Math.abs(x) / Math.SQRT2;
+  if (size < 1) return 0.5 + Math.sign(x) * 0.5 * erfSeries(size);
+  const tail = 0.5 * erfcFraction(size);
+  return x < 0 ? tail : 1 - tail;
+}
+
+// Gamma((n + 1) / 2) / Gamma(n / 2), exact but for rounding.
+function gammaRatio(n) {
+  let ratio = n % 2 ? 1 / Math.sqrt(Math.PI) : Math.sqrt(Math.PI) / 2;
+  for (let k = n % 2 ? 1 : 2; k < n; k += 2) ratio *= (k + 1) / k;
+  return ratio;
+}
+
+function lifted(value) {
+  return Math.abs(value) < TINY ? TINY : value;
+}
+
+// The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method.
+function betaFraction(a, b, x) {
+  let c = 1;
+  let d = 1 / lifted(1 - ((a + b) * x) / (a + 1));
+  let f = d;
+  for (let m = 1; m < 1000; m += 1) {
+    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / lifted(1 + even * d);
+    c = lifted(1 + even / c);
+    f *= c * d;
+    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / lifted(1 + odd * d);
+    c = lifted(1 + odd / c);
+    f *= c * d;
+    if (Math.abs(c * d - 1) < EPSILON) break;
+  }
+  return f;
+}
+
+// The two-sided p-value of Student's t.
+function studentP(t, degrees) {
+  if (t === null || degrees < 1) return null;
+  if (!Number.isFinite(t)) return 0;
+  const x = degrees / (degrees + t * t);
+  const beside = (t * t) / (degrees + t * t);
+  const scale = (gammaRatio(degrees) / Math.sqrt(Math.PI)) * Math.sqrt(beside) * x ** (degrees / 2);
+  if (x < (degrees + 2) / (degrees + 5)) {
+    return (scale * betaFraction(degrees / 2, 0.5, x)) / (degrees / 2);
+  }
+  return 1 - 2 * scale * betaFraction(0.5, degrees / 2, beside);
+}
+
+// The t whose two-sided p-value is `level`.
+function studentCritical(level, degrees) {
+  if (degrees < 1) return null;
+  let low = 0;
+  let high = 2;
+  while (studentP(high, degrees) > level) high *= 2;
+  for (let step = 0; step < 100; step += 1) {
+    const middle = (low + high) / 2;
+    if (studentP(middle, degrees) > level) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+function bySize(p) {
+  return p.map((_, place) => place).sort((i, j) => p[i] - p[j]);
+}
+
+function holm(p) {
+  const adjusted = new Array(p.length);
+  let least = 0;
+  bySize(p).forEach((place, before) => {
+    least = Math.max(least, p[place] * (p.length - before));
+    adjusted[place] = Math.min(least, 1);
+  });
+  return adjusted;
+}
+
+function benjaminiHochberg(p) {
+  const adjusted = new Array(p.length);
+  let most = 1;
+  const order = bySize(p);
+  for (let place = p.length - 1; place >= 0; place -= 1) {
+    most = Math.min(most, (p[order[place]] * p.length) / (place + 1));
+    adjusted[order[place]] = most;
+  }
+  return adjusted;
+}
+
+const CORRECTIONS = {
+  holm,
+  bonferroni: (p) => p.map((value) => Math.min(value * p.length, 1)),
+  bh: benjaminiHochberg,
+  none: (p) => p,
+};
+
+// Adjusted p-values; null is no test, and stays null.
+function adjust(p, method) {
+  const tested = p.filter((value) => value !== null);
+  const adjusted = CORRECTIONS[method](tested);
+  let next = 0;
+  return p.map((value) => (value === null ? null : adjusted[next++]));
+}
+
+// 1 for the highest; equal values share the smaller rank; null has none.
+function ranked(values) {
+  const falling = values.filter((value) => value !== null).sort((a, b) => b - a);
+  const first = new Map();
+  falling.forEach((value, place) => {
+    if (!first.has(value)) first.set(value, place + 1);
+  });
+  return values.map((value) => (value === null ? null : first.get(value)));
+}
