@@ -66,7 +66,7 @@ def listener() -> Iterator[tuple[str, list[str]]]:
     heard: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             heard.append(self.path)
             self.send_error(404)
 
@@ -149,7 +149,8 @@ def test_the_slider_gives_the_numbers_of_score(opened: Tab) -> None:
 def test_sets_populations_and_corrections(
     browser: Any, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    path, common = tmp_path / "report.html", (SAMPLES, "-m", "ERR@20", *arguments)
+    path = tmp_path / "report.html"
+    common: tuple[str | Path, ...] = (SAMPLES, "-m", "ERR@20", *arguments)
     riskeval("report", *common, "-o", path)
     with tab(browser) as page:
         page.open(path)
@@ -291,7 +292,8 @@ def test_the_table_is_one_to_a_screen_reader(opened: Tab) -> None:
     assert page.locator("#board caption").count() == 1
     unnamed = page.evaluate(
         "Array.from(document.querySelectorAll('input, select, button, svg[role=img]'))"
-        ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim())).length"
+        ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim()))"
+        ".length"
     )
     assert unnamed == 0
     assert page.locator("svg:not([role=img][aria-label])").count() == 0
