@@ -17,21 +17,38 @@ from typing import TYPE_CHECKING, Any
 from riskcli.version import __version__
 
 if TYPE_CHECKING:
+    from riskcli.agreement import Agreement, ranking_agreement
+    from riskcli.bias import Bias, baseline_bias
+    from riskcli.check.gate import judge
+    from riskcli.check.grammar import parse_rule
     from riskcli.effectiveness.measures import parse_measure
     from riskcli.effectiveness.scoring import Scorer
     from riskcli.errors import InputError, RiskevalError, UsageError
     from riskcli.evaluation import Evaluation, evaluate
+    from riskcli.explain import explain_run
+    from riskcli.frames import (
+        qrels_from_frame,
+        run_from_frame,
+        score_runs,
+        scores_from_frame,
+        scores_from_ir_measures,
+    )
     from riskcli.matrix import ScoreMatrix
     from riskcli.reading import Rules
     from riskcli.results import RiskTable, risk_table
     from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
+    from riskcli.significance import compare_pairs
     from riskcli.sweep import Sweep, alpha_sweep
     from riskcli.topics import TopicTable, topic_table
     from riskcli.trec.qrels import Qrels, read_qrels
     from riskcli.trec.runs import Run, read_run
 
 _HOMES = {
+    "Agreement": "riskcli.agreement",
+    "ranking_agreement": "riskcli.agreement",
+    "Bias": "riskcli.bias",
+    "baseline_bias": "riskcli.bias",
     "parse_measure": "riskcli.effectiveness.measures",
     "Scorer": "riskcli.effectiveness.scoring",
     "InputError": "riskcli.errors",
@@ -53,9 +70,20 @@ _HOMES = {
     "read_qrels": "riskcli.trec.qrels",
     "Run": "riskcli.trec.runs",
     "read_run": "riskcli.trec.runs",
+    "run_from_frame": "riskcli.frames",
+    "qrels_from_frame": "riskcli.frames",
+    "score_runs": "riskcli.frames",
+    "scores_from_frame": "riskcli.frames",
+    "scores_from_ir_measures": "riskcli.frames",
+    "compare_pairs": "riskcli.significance",
+    "explain_run": "riskcli.explain",
+    "judge": "riskcli.check.gate",
+    "parse_rule": "riskcli.check.grammar",
 }
 
 __all__ = [
+    "Agreement",
+    "Bias",
     "Evaluation",
     "InputError",
     "Options",
@@ -72,11 +100,22 @@ __all__ = [
     "UsageError",
     "__version__",
     "alpha_sweep",
+    "baseline_bias",
+    "compare_pairs",
     "evaluate",
+    "explain_run",
+    "judge",
     "parse_measure",
+    "parse_rule",
+    "qrels_from_frame",
+    "ranking_agreement",
     "read_qrels",
     "read_run",
     "risk_table",
+    "run_from_frame",
+    "score_runs",
+    "scores_from_frame",
+    "scores_from_ir_measures",
     "topic_table",
 ]
 

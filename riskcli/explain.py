@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, tidy
+from riskcli.report.result import Result, Shown, tidy
 from riskcli.risk.baselines import choose_baselines
 from riskcli.risk.comparison import Comparison, population_rule
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Block, Options, named_rows, require_plain, risk_blocks
+
+if TYPE_CHECKING:
+    from riskcli.report.display import Display
 
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
 
@@ -33,8 +36,8 @@ class TopicShare:
     contribution: float
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """The steps to a value, to its test, and the topics that cost it most."""
 
     run: str
@@ -51,6 +54,12 @@ class Explanation:
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
+
+    def displays(self, width: int) -> Sequence[Display]:  # noqa: ARG002
+        """Value, test, and topics."""
+        from riskcli.report.explain_display import displays
+
+        return displays(self)
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""
@@ -70,7 +79,7 @@ class Explanation:
         )  # fmt: skip
 
 
-def explain(
+def explain_run(
     matrix: ScoreMatrix, run: str, of: str, options: Options, worst: int = 5
 ) -> Explanation:
     """Explain one run's value by the risk measure `of`, against one baseline at one alpha."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.errors import InputError, UsageError, nearest
+from riskcli.evaluation import Evaluation, based_on
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.order import natural_key
 from riskcli.report.convention import MINUS, turned
-from riskcli.report.result import Result, Value, tidy
+from riskcli.report.result import Result, Shown, Value, tidy
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.table import Block, Options, risk_blocks
@@ -23,9 +24,14 @@ from riskcli.risk.table import Block, Options, risk_blocks
 if TYPE_CHECKING:
     import pandas as pd
 
+    from riskcli.report.display import Display
 
-@dataclass(frozen=True)
-class RiskTable:
+Scores = Union[Evaluation, ScoreMatrix, Iterable[ScoreMatrix], "pd.DataFrame"]
+"""Whatever holds scores."""
+
+
+@dataclass(frozen=True, repr=False)
+class RiskTable(Shown):
     """Every measure of every run for each effectiveness measure, baseline and alpha."""
 
     blocks: tuple[Block, ...]
@@ -35,6 +41,8 @@ class RiskTable:
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
     """Errors of the files that were left out."""
+    order: str | None = None
+    """The column that the runs are sorted by; None: as they came."""
 
     def sorted_by(self, column: str = "mean") -> RiskTable:
         """The runs of each block by that column: names naturally, values highest first."""
@@ -45,7 +53,7 @@ class RiskTable:
         for block in self.blocks:
             orders.setdefault((block.measure, block.baseline), _order(block, column))
         blocks = [b.ordered(orders[b.measure, b.baseline]) for b in self.blocks]
-        return replace(self, blocks=tuple(blocks))
+        return replace(self, blocks=tuple(blocks), order=column)
 
     def top(self, count: int) -> RiskTable:
         """Only the first runs of each block, as they are sorted."""
@@ -59,26 +67,29 @@ class RiskTable:
             return self.blocks
         return tuple(turned(block) for block in self.blocks)
 
+    def displays(self, width: int) -> Sequence[Display]:
+        """A table for each effectiveness measure and baseline, by the mean unless sorted."""
+        from riskcli.report.risk_display import displays
+
+        return displays(self if self.order else self.sorted_by(), width)
+
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""
         names = tuple(column.name for column in all_columns())
         rows = [row for block in self.shown_blocks for row in _rows(block)]
         return Result(names, rows, self.settings, self.inputs, self.notes, skipped=self.skipped)
 
-    def to_frame(self) -> pd.DataFrame:
-        """The tidy rows as a DataFrame."""
-        return self.result().to_frame()
-
 
 def risk_table(
-    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
+    scores: Scores,
     baseline: str | Sequence[str] = "@mean",
     *,
     options: Options | None = None,
 ) -> RiskTable:
     """URisk, TRisk, ZRisk and GeoRisk of every run of one or several score matrices.
 
-    `scores` may be a DataFrame of runs (index) by topics (columns). `baseline` is a run's name, a
+    `scores` is an evaluation, a matrix or several, or a DataFrame of runs (index) by topics
+    (columns). `baseline` is a run's name, a
     glob, several of them, or one of @mean, @median, @max, @min; `options` holds the rest.
     """
     options = options or Options()
@@ -92,7 +103,8 @@ def risk_table(
         gathered += cautions
     notes = tuple(dict.fromkeys([*gathered, *_loss_notes(blocks)]))
     settings = {**described(options), **_fitted(blocks, options)}
-    return RiskTable(tuple(blocks), options, settings, notes=notes)
+    table = RiskTable(tuple(blocks), options, settings, notes=notes)
+    return based_on(table, scores) if isinstance(scores, Evaluation) else table
 
 
 def sortable_columns() -> list[str]:
@@ -100,10 +112,12 @@ def sortable_columns() -> list[str]:
     return ["run", *measure_ids(), "wins", "losses", "losses20", "reward", "risk", "mean_diff"]
 
 
-def as_matrices(scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame) -> list[ScoreMatrix]:
+def as_matrices(scores: Scores) -> list[ScoreMatrix]:
     """Whatever holds scores, as matrices."""
     if isinstance(scores, ScoreMatrix):
         return [scores]
+    if isinstance(scores, Evaluation):
+        return list(scores.matrices)
     if isinstance(scores, Iterable) and not hasattr(scores, "to_numpy"):
         return list(scores)
     return [ScoreMatrix.from_frame(cast("pd.DataFrame", scores))]

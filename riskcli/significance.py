@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, Value, tidy
+from riskcli.report.result import Result, Shown, Value, tidy
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
@@ -24,6 +24,9 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
 from riskcli.risk.table import Options, flags, rank, require_plain, risk_blocks
+
+if TYPE_CHECKING:
+    from riskcli.report.display import Display
 
 COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
@@ -53,15 +56,22 @@ class PairTable:
     population: str = "all"
 
 
-@dataclass(frozen=True)
-class SignificanceTables:
+@dataclass(frozen=True, repr=False)
+class SignificanceTables(Shown):
     """All tables of a call, and what they rest on."""
 
     tables: tuple[PairTable, ...]
     settings: Mapping[str, Any]
+    plan: Significance
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """Groups and matrix for each measure, or the differences to the baseline."""
+        from riskcli.report.pair_display import displays
+
+        return displays(self.tables, self.plan, width)
 
     def result(self) -> Result:
         """The long form: a row a pair."""
@@ -69,7 +79,7 @@ class SignificanceTables:
         return Result(COLUMNS, rows, self.settings, self.inputs, self.notes, skipped=self.skipped)
 
 
-def significance(
+def compare_pairs(
     matrices: Sequence[ScoreMatrix],
     of: Sequence[str] = ("mean", "georisk"),
     *,
@@ -99,7 +109,10 @@ def significance(
                 tables.append(make(matrix, measure, alpha, options, tukey))
         notes += cautions(matrix, _everyone(matrix), options.alphas)
     return SignificanceTables(
-        tuple(tables), _described(of, between, options, tukey), notes=tuple(dict.fromkeys(notes))
+        tuple(tables),
+        _described(of, between, options, tukey),
+        options.significance,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 

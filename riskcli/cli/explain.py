@@ -37,13 +37,12 @@ def explain(
     from riskcli.cli.rendering import write
     from riskcli.cli.tables import default_baseline_note
     from riskcli.evaluation import based_on, single_matrix
-    from riskcli.explain import explain as explained
-    from riskcli.report.explain_display import displays
+    from riskcli.explain import explain_run
 
     evaluation = inputs.evaluate(comparing.wanted)
     options = comparing.options(evaluation.added)
-    found = explained(single_matrix(evaluation), run, of, options, worst)
+    found = explain_run(single_matrix(evaluation), run, of, options, worst)
     found = based_on(found, evaluation, default_baseline_note(comparing))
     tell(found.notes, inputs.quiet)
-    write(found.result(), lambda _: displays(found), form, output.output, **output.words)
+    write(found.result(), found.displays, form, output.output, **output.words)
     return inputs.exit_code(evaluation.skipped)

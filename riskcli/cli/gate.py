@@ -12,7 +12,7 @@ from riskcli.check.policy import POLICIES
 from riskcli.check.quantities import TOPIC_QUANTITIES, column_quantities
 from riskcli.cli.rendering import write
 from riskcli.errors import InputError
-from riskcli.report.gate_formats import GATE_ONLY, as_report, displays
+from riskcli.report.gate_formats import GATE_ONLY, as_report
 from riskcli.report.output import emit
 
 
@@ -28,7 +28,7 @@ def publish(
     if form in GATE_ONLY:
         emit(GATE_ONLY[form](gate), output)
     else:
-        write(gate.result(), lambda _: displays(gate), form, output)
+        write(gate.result(), gate.displays, form, output)
 
 
 def _append(path: Path, text: str) -> None:

@@ -51,12 +51,11 @@ def significance(
     from riskcli.cli.notes import tell
     from riskcli.cli.rendering import write
     from riskcli.evaluation import based_on
-    from riskcli.report.pair_display import displays
-    from riskcli.significance import significance as compare
+    from riskcli.significance import compare_pairs
 
     evaluation = inputs.evaluate(comparing.wanted)
     options = comparing.options(evaluation.added)
-    found = compare(
+    found = compare_pairs(
         evaluation.matrices,
         of,
         between=between or ("baseline" if comparing.baselines else "all"),  # type: ignore[arg-type]
@@ -65,12 +64,5 @@ def significance(
     )
     found = based_on(found, evaluation)
     tell(found.notes, inputs.quiet)
-    plan = options.significance
-    write(
-        found.result(),
-        lambda width: displays(found.tables, plan, width),
-        form,
-        output.output,
-        **output.words,
-    )
+    write(found.result(), found.displays, form, output.output, **output.words)
     return inputs.exit_code(evaluation.skipped)

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from riskcli.report import escape
+from riskcli.report.result import Result
 
 Mark = Literal["", "better", "worse"]
 SYMBOLS: dict[Mark, str] = {"": "", "better": "▲", "worse": "▼"}
@@ -163,3 +164,23 @@ def _markdown_cell(cell: Cell) -> str:
         text = f"**{text}**"
     rank = "" if cell.rank is None else f"({cell.rank})"
     return " ".join(part for part in (text, SYMBOLS[cell.mark], rank) if part)
+
+
+def rows_as_display(result: Result, most: int = 20) -> Display:
+    """The first rows of any result, for results that have no table of their own."""
+    names = [name for place, name in enumerate(result.columns) if _holds_any(result, place)]
+    places = [result.columns.index(name) for name in names]
+    rows = [[Cell(_shown(row[place])) for place in places] for row in result.rows[:most]]
+    left = len(result.rows) - most
+    caption = [f"{left} more rows"] if left > 0 else []
+    return Display("", [Heading(name, left=True) for name in names], rows, caption)
+
+
+def _holds_any(result: Result, place: int) -> bool:
+    return any(row[place] not in (None, "") for row in result.rows)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return UNDEFINED
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

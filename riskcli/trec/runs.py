@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,18 +102,24 @@ def _read_closely(path: Path, text: bytes) -> Run:
         if isinstance(item, Finding):
             raise item.as_error()
         rows.append(item)
-    topics, docnos, scores, tags = zip(*rows, strict=True)
-    return _from_table(
-        path,
-        pa.table(
-            {
-                "topic": pa.array(topics).dictionary_encode(),
-                "docno": pa.array(docnos, fields.TEXT),
-                "score": pa.array(scores, fields.NUMBER),
-                "tag": pa.array(tags).dictionary_encode(),
-            }
-        ),
-    )
+    return run_of_lines(path, *zip(*rows, strict=True))
+
+
+def run_of_lines(
+    path: Path,
+    topics: Sequence[str],
+    docnos: Sequence[str],
+    scores: Sequence[float],
+    tags: Sequence[str],
+) -> Run:
+    """A run from its columns, which must be those of a valid run."""
+    columns = {
+        "topic": pa.array(topics).dictionary_encode(),
+        "docno": pa.array(docnos, fields.TEXT),
+        "score": pa.array(scores, fields.NUMBER),
+        "tag": pa.array(tags).dictionary_encode(),
+    }
+    return _from_table(path, pa.table(columns))
 
 
 def _from_table(path: Path, table: pa.Table) -> Run:
