@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from riskcli.effectiveness.measures import parse_measures
+from riskcli.effectiveness.measures import canonical_name, split_names
 from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix, TopicRule, join
 from riskcli.notes import Note, counted, listed
@@ -15,7 +15,7 @@ from riskcli.parallel import Progress, available_cores, in_order
 from riskcli.reading import Part, Reader, Rules
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.trec.discovery import find_files
-from riskcli.trec.names import file_name, name_runs
+from riskcli.trec.names import name_runs, refuse_virtual_name
 from riskcli.trec.qrels import Qrels
 
 
@@ -62,7 +62,7 @@ def evaluate(
     return Evaluation(
         matrices=tuple(matrices),
         inputs=_inputs(parts, reader),
-        notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts), *notes),
+        notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts, reader), *notes),
         settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
         added=added,
         skipped=skipped,
@@ -166,6 +166,7 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
     for part in parts:
         for matrix in part.matrices:
             for run in matrix.runs:
+                refuse_virtual_name(part.path, run)
                 first = owners.setdefault((matrix.measure, run), part.path)
                 if first is not part.path:
                     raise UsageError(f"two runs are named {run!r}: in {first} and {part.path}")
@@ -181,33 +182,30 @@ def _by_measure(
     for part in parts:
         for matrix in part.matrices:
             groups.setdefault(matrix.measure, []).append(matrix)
-    groups = _asked_for(groups, reader.rules.measures)
-    _refuse_gaps(groups)
-    return groups
+    chosen = _asked_for(groups, split_names(reader.rules.measures))
+    _refuse_gaps(chosen, {run for part in parts for m in part.matrices for run in m.runs})
+    return chosen
 
 
 def _asked_for(
     groups: dict[str, list[ScoreMatrix]], wanted: Sequence[str]
 ) -> dict[str, list[ScoreMatrix]]:
     """The groups of the measures asked for; a score file's measure may bear any name."""
-    if not wanted or not groups:
+    if not wanted:
         return groups
-    names = [name for name in wanted if name in groups]
-    if not names:
-        names = [str(m) for m in parse_measures(wanted) if str(m) in groups]
-    if not names:
-        raise UsageError(
-            f"no scores by {listed(wanted)} in these files; they hold {listed(groups)}"
-        )
-    return {name: groups[name] for name in dict.fromkeys(names)}
+    chosen = {}
+    for text in wanted:
+        name = text if text in groups else canonical_name(text)
+        if name not in groups:
+            raise UsageError(f"no scores by {text} in these files; they hold {listed(groups)}")
+        chosen[name] = groups[name]
+    return chosen
 
 
-def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]]) -> None:
+def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]], runs: Set[str]) -> None:
     """Refuse files of which some hold a measure that others lack: runs would vanish."""
-    runs = {name: {r for m in members for r in m.runs} for name, members in groups.items()}
-    everyone = set().union(*runs.values())
-    for name, present in runs.items():
-        absent = sorted(everyone - present)
+    for name, members in groups.items():
+        absent = sorted(runs - {run for matrix in members for run in matrix.runs})
         if absent:
             raise UsageError(
                 f"no scores by {name} for {counted(len(absent), 'run')}: {listed(absent)}; "
@@ -215,12 +213,14 @@ def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]]) -> None:
             )
 
 
-def _part_notes(parts: Sequence[Part]) -> list[Note]:
-    unknown = [f"{_shown(part)} ({part.unknown_topics})" for part in parts if part.unknown_topics]
+def _part_notes(parts: Sequence[Part], reader: Reader) -> list[Note]:
+    scored = parts if _any_run(parts) else []
+    unknown = [(_shown(part), _unknown_topics(part, reader)) for part in scored]
+    ignored = [f"{name} ({count})" for name, count in unknown if count]
     mixed = [part.path.name for part in parts if len(part.tags) > 1]
     notes = []
-    if unknown:
-        message = f"topics that are not in the qrels are ignored: {listed(unknown)}"
+    if ignored:
+        message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
         notes.append(Note("unknown-topics", message))
     if mixed:
         message = f"lines carry different tags, are these several runs in one file: {listed(mixed)}"
@@ -228,8 +228,14 @@ def _part_notes(parts: Sequence[Part]) -> list[Note]:
     return notes
 
 
+def _unknown_topics(part: Part, reader: Reader) -> int:
+    """How many of a part's topics the qrels do not have."""
+    scored = {topic for matrix in part.matrices for topic in matrix.topics}
+    return part.unknown_topics + len(scored - reader.qrels.judgements.keys())
+
+
 def _shown(part: Part) -> str:
-    return part.matrices[0].runs[0] if part.matrices else file_name(part.path)
+    return part.matrices[0].runs[0] if part.kind == "run" else part.path.name
 
 
 def _qrels_notes(reader: Reader) -> list[Note]:

@@ -9,7 +9,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure, parse_measures
+from riskcli.effectiveness.measures import (
+    DEFAULT_MEASURES,
+    Measure,
+    canonical_name,
+    parse_measures,
+    split_names,
+)
 from riskcli.effectiveness.ranking import Precision
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer
 from riskcli.errors import InputError
@@ -17,7 +23,7 @@ from riskcli.matrix import ScoreMatrix, TopicRule
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import parse_run
-from riskcli.trec.scorefiles import kind_of, read_scores
+from riskcli.trec.scorefiles import UNNAMED, kind_of, read_scores
 from riskcli.trec.source import MAX_BYTES, load
 
 
@@ -89,6 +95,12 @@ class Reader:
             precision=self.rules.score_precision,
         )
 
+    @cached_property
+    def _label(self) -> str:
+        """What the measure of a wide score file is called: the one that was asked for."""
+        wanted = split_names(self.rules.measures)
+        return canonical_name(wanted[0]) if len(wanted) == 1 else UNNAMED
+
     def try_read(self, path: Path) -> Part | InputError:
         """What a file holds, or what is wrong with it where such files are skipped."""
         try:
@@ -103,14 +115,14 @@ class Reader:
         text = load(path, self.rules.max_bytes)
         kind = kind_of(text)
         if kind is not None:
-            label = self.rules.measures[:1] if len(self.rules.measures) == 1 else ()
-            return Part(path, "scores", (), tuple(read_scores(path, text, kind, *label)))
+            matrices = read_scores(path, text, kind, self._label)
+            return Part(path, "scores", (), tuple(matrices))
         run = parse_run(path, text)
         with self._lock:
             scorer = self._scorer
         topics, scores = scorer.score(run)
-        matrices = tuple(
+        rows = [
             ScoreMatrix(str(measure), ("",), tuple(topics), values[None, :])
             for measure, values in scores.items()
-        )
-        return Part(path, "run", run.tags, matrices, len(run.topics) - len(topics))
+        ]
+        return Part(path, "run", run.tags, tuple(rows), len(run.topics) - len(topics))

@@ -83,7 +83,7 @@ def test_a_truncated_archive_is_never_half_read(
 ) -> None:
     whole = compress(TEXT)
     path = write("run", whole[: int(kept * len(whole)) if kept > 0 else int(kept)])
-    with pytest.raises(InputError, match="damaged-archive: damaged (gzip|bzip2|xz) data"):
+    with pytest.raises(InputError, match=r"damaged-archive: damaged (gzip|bzip2|xz) data"):
         load(path)
 
 

@@ -12,7 +12,8 @@ def expected_reciprocal_rank(grades: NDArray[np.int64], max_grade: int) -> NDArr
     ERR = sum over ranks i of (1/i) R_i prod_{j<i} (1 - R_j), with R = (2^g - 1) / 2^G; grades
     below 0 count as 0.
     """
-    stop = (np.exp2(np.maximum(grades, 0)) - 1) / 2.0**max_grade
+    exponents = np.maximum(grades, 0).astype(np.int32) - np.int32(max_grade)
+    stop = np.ldexp(1.0, exponents) - np.ldexp(1.0, -max_grade)  # exact, and never beyond range
     reached = np.ones_like(stop)
     reached[:, 1:] = np.cumprod(1 - stop, axis=1)[:, :-1]
     ranks = np.arange(1, grades.shape[1] + 1)

@@ -148,10 +148,23 @@ class Measure:
         return f"{self.family.cut}_{shown}"
 
 
+def split_names(texts: Iterable[str]) -> list[str]:
+    """Each distinct name in a list of texts, some of which may hold several with commas."""
+    names = [name.strip() for text in texts for name in re.split(r",(?![^()]*\))", text)]
+    return [name for name in dict.fromkeys(names) if name]
+
+
 def parse_measures(texts: Iterable[str]) -> list[Measure]:
     """Each distinct measure in a list of names, some of which may hold several with commas."""
-    names = [name for text in texts for name in re.split(r",(?![^()]*\))", text) if name.strip()]
-    return list(dict.fromkeys(parse_measure(name) for name in names))
+    return list(dict.fromkeys(parse_measure(name) for name in split_names(texts)))
+
+
+def canonical_name(text: str) -> str:
+    """A measure's canonical name; a name that is none, as a score file may bear, as it is."""
+    try:
+        return str(parse_measure(text))
+    except UsageError:
+        return text
 
 
 def parse_measure(text: str) -> Measure:

@@ -19,6 +19,8 @@ from riskcli.trec.runs import Run
 
 WEB_TRACK_MAX_GRADE = 4
 """The highest grade that gdeval.pl's ERR assumes, whatever the qrels hold."""
+_MAX_EXPONENTIAL_GRADE = 20
+"""pytrec_eval counts documents by gain in an array, which 2^grade - 1 must not outgrow."""
 _NO_DOCUMENT = "no document"
 """A name that no run can hold, for its blank."""
 
@@ -49,7 +51,10 @@ class Scorer:
         self._precision = precision
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
         if any(measure.is_err for measure in measures):
-            _check_grades(qrels, self._max_grade)
+            advice = f"set --max-grade {qrels.highest_grade} or --max-grade auto"
+            _check_grades(qrels, self._max_grade, "ERR expects", advice)
+        if any(measure.exponential for measure in measures):
+            _check_grades(qrels, _MAX_EXPONENTIAL_GRADE, "dcg='exp-log2' can take", "leave dcg out")
         self.depth = _deepest(measures)
         self._evaluators = {
             question: _evaluator(qrels, question, names)
@@ -134,12 +139,11 @@ def _deepest(measures: Iterable[Measure]) -> int | None:
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff)
 
 
-def _check_grades(qrels: Qrels, max_grade: int) -> None:
+def _check_grades(qrels: Qrels, highest: int, limited_by: str, advice: str) -> None:
     for topic in qrels.topics:
         for docno, grade in qrels.judgements[topic].items():
-            if grade > max_grade:
+            if grade > highest:
                 raise UsageError(
                     f"{qrels.path or 'qrels'}: topic {topic} document {docno} has grade {grade}, "
-                    f"above the highest that ERR expects ({max_grade}); "
-                    f"set --max-grade {qrels.highest_grade} or --max-grade auto"
+                    f"above the highest that {limited_by} ({highest}); {advice}"
                 )

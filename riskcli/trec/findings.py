@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from riskcli.errors import InputError
+from riskcli.trec.codes import CODES, Severity
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -23,6 +24,16 @@ class Finding:
     line: int | None
     code: str
     message: str
+
+    @property
+    def severity(self) -> Severity:
+        """Whether the file is refused for it."""
+        return CODES[self.code].severity
+
+    @classmethod
+    def of(cls, error: InputError) -> Finding:
+        """What an error says, as a finding."""
+        return cls(Path(error.path), error.line, error.code, error.message)
 
     def as_error(self) -> InputError:
         """The error that `score` stops with."""

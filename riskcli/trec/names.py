@@ -45,11 +45,16 @@ def _tag_of(path: Path, tag: str | None) -> str:
     return tag
 
 
+def refuse_virtual_name(path: Path, name: str) -> None:
+    """Refuse the name of a run that a virtual baseline could bear."""
+    if name.startswith("@"):
+        raise UsageError(f"{path}: a run cannot be named {name!r}: '@' marks virtual baselines")
+
+
 def _refuse_doubles(names: Sequence[str], paths: Sequence[Path]) -> None:
     owners: dict[str, Path] = {}
     for name, path in zip(names, paths, strict=True):
-        if name.startswith("@"):
-            raise UsageError(f"{path}: a run cannot be named {name!r}: '@' marks virtual baselines")
+        refuse_virtual_name(path, name)
         first = owners.setdefault(name, path)
         if first is not path:
             raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +20,24 @@ LAYOUT = {
     "topic": fields.REPEATED,
     "q0": fields.REPEATED,
     "docno": fields.TEXT,
-    "rank": fields.WHOLE,
+    "rank": fields.REPEATED,
     "score": fields.NUMBER,
     "tag": fields.REPEATED,
 }
 _WANTED = ("topic", "docno", "score", "tag")
-_PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
+_NAMES = ("topic", "q0", "docno", "rank", "tag")
+
+
+class Line(NamedTuple):
+    """A line of a run that can be taken, with its number in the file."""
+
+    line: int
+    topic: str
+    q0: str
+    docno: str
+    rank: str
+    score: float
+    tag: str
 
 
 @dataclass(frozen=True)
@@ -56,73 +68,82 @@ def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
 
 def parse_run(path: Path, text: bytes) -> Run:
     """The run in a file's text; `path` is what errors call it."""
-    table = fields.columns(text, LAYOUT, _WANTED)
-    if table is not None:
-        run = _from_table(path, table)
-        if np.isfinite(run.scores).all() and not may_repeat(run.topic_codes, run.docnos):
-            return run
-    return _read_closely(path, text)
+    table = quick_table(text, _WANTED)
+    if table is None:
+        table = _read_closely(path, text)
+    return run_of(path, table)
 
 
-def inspect_run(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, float, str]]:
-    """Each line of a run as (topic, docno, score, tag), or what is wrong with it."""
+def quick_table(text: bytes, wanted: tuple[str, ...]) -> pa.Table | None:
+    """The wanted columns of a run in which nothing is wrong; None asks for a close look."""
+    table = fields.columns(text, LAYOUT, wanted)
+    if table is None:
+        return None
+    topics = fields.one_chunk(table["topic"])
+    scores = fields.numbers(fields.one_chunk(table["score"]), np.float64)
+    repeats = may_repeat(
+        fields.numbers(topics.indices, np.int32), fields.one_chunk(table["docno"])
+    )
+    return table if np.isfinite(scores).all() and not repeats else None
+
+
+def inspect_run(path: Path, text: bytes) -> Iterator[Finding | Line]:
+    """Each line of a run, or what is wrong with it."""
     seen: dict[tuple[str, str], int] = {}
     for line, raw in text_lines(text):
-        parts = raw.split()
-        if len(parts) != len(LAYOUT):
-            yield wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")
-            continue
-        try:
-            topic, docno, score_text, tag = (parts[place].decode() for place in _PLACES)
-        except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
-            continue
-        if b"\0" in raw:
-            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
-            continue
-        score = number(score_text)
-        if score is None:
-            message = f"the score (5th column) is {score_text!r}, expected a finite number"
-            yield Finding(path, line, "bad-score", message)
-            continue
-        first = seen.setdefault((topic, docno), line)
-        if first != line:
-            message = f"topic {topic} has document {docno} already on line {first}"
-            yield Finding(path, line, "duplicate-document", message)
-            continue
-        yield topic, docno, score, tag
-    if not seen:
+        item = _inspect_line(path, line, raw)
+        if isinstance(item, Line):
+            first = seen.setdefault((item.topic, item.docno), line)
+            if first != line:
+                message = f"topic {item.topic} has document {item.docno} already on line {first}"
+                item = Finding(path, line, "duplicate-document", message)
+        yield item
+    if not text.strip():
         yield Finding(path, None, "empty-file", "no line of a run in this file")
 
 
-def _read_closely(path: Path, text: bytes) -> Run:
+def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
+    parts = raw.split()
+    if len(parts) != len(LAYOUT):
+        return wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")
+    topic, q0, docno, rank, score_text, tag = parts
+    if b"\0" in raw:
+        return Finding(path, line, "nul-byte", "this line holds a NUL byte")
+    try:
+        names = (topic.decode(), docno.decode(), score_text.decode(), tag.decode())
+    except UnicodeDecodeError:
+        return Finding(path, line, "encoding", "this line is not UTF-8 text")
+    score = number(names[2])
+    if score is None:
+        message = f"the score (5th column) is {names[2]!r}, expected a finite number"
+        return Finding(path, line, "bad-score", message)
+    unused = (q0.decode(errors="replace"), rank.decode(errors="replace"))
+    return Line(line, names[0], unused[0], names[1], unused[1], score, names[3])
+
+
+def table_of(lines: Sequence[Line]) -> pa.Table:
+    """Lines as the columns that the quick reader makes."""
+    columns = dict(zip(Line._fields, zip(*lines, strict=True), strict=True))
+    encoded = {name: pa.array(columns[name], pa.large_string()) for name in _NAMES}
+    table = {
+        name: column if LAYOUT[name] == fields.TEXT else column.dictionary_encode()
+        for name, column in encoded.items()
+    }
+    return pa.table({**table, "score": pa.array(columns["score"], fields.NUMBER)})
+
+
+def _read_closely(path: Path, text: bytes) -> pa.Table:
     """Read line by line: slower, but it says where the trouble is, if there is any."""
-    rows: list[tuple[str, str, float, str]] = []
+    lines: list[Line] = []
     for item in inspect_run(path, text):
         if isinstance(item, Finding):
             raise item.as_error()
-        rows.append(item)
-    return run_of_lines(path, *zip(*rows, strict=True))
+        lines.append(item)
+    return table_of(lines)
 
 
-def run_of_lines(
-    path: Path,
-    topics: Sequence[str],
-    docnos: Sequence[str],
-    scores: Sequence[float],
-    tags: Sequence[str],
-) -> Run:
-    """A run from its columns, which must be those of a valid run."""
-    columns = {
-        "topic": pa.array(topics).dictionary_encode(),
-        "docno": pa.array(docnos, fields.TEXT),
-        "score": pa.array(scores, fields.NUMBER),
-        "tag": pa.array(tags).dictionary_encode(),
-    }
-    return _from_table(path, pa.table(columns))
-
-
-def _from_table(path: Path, table: pa.Table) -> Run:
+def run_of(path: Path, table: pa.Table) -> Run:
+    """The run in a table of its columns."""
     topics = fields.one_chunk(table["topic"])
     return Run(
         path=path,

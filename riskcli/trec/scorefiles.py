@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from riskcli.errors import InputError
 from riskcli.matrix import ScoreMatrix
+from riskcli.notes import listed
 from riskcli.order import naturally
 from riskcli.trec.findings import number
 
@@ -79,7 +81,7 @@ def _from_table(path: Path, text: bytes, delimiter: str, label: str) -> list[Sco
     try:
         header = next(rows)
         lines = ((rows.line_num, row) for row in rows if row)
-        if set(header) == set(LONG):
+        if sorted(header) == sorted(LONG):
             return _from_long(path, _long_cells(path, header, lines))
         return [_from_wide(path, header, lines, label)]
     except csv.Error as error:
@@ -90,7 +92,7 @@ def _from_wide(
     path: Path, header: Sequence[str], lines: Iterable[tuple[int, list[str]]], label: str
 ) -> ScoreMatrix:
     topics = header[1:]
-    _refuse_repeated(path, "topic", topics, 1)
+    _check_names(path, "topic", topics, 1)
     names: dict[str, int] = {}
     values: list[NDArray[np.float64]] = []
     for line, row in lines:
@@ -106,7 +108,7 @@ def _from_wide(
 
 def _note_run(path: Path, names: dict[str, int], run: str, line: int) -> None:
     if not run:
-        raise InputError(path, "no-name", "the run's name (1st column) is empty", line)
+        raise InputError(path, "no-name", "the name of the run (1st column) is empty", line)
     first = names.setdefault(run, line)
     if first != line:
         raise InputError(path, "duplicate-run", f"run {run} stands on line {first} already", line)
@@ -115,21 +117,19 @@ def _note_run(path: Path, names: dict[str, int], run: str, line: int) -> None:
 def _row_values(
     path: Path, run: str, topics: Sequence[str], cells: Sequence[str], line: int
 ) -> NDArray[np.float64]:
-    try:
-        quick = np.array(cells, dtype=np.float64)
-        if np.isfinite(quick).all():
-            return quick
-    except ValueError:
-        pass
-    values = np.full(len(cells), np.nan)
-    for place, cell in enumerate(cells):
-        if cell.strip():
-            values[place] = _score(path, f"run {run}, topic {topics[place]}", cell, line)
-    return values
+    together = "".join(cells)
+    if together.isascii() and "_" not in together:  # 1_000 is a number to numpy, not to us
+        with suppress(ValueError):
+            quick = np.array(cells, dtype=np.float64)
+            if np.isfinite(quick).all():
+                return quick
+    named = zip(topics, cells, strict=True)
+    return np.array([_score(path, f"run {run}, topic {t}", cell, line) for t, cell in named])
 
 
 def _score(path: Path, where: str, cell: str, line: int | None) -> float:
-    value = number(cell.strip())
+    """The score in a cell; NaN where the cell is empty."""
+    value = number(cell.strip()) if cell.strip() else np.nan
     if value is None:
         message = f"{where}: the score is {cell!r}, expected a finite number"
         raise InputError(path, "bad-score", message, line)
@@ -148,15 +148,14 @@ def _long_cells(
             message = f"found {len(row)} cells, expected {len(header)} as in the first line"
             raise InputError(path, "column-count", message, line)
         run, topic, measure, cell = (row[i] for i in place)
-        if not run or not topic:
-            raise InputError(path, "no-name", "the run or the topic is empty", line)
-        if cell.strip():
-            yield run, topic, measure, _score(path, f"run {run}, topic {topic}", cell, line), line
+        yield run, topic, measure, _score(path, f"run {run}, topic {topic}", cell, line), line
 
 
 def _from_long(path: Path, cells: Iterable[Cell]) -> list[ScoreMatrix]:
     by_measure: dict[str, dict[tuple[str, str], float]] = {}
     for run, topic, measure, score, line in cells:
+        if not run or not topic:
+            raise InputError(path, "no-name", "the name of the run or the topic is empty", line)
         scores = by_measure.setdefault(measure, {})
         if (run, topic) in scores:
             message = f"run {run}, topic {topic} and measure {measure} stand here a second time"
@@ -179,23 +178,32 @@ def _matrix_of(measure: str, scores: dict[tuple[str, str], float]) -> ScoreMatri
 def _from_json(path: Path, text: bytes) -> list[ScoreMatrix]:
     """What `riskeval matrix -f json` writes: rows of {run, measure, scores} or of long cells."""
     try:
-        rows = json.loads(text)["rows"]
+        rows = json.loads(text, object_pairs_hook=_unrepeated)["rows"]
         cells = [cell for row in rows for cell in _json_cells(path, row)]
-    except InputError:
-        raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = "expected the JSON that `riskeval matrix` writes"
-        raise InputError(path, "bad-json", f"{message} ({error!r})") from error
+        message = f"expected the JSON that `riskeval matrix` writes ({error!r})"
+        raise InputError(path, "bad-json", message, getattr(error, "lineno", None)) from error
     return _from_long(path, cells)
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"an object holds a key twice: {listed(key for key, _ in pairs)}")
+    return found
 
 
 def _json_cells(path: Path, row: dict[str, Any]) -> Iterable[Cell]:
     scores = row["scores"] if "scores" in row else {row["topic"]: row["score"]}
     for topic, score in scores.items():
-        if score is not None:
-            run = str(row["run"])
-            value = _score(path, f"run {run}, topic {topic}", repr(score), None)
-            yield run, str(topic), str(row["measure"]), value, None
+        yield _cell(path, row["run"], topic, row["measure"], score)
+
+
+def _cell(path: Path, run: object, topic: object, measure: object, score: object) -> Cell:
+    """A cell of a file that knows numbers from text, and nothing from both."""
+    text = "" if score is None else repr(score)
+    value = _score(path, f"run {run}, topic {topic}", text, None)
+    return str(run), str(topic), str(measure), value, None
 
 
 def _from_parquet(path: Path, text: bytes, label: str) -> list[ScoreMatrix]:
@@ -203,46 +211,43 @@ def _from_parquet(path: Path, text: bytes, label: str) -> list[ScoreMatrix]:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(pa.BufferReader(text))
+        table = parquet.ParquetFile(pa.BufferReader(text)).read()
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(path, "bad-parquet", str(error)) from error
     names = table.column_names
     if not names or names[0] != RUN:
         raise InputError(path, "bad-parquet", f"the first column is not {RUN!r}")
-    if set(names) == set(LONG):
-        columns = [table[name].to_pylist() for name in LONG]
-        return _from_long(path, _parquet_cells(path, zip(*columns, strict=True)))
+    if sorted(names) == sorted(LONG):
+        columns = (table[name].to_pylist() for name in LONG)
+        return _from_long(path, [_cell(path, *row) for row in zip(*columns, strict=True)])
     metadata = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
     return [_wide_parquet(path, table, str(metadata.get("measure", label)))]
 
 
-def _parquet_cells(path: Path, rows: Iterable[tuple[Any, ...]]) -> Iterable[Cell]:
-    for run, topic, measure, score in rows:
-        if score is not None:
-            value = _score(path, f"run {run}, topic {topic}", repr(score), None)
-            yield str(run), str(topic), str(measure), value, None
-
-
 def _wide_parquet(path: Path, table: Any, measure: str) -> ScoreMatrix:
-    runs = [str(run) for run in table[RUN].to_pylist()]
+    runs = [str(run) for run in table.column(0).to_pylist()]
     topics = table.column_names[1:]
-    _refuse_repeated(path, "run", runs, None)
-    _refuse_repeated(path, "topic", topics, None)
+    _check_names(path, "run", runs, None)
+    _check_names(path, "topic", topics, None)
+    cells = table.columns[1:]
     try:
-        columns = [table.column(i + 1).cast("double").to_numpy() for i in range(len(topics))]
+        columns = [column.cast("double").to_numpy() for column in cells]
     except (ValueError, NotImplementedError) as error:
         raise InputError(path, "bad-score", f"a topic's column is not numeric: {error}") from error
-    values = np.array(columns, dtype=np.float64).reshape(len(topics), len(runs)).T.copy()
-    if np.isinf(values).any():
-        run, topic = np.argwhere(np.isinf(values))[0]
-        message = f"run {runs[run]}, topic {topics[topic]}: the score is infinite"
-        raise InputError(path, "bad-score", message)
+    shape = (len(topics), len(runs))
+    values = np.array(columns, dtype=np.float64).reshape(shape).T.copy()
+    empty = np.array([column.is_null().to_numpy() for column in cells], dtype=bool).reshape(shape).T
+    for run, topic in np.argwhere(~np.isfinite(values) & ~empty):
+        _cell(path, runs[run], topics[topic], measure, float(values[run, topic]))
     return ScoreMatrix(measure, tuple(runs), tuple(topics), values)
 
 
-def _refuse_repeated(path: Path, kind: str, names: Sequence[str], line: int | None) -> None:
+def _check_names(path: Path, kind: str, names: Sequence[str], line: int | None) -> None:
+    """Refuse a name that is empty or occurs twice."""
     seen: set[str] = set()
     for name in names:
+        if not name:
+            raise InputError(path, "no-name", f"the name of a {kind} is empty", line)
         if name in seen:
             raise InputError(path, f"duplicate-{kind}", f"{kind} {name!r} occurs twice", line)
         seen.add(name)

@@ -1,0 +1,65 @@
+"""The stable codes of all that can be wrong with a file: which are refused, and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a code stands for. A file with an `error` is refused, whatever reads it."""
+
+    name: str
+    severity: Severity
+    meaning: str
+
+
+_ERRORS = {
+    "not-found": "there is no such file",
+    "unreadable": "the system does not let the file be read",
+    "damaged-archive": "gzip, bzip2 or xz data that are cut off or spoilt",
+    "too-large": "the file expands to more than --max-bytes",
+    "not-text": "a zip or zstandard archive, or UTF-16 text",
+    "empty-file": "nothing but blank lines",
+    "column-count": "a line with too few or too many columns",
+    "encoding": "a line that is not UTF-8 text",
+    "nul-byte": "a line that holds a NUL byte",
+    "bad-score": "a score that is no finite decimal number",
+    "duplicate-document": "a document that the topic has already",
+    "bad-grade": "a grade that is no whole number (qrels)",
+    "conflicting-judgement": "a document judged twice, with different grades (qrels)",
+    "no-topic-known": "a run that answers none of the qrels' topics",
+    "shared-name": "two runs of one name",
+    "virtual-name": "a run named like a virtual baseline (@mean)",
+    "ambiguous-format": "a score file that fits two formats",
+    "wrong-format": "a file that is not of the --input-format given",
+    "no-name": "a run, topic or measure whose name is empty (score files)",
+    "duplicate-run": "a run that stands in the file already (score files)",
+    "duplicate-topic": "a topic that stands in the file already (score files)",
+    "duplicate-score": "a second score for one run, topic and measure (score files)",
+    "bad-csv": "quotes that are not closed, or text behind them (score files)",
+    "bad-json": "not the JSON that was expected (score files)",
+    "bad-parquet": "not the Parquet that was expected (score files)",
+}
+_WARNINGS = {
+    "rank-order": "a document with a higher score than one of a better rank",
+    "duplicate-rank": "a rank that the topic has already",
+    "bad-rank": "a rank that is no whole number",
+    "single-precision-tie": "scores that differ, but tie in single precision",
+    "too-many-documents": "more documents for a topic than --max-docs",
+    "missing-topic": "a topic of the qrels that the run does not answer",
+    "unknown-topic": "a topic that the qrels do not have",
+    "tag-name": "a tag that differs from the file's name",
+    "mixed-tags": "lines that carry different tags",
+    "not-q0": "a second column that is not Q0",
+    "mangled-docno": "a document number that a program seems to have spoilt",
+    "repeated-judgement": "a document judged twice, with the same grade (qrels)",
+}
+
+CODES: dict[str, Code] = {
+    **{name: Code(name, "error", meaning) for name, meaning in _ERRORS.items()},
+    **{name: Code(name, "warning", meaning) for name, meaning in _WARNINGS.items()},
+}

@@ -1,0 +1,94 @@
+"""The quick test for documents listed twice: never misses one, and cries wolf hardly ever."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from riskcli.trec.duplicates import may_repeat
+
+Pairs = list[tuple[int, str]]
+
+
+def quick(pairs: Sequence[tuple[int, str]]) -> bool:
+    codes = np.array([topic for topic, _ in pairs], dtype=np.int32)
+    return may_repeat(codes, pa.array([docno for _, docno in pairs], pa.large_string()))
+
+
+affixes = st.sampled_from(["", "a", "doc", "clueweb", "clueweb0", "clueweb09-en0000-", "é" * 4])
+docnos = st.builds(
+    lambda before, middle, after: before + middle + after,
+    affixes,
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=24) | st.text("ab", max_size=17),
+    affixes,
+).filter(bool)
+pair_lists = st.lists(st.tuples(st.integers(0, 3), docnos), min_size=1, max_size=30)
+
+
+@given(pair_lists, st.data())
+def test_a_pair_listed_twice_is_never_missed(pairs: Pairs, data: st.DataObject) -> None:
+    again = data.draw(st.sampled_from(pairs))
+    place = data.draw(st.integers(0, len(pairs)))
+    assert quick([*pairs[:place], again, *pairs[place:]])
+
+
+@given(pair_lists)
+@example([(0, "a"), (1, "a")])
+@example([(0, "12345678"), (0, "1234567"), (0, "123456781"), (0, "1234567812345678")])
+@example([(0, "a"), (0, "aa"), (0, "aaaaaaaa"), (0, "aaaaaaaaa"), (0, "a" * 16)])
+@example([(0, "x"), (0, "abcdefgh"), (0, "y")])
+def test_distinct_pairs_raise_no_alarm(pairs: Pairs) -> None:
+    assert not quick(list(dict.fromkeys(pairs)))
+
+
+@pytest.mark.parametrize("length", range(1, 34))
+def test_strings_of_every_length_are_compared_whole(length: int) -> None:
+    names = ["x" * length]
+    for place in range(length):
+        names.append("x" * place + "y" + "x" * (length - place - 1))
+    assert not quick([(0, name) for name in names])
+    for name in names:
+        assert quick([(0, other) for other in [*names, name]])
+
+
+def test_the_neighbours_of_a_string_do_not_matter() -> None:
+    # The hash reads eight bytes at a time, and so may look beyond a short string.
+    assert quick([(0, "b"), (0, "aaaaaaaaaaaa"), (0, "b"), (0, "cccccccccccc")])
+    assert quick([(0, "bbbbbbbbb"), (0, "a"), (0, "bbbbbbbbb"), (0, "c")])
+
+
+@given(st.lists(docnos, min_size=3, max_size=12, unique=True))
+def test_a_slice_of_a_longer_array_is_judged_alone(names: list[str]) -> None:
+    whole = pa.array([names[1], *names, names[-1]], pa.large_string())
+    codes = np.zeros(len(names), dtype=np.int32)
+    assert not may_repeat(codes, whole.slice(1, len(names)))
+    assert may_repeat(np.zeros(len(names) + 2, dtype=np.int32), whole)
+
+
+REALISTIC = {
+    "clueweb": [
+        f"clueweb{9 + 3 * (i % 2):02d}-en{i % 13:04d}-{i % 97:02d}-{i:05d}" for i in range(60_000)
+    ],
+    "numbers": [str(i) for i in range(60_000)],
+    "padded numbers": [f"{i:08d}" for i in range(60_000)],
+    "msmarco": [f"msmarco_passage_{i % 70:02d}_{i * 3571}" for i in range(60_000)],
+    "newswire": [f"FBIS{i % 5}-{i}" for i in range(60_000)],
+    "uuids": [str(uuid.UUID(int=i * 0x9E3779B97F4A7C15F39CC0605CED)) for i in range(60_000)],
+    "prefixed": [f"{'p' * 40}{i}" for i in range(60_000)],
+    "suffixed": [f"{i}{'s' * 40}" for i in range(60_000)],
+}
+
+
+@pytest.mark.parametrize("names", REALISTIC.values(), ids=REALISTIC.keys())
+def test_realistic_sets_raise_no_alarm(names: list[str]) -> None:
+    codes = np.repeat(np.arange(5, dtype=np.int32), len(names))
+    documents = pa.array(names * 5, pa.large_string())
+    assert not may_repeat(codes, documents)
+    codes[len(names)] = 0  # topic 1's first document now stands in topic 0, which has it
+    assert may_repeat(codes, documents)
