@@ -14,6 +14,7 @@ from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.convention import MINUS
+from riskcli.report.parts import Tables, part_of
 from riskcli.report.result import Result, Value, tidy
 from riskcli.results import as_matrices, described
 from riskcli.risk.baselines import matching_runs
@@ -79,17 +80,11 @@ class Sweep:
 
     def result(self, part: Part = "series") -> Result:
         """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""
-        tables = {
+        tables: Tables = {
             "series": (series_columns(), [row for p in self.parts for row in _series_rows(p)]),
             "events": (EVENT_COLUMNS, [row for p in self.parts for row in _event_rows(p)]),
         }
-        extra = {
-            name: [dict(zip(columns, row, strict=True)) for row in rows]
-            for name, (columns, rows) in tables.items()
-            if name != part
-        }
-        columns, rows = tables[part]
-        return Result(columns, rows, self.settings, self.inputs, self.notes, self.skipped, extra)
+        return part_of(self, tables, part)
 
     def to_frame(self, part: Part = "series") -> pd.DataFrame:
         """The series or the events as a DataFrame."""
