@@ -20,7 +20,7 @@ from riskcli.notes import Note
 from riskcli.order import naturally
 from riskcli.reading import Rules
 from riskcli.trec.qrels import Qrels
-from riskcli.trec.runs import Run, run_of_lines
+from riskcli.trec.runs import Line, Run, run_of, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,9 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
         if not np.isfinite(score):
             raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
         seen.add((topic, docno))
-    return run_of_lines(Path(name), topics, docnos, scores, [name] * len(topics))
+    cells = zip(topics, docnos, scores, strict=True)
+    lines = [Line(0, topic, "Q0", docno, "0", score, name) for topic, docno, score in cells]
+    return run_of(Path(name), table_of(lines))
 
 
 def qrels_from_frame(frame: pd.DataFrame) -> Qrels:

@@ -1,0 +1,225 @@
+"""The library: names, results that show themselves, and scores that are in hand already."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import riskcli
+from riskcli import Options, ScoreMatrix, UsageError
+from tests.program import QRELS, SAMPLES, python, riskeval
+
+NAMES = ("indriCASP", "caspPlus", "partial46")
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> riskcli.Evaluation:
+    return riskcli.evaluate([SAMPLES / f"{name}.run" for name in NAMES], qrels=QRELS)
+
+
+def pyterrier_results(name: str) -> pd.DataFrame:
+    """A frame as a PyTerrier transformer gives: qid, docid, docno, rank, score, query."""
+    lines = [line.split() for line in (SAMPLES / f"{name}.run").read_text().splitlines()]
+    return pd.DataFrame(
+        {
+            "qid": [line[0] for line in lines],
+            "docid": range(len(lines)),
+            "docno": [line[2] for line in lines],
+            "rank": [int(line[3]) - 1 for line in lines],
+            "score": [float(line[4]) for line in lines],
+            "query": "what was asked",
+        }
+    ).sample(frac=1, random_state=3)
+
+
+def pyterrier_qrels() -> pd.DataFrame:
+    lines = [line.split() for line in QRELS.read_text().splitlines()]
+    return pd.DataFrame(
+        {
+            "qid": [line[0] for line in lines],
+            "docno": [line[2] for line in lines],
+            "label": [int(line[3]) for line in lines],
+        }
+    )
+
+
+def test_every_public_name_exists_and_is_listed() -> None:
+    assert sorted(riskcli.__all__) == dir(riskcli)
+    for name in riskcli.__all__:
+        assert getattr(riskcli, name).__doc__ or name == "__version__", name
+    with pytest.raises(AttributeError, match="no attribute 'risktable'"):
+        riskcli.risktable  # noqa: B018
+
+
+def test_importing_any_module_prints_nothing_and_touches_no_global_state() -> None:
+    ran = python(
+        "import logging, warnings, numpy as np\n"
+        "before = (list(logging.root.handlers), np.geterr())\n"
+        "import pkgutil, importlib, riskcli\n"
+        "for module in pkgutil.walk_packages(riskcli.__path__, 'riskcli.'):\n"
+        "    if not module.name.endswith('__main__'):\n"
+        "        importlib.import_module(module.name)\n"
+        "assert before == (list(logging.root.handlers), np.geterr())\n"
+    )
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_modules_named_as_commands_do_not_hide_public_functions() -> None:
+    importlib.import_module("riskcli.evaluation")
+    assert callable(riskcli.evaluate) and callable(riskcli.compare_pairs)
+
+
+# ---------------------------------------------------------------- runs and judgements in hand
+
+
+def test_pyterrier_frames_score_as_the_files_do(evaluation: riskcli.Evaluation) -> None:
+    runs = {name: pyterrier_results(name) for name in NAMES}
+    found = riskcli.score_runs(runs, pyterrier_qrels())
+    for mine, expected in zip(found.matrices, evaluation.matrices, strict=True):
+        assert mine.measure == expected.measure and mine.runs == expected.runs
+        assert mine.topics == expected.topics
+        assert (mine.values == expected.values).all()
+    assert [note.code for note in found.notes] == ["unanswered-topics"]
+
+
+def test_runs_read_from_files_score_too(evaluation: riskcli.Evaluation) -> None:
+    runs = {name: riskcli.read_run(SAMPLES / f"{name}.run") for name in NAMES}
+    found = riskcli.score_runs(runs, riskcli.read_qrels(QRELS), ["ERR@20"])
+    assert (found.matrices[0].values == evaluation.matrices[0].values).all()
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"qid": ["1"], "score": [1.0]}), "no column docno"),
+        (pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "a"], "score": [1, 2]}), "twice"),
+        (pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [np.nan]}), "the score is nan"),
+        (pd.DataFrame({"qid": [], "docno": [], "score": []}), "empty"),
+    ],
+)
+def test_frames_that_are_no_runs_are_refused(frame: pd.DataFrame, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        riskcli.run_from_frame(frame, "x")
+
+
+# ---------------------------------------------------------------- scores in hand
+
+
+def test_pyterrier_experiment_per_query(evaluation: riskcli.Evaluation) -> None:
+    """pt.Experiment(..., perquery=True) gives name, qid, measure, value."""
+    rows = [
+        (run, topic, {"ERR@20": "ERR@20", "nDCG@20": "ndcg_cut_20"}[matrix.measure], value)
+        for matrix in evaluation.matrices
+        for run, scores in zip(matrix.runs, matrix.values, strict=True)
+        for topic, value in zip(matrix.topics, scores, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["name", "qid", "measure", "value"])
+    found = riskcli.scores_from_frame(frame.sample(frac=1, random_state=1))
+    by_measure = {matrix.measure: matrix for matrix in found.matrices}
+    for expected in evaluation.matrices:
+        mine = by_measure[expected.measure]
+        assert mine.runs == expected.runs and mine.topics == expected.topics
+        assert (mine.values == expected.values).all()
+
+
+def test_a_score_twice_or_not_finite_is_refused_and_a_missing_one_counts_0() -> None:
+    frame = pd.DataFrame({"run": ["a", "a", "b"], "topic": ["1", "2", "1"], "score": [1, 0.5, 0.2]})
+    found = riskcli.scores_from_frame(frame, "P@5")
+    assert found.matrices[0].values.tolist() == [[1, 0.5], [0.2, 0]]
+    assert found.matrices[0].measure == "P@5"
+    assert [note.code for note in found.notes] == ["unanswered-topics"]
+    with pytest.raises(UsageError, match="twice"):
+        riskcli.scores_from_frame(pd.concat([frame, frame]))
+    with pytest.raises(UsageError, match="the score is inf"):
+        riskcli.scores_from_frame(frame.assign(score=[1, np.inf, 0]))
+
+
+def test_the_real_ir_measures_package() -> None:
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    qrels = list(ir_measures.read_trec_qrels(str(QRELS)))
+    measures = [ir_measures.nDCG @ 20, ir_measures.AP, ir_measures.P(rel=2) @ 10]
+    results = {
+        name: ir_measures.iter_calc(
+            measures, qrels, ir_measures.read_trec_run(str(SAMPLES / f"{name}.run"))
+        )
+        for name in ("indriCASP", "caspPlus")
+    }
+    found = riskcli.scores_from_ir_measures(results)
+    rules = riskcli.Rules(("nDCG@20", "AP", "P(rel=2)@10"))
+    files = [SAMPLES / f"{name}.run" for name in ("indriCASP", "caspPlus")]
+    ours = riskcli.evaluate(files, qrels=QRELS, rules=rules)
+    by_measure = {matrix.measure: matrix for matrix in found.matrices}
+    assert set(by_measure) == {"nDCG@20", "AP", "P(rel=2)@10"}
+    for expected in ours.matrices:
+        mine = by_measure[expected.measure]
+        assert mine.runs == expected.runs and mine.topics == expected.topics
+        assert mine.values == pytest.approx(expected.values, abs=1e-12)
+
+
+def test_a_plain_frame_of_runs_by_topics(evaluation: riskcli.Evaluation) -> None:
+    matrix = evaluation.matrices[0]
+    frame = pd.DataFrame(matrix.values, index=list(matrix.runs), columns=list(matrix.topics))
+    mine = riskcli.risk_table(frame, "indriCASP").to_frame().drop(columns="measure")
+    expected = riskcli.risk_table(matrix, "indriCASP").to_frame().drop(columns="measure")
+    pd.testing.assert_frame_equal(mine, expected)
+    pd.testing.assert_frame_equal(
+        matrix.to_frame(), frame.rename_axis(index="run", columns="topic")
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"1": [0.5, np.nan]}, index=["a", "b"]), "run b, topic 1: the score is nan"),
+        (pd.DataFrame({"1": ["x"]}, index=["a"]), "is no number"),
+        (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "'a' occurs twice"),
+    ],
+)
+def test_frames_that_are_no_matrix_are_refused(frame: pd.DataFrame, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        riskcli.risk_table(frame)
+
+
+# ---------------------------------------------------------------- results
+
+
+def test_a_table_carries_what_it_rests_on(evaluation: riskcli.Evaluation) -> None:
+    table = riskcli.risk_table(evaluation, "indriCASP")
+    assert table.settings["topics"] == "relevant" and table.settings["gamma"] == 0.05
+    assert [kind for _, kind in table.inputs] == ["run"] * 3 + ["qrels"]
+    assert "unanswered-topics" in [note.code for note in table.notes]
+
+
+def test_results_show_themselves(evaluation: riskcli.Evaluation) -> None:
+    table = riskcli.risk_table(evaluation, "indriCASP")
+    shown = repr(table)
+    assert shown.startswith("ERR@20, baseline indriCASP, α = 1") and "▲ better" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "<table>" in table._repr_html_() and "caspPlus" in table._repr_html_()
+    assert shown.index("caspPlus") < shown.index("partial46")
+
+
+def test_results_are_written_in_any_form(evaluation: riskcli.Evaluation, tmp_path: Path) -> None:
+    table = riskcli.risk_table(evaluation, "indriCASP").sorted_by("mean")
+    for suffix in ("csv", "tsv", "json", "jsonl", "md", "txt", "tex", "html"):
+        table.write(tmp_path / f"out.{suffix}")
+        assert (tmp_path / f"out.{suffix}").stat().st_size > 500
+    assert (tmp_path / "out.csv").read_text() == table.to_text("csv")
+    files = [SAMPLES / f"{name}.run" for name in NAMES]
+    ran = riskeval("score", *files, "-q", QRELS, "-b", "indriCASP", "-f", "json")
+    assert json.loads(ran.out) == json.loads((tmp_path / "out.json").read_text())
+    with pytest.raises(UsageError, match="did you mean"):
+        table.to_text("marckdown")
+
+
+def test_the_frame_has_the_columns_and_kinds_of_the_contract() -> None:
+    matrix = ScoreMatrix("m", ("a", "b"), ("1", "2", "3"), np.array([[0.1, 0.5, 0.4], [0.3] * 3]))
+    frame = riskcli.risk_table(matrix, "a", options=Options(alphas=(0.0, 5.0))).to_frame()
+    assert frame["wins"].dtype == "Int64" and frame["urisk"].dtype == "float64"
+    assert frame["topics"].dtype == "int64" and frame["rank_mean"].tolist() == [1, 2, 1, 2]
+    assert frame.loc[0, "mean_flag"] == ""
