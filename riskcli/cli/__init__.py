@@ -13,10 +13,14 @@ COMMANDS = {
     "explain": "How one run's number and its flag came about.",
     "significance": "Which runs differ: all pairs, or each from the baseline.",
     "sweep": "At which alpha verdicts change: swaps, significance, break-even.",
+    "bias": "How far the verdict depends on the baseline: each run in turn.",
+    "agree": "How far rankings by the measures agree.",
     "topics": "Where a run's risk comes from, topic by topic.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "config": "The options in force here, and where each value came from.",
+    "help": "What a measure, a column or an exit code means.",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
+    "plot": "Figures for papers: SVG, PNG, PDF, HTML.",
     "report": "A leaderboard to publish: one page that computes in the browser.",
 }
 """Every command with the line that the help shows; its module bears its name."""
