@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, Value, tidy
+from riskcli.report.result import Result, Shown, Value, tidy
 from riskcli.results import as_matrices, described
 from riskcli.risk.agreement import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.risk.comparison import Comparison
@@ -24,6 +24,8 @@ from riskcli.risk.table import Options, comparisons
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 
@@ -65,8 +67,8 @@ class Agreed:
     overlap: Overlap
 
 
-@dataclass(frozen=True)
-class Agreement:
+@dataclass(frozen=True, repr=False)
+class Agreement(Shown):
     """Every ordered pair of rankings, and what they rest on."""
 
     rankings: tuple[Ranking, ...]
@@ -80,14 +82,16 @@ class Agreement:
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
 
+    def displays(self, width: int) -> Sequence[Display]:
+        """A matrix for each coefficient."""
+        from riskcli.report.agreement_display import displays
+
+        return displays(self, width)
+
     def result(self) -> Result:
         """A row an ordered pair."""
         rows = [_row(self, pair) for pair in self.pairs]
         return Result(COLUMNS, rows, self.settings, self.inputs, self.notes, self.skipped)
-
-    def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame."""
-        return self.result().to_frame()
 
 
 def ranking_agreement(

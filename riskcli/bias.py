@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,13 +14,15 @@ from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.parts import Tables, part_of
-from riskcli.report.result import Result, Value, tidy
+from riskcli.report.result import Result, Shown, Value, tidy
 from riskcli.results import as_matrices
 from riskcli.risk.bias import Baselines, Components, each_as_baseline, principal_components
 from riskcli.risk.table import rank
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 Part = Literal["urisk", "baselines", "components", "friedman"]
@@ -58,8 +60,8 @@ class MatrixBias:
         return (*self.runs, *self.found.names)
 
 
-@dataclass(frozen=True)
-class Bias:
+@dataclass(frozen=True, repr=False)
+class Bias(Shown):
     """The matrices of a call, and what they rest on."""
 
     parts: tuple[MatrixBias, ...]
@@ -67,6 +69,12 @@ class Bias:
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """All parts as tables."""
+        from riskcli.report.bias_display import displays
+
+        return displays(self, width, None)
 
     def result(self, part: Part = "urisk") -> Result:
         """The rows of one part; JSON has the others beside them."""

@@ -15,7 +15,7 @@ from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.convention import MINUS
 from riskcli.report.parts import Tables, part_of
-from riskcli.report.result import Result, Value, tidy
+from riskcli.report.result import Result, Shown, Value, tidy
 from riskcli.results import as_matrices, described
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
@@ -30,6 +30,8 @@ from riskcli.risk.table import Convention, Options, comparisons, rank
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 Part = Literal["series", "events"]
@@ -67,8 +69,8 @@ class Swept:
     convention: Convention = "plain"
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
     """All sweeps of a call, and what they rest on."""
 
     parts: tuple[Swept, ...]
@@ -77,6 +79,12 @@ class Sweep:
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """What changes, then a table for each measure."""
+        from riskcli.report.sweep_display import displays
+
+        return displays(self, width, None, None)
 
     def result(self, part: Part = "series") -> Result:
         """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""

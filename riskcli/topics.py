@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.convention import MINUS, negative
-from riskcli.report.result import Result, Value, tidy
+from riskcli.report.result import Result, Shown, Value, tidy
 from riskcli.results import as_matrices, described
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
@@ -26,6 +26,8 @@ from riskcli.risk.topics import TopicRisk, exploratory
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 Order = Literal["loss", "topic"]
@@ -62,8 +64,8 @@ class RunTopics:
         return replace(self, topics=tuple(self.topics[i] for i in kept), columns=columns)
 
 
-@dataclass(frozen=True)
-class TopicTable:
+@dataclass(frozen=True, repr=False)
+class TopicTable(Shown):
     """The topics of every run asked for, and what they rest on."""
 
     parts: tuple[RunTopics, ...]
@@ -72,7 +74,6 @@ class TopicTable:
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def only_flagged(self) -> TopicTable:
         """Only the topics that are flagged."""
@@ -84,6 +85,12 @@ class TopicTable:
         kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
         return replace(self, parts=tuple(kept))
 
+    def displays(self, width: int) -> Sequence[Display]:
+        """A table for each run, measure, baseline and alpha."""
+        from riskcli.report.topics_display import displays
+
+        return displays(self, width)
+
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
         rows = [row for part in self.parts for row in _rows(part)]
@@ -91,10 +98,6 @@ class TopicTable:
         return Result(
             COLUMNS, rows, self.settings, self.inputs, self.notes, self.skipped, {"totals": totals}
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame."""
-        return self.result().to_frame()
 
 
 def topic_table(

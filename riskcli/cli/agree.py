@@ -45,7 +45,6 @@ def agree(
     from riskcli.cli.rendering import write
     from riskcli.cli.tables import default_baseline_note
     from riskcli.evaluation import based_on
-    from riskcli.report.agreement_display import displays
 
     evaluation = inputs.evaluate(against.wanted)
     options = against.options(evaluation.added, swept=True)
@@ -59,11 +58,5 @@ def agree(
     )
     found = based_on(found, evaluation, default_baseline_note(against))
     tell(found.notes, inputs.quiet)
-    write(
-        found.result(),
-        lambda width: displays(found, width),
-        form,
-        output.output,
-        **output.words,
-    )
+    write(found.result(), found.displays, form, output.output, **output.words)
     return inputs.exit_code(found.skipped)

@@ -55,7 +55,6 @@ def topics(
     from riskcli.cli.rendering import write
     from riskcli.cli.tables import default_baseline_note
     from riskcli.evaluation import based_on
-    from riskcli.report.topics_display import displays
     from riskcli.topics import topic_table
 
     evaluation = inputs.evaluate(against.wanted)
@@ -71,11 +70,5 @@ def topics(
     tell(table.notes, inputs.quiet)
     table = table.only_flagged() if only_flagged else table
     table = table.top(top) if top else table
-    write(
-        table.result(),
-        lambda width: displays(table, width),
-        form,
-        output.output,
-        **output.words,
-    )
+    write(table.result(), table.displays, form, output.output, **output.words)
     return inputs.exit_code(table.skipped)

@@ -17,10 +17,10 @@ def displays(bias: Bias, width: int, part: Part | None) -> list[Display]:
     made: list[Display] = []
     for one in bias.parts:
         order = [int(row) for row in np.argsort(-one.means, kind="stable")]
-        if part in (None, "urisk", "friedman"):
-            matrix = _matrix(one, order)
-            made += folded(matrix, width, fixed=2) if part != "friedman" else []
-            made.append(Display("", [], [], _friedman_words(one)))
+        if part in (None, "urisk"):
+            made += folded(_matrix(one, order), width, fixed=2)
+        if part in (None, "friedman"):
+            made.append(_friedman(one))
         if part in (None, "baselines"):
             made.append(_baselines(one, order))
         if part in (None, "components"):
@@ -52,20 +52,23 @@ def _cell(one: MatrixBias, row: int, place: int) -> Cell:
     return Cell(decimal(value, 3), rank=None if np.isnan(rank) else int(rank))
 
 
-def _friedman_words(one: MatrixBias) -> list[str]:
+def _friedman(one: MatrixBias) -> Display:
     """The test, and what it does and does not say."""
     test = one.found.friedman
-    figures = (
-        f"Friedman's test ({len(one.runs)} runs, each as baseline): χ² = {decimal(test.chi2, 2)}, "
-        f"{test.degrees} degrees of freedom, {p_value(test.p)}; Kendall's W = "
-        f"{decimal(test.w, 3)}."
-    )
+    headings = [Heading("χ²"), Heading("df"), Heading("p"), Heading("Kendall's W")]
+    row = [
+        Cell(decimal(test.chi2, 2)),
+        Cell(str(test.degrees)),
+        Cell(p_value(test.p)),
+        Cell(decimal(test.w, 3)),
+    ]
     meaning = (
         "A small p says that runs differ consistently across baselines; it does not by itself say "
         "that rankings change with the baseline. W is 1 where every baseline ranks the runs alike, "
-        "near 0 where they have nothing in common."
+        "near 0 where their rankings have nothing in common."
     )
-    return [figures, meaning]
+    title = f"Friedman's test: {len(one.runs)} runs, each of them as baseline ({one.measure})"
+    return Display(title, headings, [row], [meaning])
 
 
 def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:

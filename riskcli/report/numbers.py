@@ -18,7 +18,7 @@ def decimal(value: float | None, decimals: int) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """`p = 0.031` with two figures, small ones as a bound."""
+    """A p-value with two figures, small ones as a bound."""
     if p is None or math.isnan(p):
-        return f"p {UNDEFINED}"
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+        return UNDEFINED
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"

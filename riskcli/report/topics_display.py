@@ -72,7 +72,7 @@ def _foot(part: RunTopics, name: str, _title: str, decimals: int) -> Cell:
         "delta": lambda: part.totals["mean"] - part.baseline_mean,
         "w": lambda: part.totals["urisk"],
     }
-    return Cell(decimal(totals[name](), decimals) if name in totals else "", strong=True)
+    return Cell(decimal(totals[name](), decimals), strong=True) if name in totals else Cell("")
 
 
 def _totals_lines(part: RunTopics) -> list[str]:
