@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from riskcli.bias import Bias, baseline_bias
     from riskcli.check.gate import judge
     from riskcli.check.grammar import parse_rule
+    from riskcli.check.policy import policy
     from riskcli.effectiveness.measures import parse_measure
     from riskcli.effectiveness.scoring import Scorer
     from riskcli.errors import InputError, RiskevalError, UsageError
@@ -79,6 +80,7 @@ _HOMES = {
     "explain_run": "riskcli.explain",
     "judge": "riskcli.check.gate",
     "parse_rule": "riskcli.check.grammar",
+    "policy": "riskcli.check.policy",
 }
 
 __all__ = [
@@ -107,6 +109,7 @@ __all__ = [
     "judge",
     "parse_measure",
     "parse_rule",
+    "policy",
     "qrels_from_frame",
     "ranking_agreement",
     "read_qrels",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.console import ROOT, Example, examples, on_terminal
 LONG_NUMBER = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")
 """A number at full precision, whose last digit may differ between versions of numpy and scipy."""
 
+FLAGS = re.MULTILINE | re.DOTALL
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = [
     pytest.param(example, id=f"{document.relative_to(ROOT)}-{place}")
@@ -45,9 +48,28 @@ def test_ci_calls_the_very_test_command_of_the_readme() -> None:
         assert command in script
 
 
-def test_python_example_of_the_readme_runs() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)
-    assert len(names["frame"]) == 18  # type: ignore[arg-type]
+PYTHON = [
+    pytest.param(document, id=str(document.relative_to(ROOT)))
+    for document in DOCUMENTS
+    if "```python" in document.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("document", PYTHON)
+def test_python_examples_give_what_the_document_shows(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document's examples run one after the other, in a copy of the project's data."""
+    for name in ("sample_runs", "qrels"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", document.read_text(encoding="utf-8"), flags=FLAGS
+    )
+    session = doctest.DocTestParser().get_doctest(
+        "\n".join(blocks), {}, str(document), str(document), 0
+    )
+    assert session.examples
+    output: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(session, out=output.append)
+    assert not output, "".join(output)

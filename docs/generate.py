@@ -1,0 +1,144 @@
+"""Write the parts of the documentation that the program knows best.
+
+    python docs/generate.py
+
+makes docs/commands.md (from every command's --help), docs/reference.md (measures, columns, exit
+codes, from their declarations) and docs/riskeval.schema.json. The tests fail where they are stale.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from riskcli.cli import COMMANDS, load_command, riskeval
+from riskcli.effectiveness.measures import FAMILIES
+from riskcli.report.glossary import EXIT_CODES, columns_of
+from riskcli.risk.measures import all_columns, measures
+
+DOCS = Path(__file__).parent
+WIDTH = 96
+
+
+def commands() -> str:
+    """The help of every command."""
+    parts = [
+        "# Commands\n",
+        "Made from the program's own help by `python docs/generate.py`.\n",
+        f"```text\n{_help(riskeval, 'riskeval')}\n```\n",
+    ]
+    for name in COMMANDS:
+        shown = _help(load_command(name), f"riskeval {name}")
+        parts.append(f"## {name}\n\n```text\n{shown}\n```\n")
+    return "\n".join(parts)
+
+
+def _help(command: click.Command, name: str) -> str:
+    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    return command.get_help(context).rstrip()
+
+
+def reference() -> str:
+    """Measures, columns, effectiveness measures and exit codes."""
+    lines = [
+        "# Reference",
+        "",
+        "Made from the program's declarations by `python docs/generate.py`.",
+    ]
+    lines += ["", "## Risk measures", ""]
+    for measure in measures():
+        columns = ", ".join(f"`{name}`" for name in columns_of(measure))
+        lines += [
+            f"### {measure.title} (`{measure.id}`)", "",
+            f"{measure.summary[0].upper()}{measure.summary[1:]}.", "",
+            f"    {measure.formula}", "", measure.reading, "",
+            f"Source: {measure.source}. Columns: {columns}.", "",
+        ]  # fmt: skip
+    lines += [
+        "## Columns",
+        "",
+        "In the order of the machine formats. Empty or null: undefined.",
+        "",
+    ]
+    lines += ["| column | kind | meaning |", "|:--|:--|:--|"]
+    lines += [f"| `{c.name}` | {c.kind} | {_cell(c.meaning)} |" for c in all_columns()]
+    lines += ["", "## Effectiveness measures", ""]
+    lines += ["| name | what | trec_eval's names |", "|:--|:--|:--|"]
+    for family in FAMILIES:
+        trec = ", ".join(f"`{name}`" for name in (family.plain, family.cut) if name) or "–"
+        lines.append(f"| `{family.name}` | {_cell(family.summary)} | {trec} |")
+    lines += ["", "## Exit codes", "", "| code | meaning |", "|--:|:--|"]
+    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    return "\n".join([*lines, ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def schema() -> str:
+    """The JSON that `riskeval score -f json` writes, as a JSON Schema."""
+    kinds: dict[str, dict[str, Any]] = {
+        "name": {"type": "string"},
+        "number": {"type": ["number", "null"]},
+        "count": {"type": ["number", "null"], "minimum": 0},
+        "p": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        "flag": {"enum": ["better", "worse", ""]},
+        "rank": {"type": ["integer", "null"], "minimum": 1},
+    }
+    properties = {
+        column.name: {**kinds[column.kind], "description": column.meaning}
+        for column in all_columns()
+    }
+    text = {"type": "string"}
+    whole = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "riskeval score -f json",
+        "type": "object",
+        "required": ["riskeval", "settings", "inputs", "warnings", "rows"],
+        "properties": {
+            "riskeval": {**text, "description": "version of the program"},
+            "settings": {"type": "object", "description": "what the numbers depend on"},
+            "inputs": _list_of({"path": text, "sha256": _checksum(), "kind": text}),
+            "warnings": _list_of({"code": text, "message": text}),
+            "skipped": _list_of(
+                {"path": text, "line": {"type": ["integer", "null"]}, "code": text, "message": text}
+            ),
+            "rows": _list_of(properties),
+        },
+        "additionalProperties": False,
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _checksum() -> dict[str, Any]:
+    return {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+
+
+def _list_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """An array of objects with exactly these members."""
+    return {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": list(properties),
+            "properties": properties,
+            "additionalProperties": False,
+        },
+    }
+
+
+GENERATED = {"commands.md": commands, "reference.md": reference, "riskeval.schema.json": schema}
+
+
+def main() -> None:
+    """Write all of them."""
+    for name, make in GENERATED.items():
+        (DOCS / name).write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
