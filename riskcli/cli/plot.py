@@ -1,0 +1,58 @@
+"""`riskeval plot`: figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from riskcli.cli.options import PATH, Against, Inputs, against_options, input_options
+from riskcli.report.plots import KINDS
+
+_KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in KINDS.items())
+
+
+@click.command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
+@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
+@input_options
+@against_options
+@click.option(
+    "-o", "--output", required=True, type=PATH, help="The file: .svg, .png, .pdf, .html or .json."
+)
+@click.option(
+    "--run", "names", multiple=True, metavar="NAME", help="A run to show or bring out. Repeatable."
+)
+@click.option("--of", metavar="NAME", help="alpha: a risk measure; topics: tr or tj.")
+@click.option("--width", type=click.IntRange(100, 4000), help="Pixels of a panel.")
+@click.option("--height", type=click.IntRange(50, 4000), help="Pixels of a panel.")
+@click.option("--seed", type=int, default=20161, show_default=True, help="Random seed of qq.")
+def plot(
+    kind: str,
+    inputs: Inputs,
+    against: Against,
+    output: Path,
+    names: tuple[str, ...],
+    of: str | None,
+    width: int | None,
+    height: int | None,
+    seed: int,
+) -> int:
+    """A figure of RUNS, drawn as the file's suffix asks.
+
+    One effectiveness measure at a time: the first, or that of --measure.
+    """
+    from riskcli.cli.notes import tell
+    from riskcli.cli.tables import default_baseline_note
+    from riskcli.report.output import emit
+    from riskcli.report.plots.request import Request
+    from riskcli.report.plots.save import drawn, form_of
+
+    form = form_of(output)
+    evaluation = inputs.evaluate(against.wanted)
+    options = against.options(evaluation.added)
+    ranged = bool(against.alphas or against.alpha_hats)
+    request = Request(evaluation.matrices[0], options, names, of, width, height, seed, ranged)
+    content = drawn(kind, request, form)
+    tell([*evaluation.notes, *default_baseline_note(against), *request.notes], inputs.quiet)
+    emit(content, output)
+    return inputs.exit_code(evaluation.skipped)

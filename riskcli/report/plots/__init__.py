@@ -1,0 +1,19 @@
+"""Figures for papers and pages: a module a kind, each with a `FIGURE` that is listed here.
+
+The modules of the kinds are imported when one is drawn: they need the extra `plots`.
+"""
+
+from __future__ import annotations
+
+KINDS = {
+    "alpha": "a risk measure over alpha, a line a run, events marked",
+    "topics": "TR or TJ of every topic, a panel a run and alpha, critical values drawn",
+    "wins": "how many topics gain and lose how much (SIGIR'12, Figure 1)",
+    "profile": "the score on every topic, a line a run (SIGIR'16, Figure 1)",
+    "pca": "runs as points on the two axes on which they differ most (ECIR'14, Figures 1 and 2)",
+    "box": "differences to the baseline, a box a run (ECIR'20, Figure 1)",
+    "qq": "bootstrap replicates of mean w against the normal, a panel a loss (ECIR'20, Figure 3)",
+    "tradeoff": "gain against risk, break-even and proportional lines (SIGIR'12, Figure 2)",
+    "heatmap": "z of every run on every topic",
+}
+"""Every kind of figure, with the line that the help shows; its module bears its name."""

@@ -1,0 +1,48 @@
+"""A figure as a file: one description, five forms, no browser and no network."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from pathlib import Path
+
+from riskcli.errors import UsageError
+from riskcli.report.plots import KINDS
+from riskcli.report.plots.request import Request
+
+FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
+_PIXELS = 200
+
+
+def form_of(output: Path) -> str:
+    """The form that the file's suffix asks for."""
+    form = FORMS.get(output.suffix.lower())
+    if form is None:
+        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMS)}")
+    return form
+
+
+def drawn(kind: str, request: Request, form: str) -> bytes:
+    """The figure of that kind in that form."""
+    if kind not in KINDS:
+        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(KINDS)}")
+    try:
+        import altair as alt
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
+        ) from error
+    alt.data_transformers.disable_max_rows()
+    module = import_module(f"{__package__}.{kind}")
+    from riskcli.report.plots.style import finished
+
+    chart = finished(module.draw(request))
+    if form == "json":
+        return f"{chart.to_json(indent=2)}\n".encode()
+    if form == "html":
+        return str(chart.to_html(inline=True)).encode()
+    stream = io.BytesIO() if form in ("png", "pdf") else io.StringIO()
+    chart.save(stream, format=form, **({"ppi": _PIXELS} if form == "png" else {}))
+    content = stream.getvalue()
+    return content if isinstance(content, bytes) else content.encode()
