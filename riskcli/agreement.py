@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.result import Result, Shown, Value, tidy
-from riskcli.results import as_matrices, described
+from riskcli.results import Fit, as_matrices, described, loss_record
 from riskcli.risk.agreement import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
@@ -115,22 +117,25 @@ def ranking_agreement(
         raise UsageError(f"rankings are compared at one alpha, found {len(options.alphas)}")
     chosen = _chosen_measures(of)
     rankings: list[Ranking] = []
+    fits: list[Fit] = []
+    notes: list[Note] = []
     for matrix in as_matrices(scores):
         for loss in dict.fromkeys([LINEAR, options.loss]):
-            rankings += _rankings(matrix, replace(options, loss=loss), chosen)
+            comparison = _only_comparison(matrix, replace(options, loss=loss))
+            rankings += _rankings(matrix, comparison, loss, options.alphas[0], chosen)
+            fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
+            found = cautions(matrix, comparison, ())
+            notes += [note for note in found if note.code == "negative-score"]
     pairs = [
         _agreed(rankings, first, second, persistence, depth)
-        for first in range(len(rankings))
-        for second in range(len(rankings))
-        if first != second
+        for first, second in permutations(range(len(rankings)), 2)
     ]
-    settings = {
-        **described(options), "alphas": list(options.alphas), "of": [m.id for m in chosen],
-        "persistence": persistence, "depth": depth,
-    }  # fmt: skip
+    record, doubts = loss_record(fits, options.loss)
+    settings = {**described(options), **record, "alphas": list(options.alphas)}
+    settings |= {"of": [m.id for m in chosen], "persistence": persistence, "depth": depth}
     return Agreement(
         tuple(rankings), tuple(pairs), ", ".join(names), options.alphas[0], persistence, depth,
-        settings,
+        settings, notes=tuple(dict.fromkeys([*notes, *doubts])),
     )  # fmt: skip
 
 
@@ -142,25 +147,28 @@ def _chosen_measures(of: Sequence[str]) -> list[RiskMeasure]:
     return [able[name] for name in dict.fromkeys(of)] or list(able.values())
 
 
-def _rankings(
-    matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure]
-) -> Iterator[Ranking]:
-    """One a risk measure; a loss does not touch what is no risk measure."""
+def _only_comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
     found = comparisons(matrix, options)
     if len(found) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
-    (comparison,) = found
+    return found[0]
+
+
+def _rankings(
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    loss: str,
+    alpha: float,
+    chosen: Sequence[RiskMeasure],
+) -> Iterator[Ranking]:
+    """One a risk measure; a loss does not touch what is no risk measure."""
     for measure in chosen:
-        if options.loss != LINEAR and not measure.depends_on_alpha:
+        if loss != LINEAR and not measure.depends_on_alpha:
             continue
-        values = _values(comparison, measure, options.alphas[0])
+        values = measure.of(comparison, alpha if comparison.smooth is None else 0.0)
         if values is not None:
             named = dict(zip(matrix.runs, values.tolist(), strict=True))
-            yield Ranking(matrix.measure, measure, options.loss, named)
-
-
-def _values(comparison: Comparison, measure: RiskMeasure, alpha: float) -> Floats | None:
-    return measure.of(comparison, 0.0 if comparison.smooth is not None else alpha)
+            yield Ranking(matrix.measure, measure, loss, named)
 
 
 def _agreed(

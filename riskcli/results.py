@@ -17,7 +17,7 @@ from riskcli.notes import Note
 from riskcli.order import natural_key
 from riskcli.report.convention import MINUS, turned
 from riskcli.report.result import Result, Shown, Value, tidy
-from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT
+from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.table import Block, Options, risk_blocks
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 Scores = Union[Evaluation, ScoreMatrix, Iterable[ScoreMatrix], "pd.DataFrame"]
 """Whatever holds scores."""
+
+
+Fit = tuple[str, str, Cubic | None]
+"""Effectiveness measure, baseline, and the loss between them (None: linear)."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +105,9 @@ def risk_table(
         found, cautions = risk_blocks(matrix, options)
         blocks += found
         gathered += cautions
-    notes = tuple(dict.fromkeys([*gathered, *_loss_notes(blocks)]))
-    settings = {**described(options), **_fitted(blocks, options)}
+    record, doubts = loss_record(((b.measure, b.baseline, b.smooth) for b in blocks), options.loss)
+    notes = tuple(dict.fromkeys([*gathered, *doubts]))
+    settings = {**described(options), **record}
     table = RiskTable(tuple(blocks), options, settings, notes=notes)
     return based_on(table, scores) if isinstance(scores, Evaluation) else table
 
@@ -176,22 +181,18 @@ def described(options: Options) -> dict[str, Any]:
     return found
 
 
-def _loss_notes(blocks: Sequence[Block]) -> list[Note]:
-    return [
-        Note("loss-falls", f"{block.measure}: {FALLING_LOSS}")
-        for block in blocks
-        if block.smooth is not None and not block.smooth.rises
+def loss_record(fits: Iterable[Fit], loss: str) -> tuple[dict[str, Any], list[Note]]:
+    """What the settings and the reader should know of the cubics in force."""
+    used = {(measure, baseline): cubic for measure, baseline, cubic in fits if cubic is not None}
+    notes = [
+        Note("loss-falls", f"{measure}, baseline {baseline}: {FALLING_LOSS}")
+        for (measure, baseline), cubic in used.items()
+        if not cubic.rises
     ]
-
-
-def _fitted(blocks: Sequence[Block], options: Options) -> dict[str, Any]:
-    """The cubics that were fitted, for the settings."""
-    if options.loss != SMOOTH_FIT:
-        return {}
-    fits = {(b.measure, b.baseline): b.smooth for b in blocks if b.smooth is not None}
-    return {
-        "fitted": [
-            {"measure": measure, "baseline": baseline, **asdict(cubic)}
-            for (measure, baseline), cubic in fits.items()
-        ]
-    }
+    if loss != SMOOTH_FIT:
+        return {}, notes
+    fitted = [
+        {"measure": measure, "baseline": baseline, **asdict(cubic)}
+        for (measure, baseline), cubic in used.items()
+    ]
+    return {"fitted": fitted}, notes

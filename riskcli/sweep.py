@@ -16,7 +16,7 @@ from riskcli.notes import Note
 from riskcli.report.convention import MINUS
 from riskcli.report.parts import Tables, part_of
 from riskcli.report.result import Result, Shown, Value, tidy
-from riskcli.results import as_matrices, described
+from riskcli.results import Fit, as_matrices, described, loss_record
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
@@ -128,22 +128,25 @@ def alpha_sweep(
     chosen = _chosen_measures(of)
     parts: list[Swept] = []
     notes: list[Note] = []
+    fits: list[Fit] = []
     for matrix in as_matrices(scores):
         smooth = [] if options.loss == LINEAR else comparisons(matrix, options)
+        fits += [(matrix.measure, other.baseline.name, other.smooth) for other in smooth]
         for place, plain in enumerate(comparisons(matrix, replace(options, loss=LINEAR))):
             rows = _rows_between(matrix, between)
             others = [smooth[place]] if smooth else []
             parts.append(_swept(matrix, plain, others, rows, options, chosen))
             notes += cautions(matrix, plain, options.alphas)
+    record, doubts = loss_record(fits, options.loss)
     settings = {
         **described(options),
+        **record,
         "alphas": list(options.alphas),
         "between": list(between),
         "of": [measure.id for measure in chosen],
     }
-    return Sweep(
-        tuple(parts), settings, options.significance.gamma, notes=tuple(dict.fromkeys(notes))
-    )
+    gathered = tuple(dict.fromkeys([*notes, *doubts]))
+    return Sweep(tuple(parts), settings, options.significance.gamma, notes=gathered)
 
 
 def _chosen_measures(of: Sequence[str]) -> list[RiskMeasure]:

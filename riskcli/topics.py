@@ -15,7 +15,7 @@ from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.convention import MINUS, negative
 from riskcli.report.result import Result, Shown, Value, tidy
-from riskcli.results import as_matrices, described
+from riskcli.results import Fit, as_matrices, described, loss_record
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
@@ -114,17 +114,19 @@ def topic_table(
     options = replace(options, baselines=names)
     parts: list[RunTopics] = []
     notes: list[Note] = []
+    fits: list[Fit] = []
     for matrix in as_matrices(scores):
         for comparison in comparisons(matrix, options):
             rows = _chosen_rows(matrix, comparison, runs)
+            fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             for alpha in options.levels:
                 parts += _parts(matrix, comparison, alpha, rows, options)
             notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
     ordered = [part.chosen(_order(part, order)) for part in parts]
-    settings = {**described(options), "runs": list(runs), "order": order}
-    return TopicTable(
-        tuple(ordered), settings, options.significance.gamma, notes=tuple(dict.fromkeys(notes))
-    )
+    record, doubts = loss_record(fits, options.loss)
+    settings = {**described(options), **record, "runs": list(runs), "order": order}
+    gathered = tuple(dict.fromkeys([*notes, *doubts]))
+    return TopicTable(tuple(ordered), settings, options.significance.gamma, notes=gathered)
 
 
 def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, runs: Sequence[str]) -> list[int]:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from riskcli import Options, Significance, UsageError, risk_table
+from riskcli import (
+    Options,
+    Significance,
+    UsageError,
+    alpha_sweep,
+    ranking_agreement,
+    risk_table,
+    topic_table,
+)
 from riskcli.risk.losses import PUBLISHED, Cubic, fences, through_fences
 from riskcli.risk.paired import two_sided_p
 from tests import reference
@@ -173,3 +182,25 @@ def test_significance_knows_the_linear_loss_only() -> None:
     ran = riskeval("significance", SAMPLES, "--loss", "smooth")
     assert (ran.code, ran.out) == (2, "")
     assert "linear loss" in ran.err
+
+
+def test_every_analysis_records_a_fit_and_doubts_one_that_falls() -> None:
+    rng = np.random.default_rng(2)
+    values = np.clip(rng.normal(0.5, 0.22, (4, 30)), 0, 1)
+    options = Options(alphas=(0.0, 5.0), loss="smooth:fit")
+    one_alpha = Options(loss="smooth:fit")
+    found: list[Any] = [
+        risk_table(named(values), "r0", options=options),
+        topic_table(named(values), baseline="r0", options=options),
+        alpha_sweep(named(values), "r0", options=options),
+        ranking_agreement(named(values), "r0", options=one_alpha),
+    ]
+    records = [each.settings["fitted"] for each in found]
+    assert all(record == records[0] for record in records)
+    (fit,) = records[0]
+    cubic = Cubic(fit["cube"], fit["square"], fit["slope"])
+    delta = (values[1:] - values[0]).ravel()
+    assert cubic == through_fences(*fences(delta))
+    for each in found:
+        assert any(note.code == "loss-falls" for note in each.notes) != cubic.rises
+    assert not cubic.rises
