@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WORD = 8
+_ROWS_AT_ONCE = 1 << 14
+"""So few that what is worked on stays in the processor's cache."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _TOPIC_MIX = np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF = np.uint64(29)
@@ -29,22 +31,43 @@ def _hashes(docnos: Any) -> NDArray[np.uint64]:
     count = len(docnos)
     offsets = np.frombuffer(docnos.buffers()[1], dtype=np.int64)
     offsets = offsets[docnos.offset : docnos.offset + count + 1]
-    start, end = offsets[:-1], offsets[1:]
-    length = end - start
     text = docnos.buffers()[2]
-    word_count = len(text) - _WORD + 1
-    if word_count < 1 or np.any(end < _WORD):
+    if len(text) < _WORD or offsets[1] < _WORD:
         text = bytes(_WORD) + text.to_pybytes()
-        start, end = start + _WORD, end + _WORD
-        word_count = len(text) - _WORD + 1
-    words: NDArray[np.uint64] = np.ndarray((word_count,), dtype="<u8", buffer=text, strides=(1,))
+        offsets = offsets + _WORD
+    hashes: NDArray[np.uint64] = np.empty(count, dtype=np.uint64)
+    for row in range(0, count, _ROWS_AT_ONCE):
+        edges = offsets[row : row + _ROWS_AT_ONCE + 1]
+        hashes[row : row + _ROWS_AT_ONCE] = _some_hashes(text, edges[:-1], edges[1:])
+    return hashes
+
+
+def _some_hashes(text: Any, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The hashes of the strings between those places; each end is at least a word into the text."""
+    length = end - start
     hashes = length.astype(np.uint64)
-    for step in range(0, int(length.max()), _WORD):
-        word = words[np.minimum(start + step, end - _WORD)]
-        hashes = (hashes ^ word) * _MIX
+    longest = int(length.max())
+    for step in range(0, longest if longest >= _WORD else 0, _WORD):
+        hashes ^= _words(text, start + step, end - _WORD)
+        hashes *= _MIX
         hashes ^= hashes >> _HALF
     short = length < _WORD
     if short.any():
-        bits = (8 * (_WORD - length[short])).astype(np.uint64)
-        hashes[short] = (words[end[short] - _WORD] >> bits) * _MIX ^ length[short].astype(np.uint64)
+        size = length[short]
+        bits = (8 * (_WORD - size)).astype(np.uint64)
+        last = _words(text, end[short] - _WORD, end[short] - _WORD)
+        hashes[short] = (last >> bits) * _MIX ^ size.astype(np.uint64)
     return hashes
+
+
+def _words(text: Any, wanted: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The eight bytes at each place that is wanted, or at the last one that a string has."""
+    places = np.minimum(wanted, last)
+    first = int(places[0])
+    stride = int(places[1]) - first if len(places) > 1 else 1
+    evenly: NDArray[np.uint64]
+    if stride > 0 and np.array_equal(places, first + stride * np.arange(len(places))):
+        evenly = np.ndarray((len(places),), "<u8", text, offset=first, strides=(stride,))
+        return evenly
+    evenly = np.ndarray((len(text) - _WORD + 1,), "<u8", text, strides=(1,))
+    return evenly[places]

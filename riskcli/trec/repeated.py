@@ -1,0 +1,69 @@
+"""Columns in which few texts stand many times, as a run's topics and its tag do.
+
+Equal texts mostly stand together. Where they do, comparing each text with the one above it finds
+them sooner than hashing every one; the codes are the same.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+_ROWS_A_LENGTH = 512
+"""Where lengths change more often than once in so many rows, hashing is quicker."""
+_ROWS_A_VALUE = 8
+
+
+def encoded(column: pa.Array) -> pa.DictionaryArray:
+    """A large_string array without nulls as codes of its distinct texts, in order of appearance."""
+    offsets, data = _layout(column)
+    starts = _starts(offsets, data)
+    if starts is None:
+        return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.string()))
+    ends = np.append(starts[1:], len(column))
+    bounds = zip(offsets[starts].tolist(), offsets[starts + 1].tolist(), strict=True)
+    whole = memoryview(data)
+    texts = [bytes(whole[start:end]) for start, end in bounds]
+    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    places = np.array([codes[text] for text in texts], dtype=np.int32)
+    return _dictionary_array(np.repeat(places, ends - starts), list(codes))
+
+
+def _layout(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Where each text begins and ends, and the bytes of all of them."""
+    _, offsets, data = column.buffers()
+    where: NDArray[np.int64] = np.frombuffer(offsets, dtype=np.int64)
+    where = where[column.offset : column.offset + len(column) + 1]
+    return where, np.frombuffer(data or b"", dtype=np.uint8)
+
+
+def _starts(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.intp] | None:
+    """The rows whose text is not that of the row above; None where there are too many."""
+    lengths = np.diff(offsets)
+    rows = len(lengths)
+    new_length = np.flatnonzero(lengths[1:] != lengths[:-1]) + 1
+    if len(new_length) > rows // _ROWS_A_LENGTH + 1:
+        return None
+    edges = [0, *new_length.tolist(), rows]
+    found: list[NDArray[np.intp]] = []
+    for first, end in pairwise(edges):
+        size = int(lengths[first])
+        part = data[offsets[first] : offsets[end]]
+        differing = np.flatnonzero(part[size:] != part[: len(part) - size])
+        if len(differing) > rows // _ROWS_A_VALUE + size:
+            return None
+        changed = np.unique(differing // max(size, 1)) + first + 1
+        found += [np.array([first]), changed]
+    return np.concatenate(found)
+
+
+def _dictionary_array(codes: NDArray[np.int32], texts: list[bytes]) -> pa.DictionaryArray:
+    """Codes and texts as Arrow has them. (`pa.array` would import pandas, which takes longer.)"""
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
+    dictionary = pa.Array.from_buffers(pa.string(), len(texts), buffers)
+    indices = pa.Array.from_buffers(pa.int32(), len(codes), [None, pa.py_buffer(codes)])
+    return pa.DictionaryArray.from_arrays(indices, dictionary)
