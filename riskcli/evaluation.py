@@ -147,12 +147,12 @@ def _only_run(part: Part) -> str:
 
 
 def _named(parts: Sequence[Part], rule: str) -> tuple[list[Part], list[Note]]:
-    runs = [(part.path, part.tag) for part in parts if part.kind == "run"]
+    runs = [(part.path, part.tag) for part in parts if not part.named]
     names, notes = name_runs(runs, rule)
     waiting = iter(names)
     named = []
     for part in parts:
-        if part.kind == "run":
+        if not part.named:
             name = next(waiting)
             matrices = tuple(replace(matrix, runs=(name,)) for matrix in part.matrices)
             part = replace(part, matrices=matrices)

@@ -133,10 +133,15 @@ def _refuse_strangers(matrix: ScoreMatrix, missing: NDArray[np.bool_]) -> None:
         raise UsageError("no topic to evaluate: the qrels hold no relevant document")
     for run, nothing in zip(matrix.runs, np.atleast_1d(missing.all(axis=1)), strict=True):
         if nothing:
-            raise UsageError(
-                f"run {run} answers none of the {counted(len(matrix.topics), 'topic')} evaluated "
-                f"({listed(matrix.topics, 3)}); are the topic ids the same?"
-            )
+            raise UsageError(answers_nothing(run, matrix.topics))
+
+
+def answers_nothing(run: str, topics: Sequence[str]) -> str:
+    """What is said of a run whose topics are all other ones."""
+    return (
+        f"run {run} answers none of the {counted(len(topics), 'topic')} evaluated "
+        f"({listed(topics, 3)}); are the topic ids the same?"
+    )
 
 
 def _note_dropped(topics: Sequence[str]) -> list[Note]:

@@ -23,7 +23,7 @@ from riskcli.matrix import ScoreMatrix, TopicRule
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import parse_run
-from riskcli.trec.scorefiles import UNNAMED, kind_of, read_scores
+from riskcli.trec.scorefiles import UNNAMED, kind_of, read_score_file
 from riskcli.trec.source import MAX_BYTES, load
 
 
@@ -38,6 +38,8 @@ class Rules:
     run_names: str = "auto"
     on_error: Literal["stop", "skip"] = "stop"
     max_bytes: int = MAX_BYTES
+    input_format: str | None = None
+    """What every file is, where content shall not tell."""
 
     def settings(self) -> dict[str, Any]:
         """The rules that a number can depend on, as machine formats record them."""
@@ -58,6 +60,8 @@ class Part:
     tags: tuple[str, ...]
     matrices: tuple[ScoreMatrix, ...]
     unknown_topics: int = 0
+    named: bool = True
+    """False for a run, or the scores of one, that its tag or its file must name."""
 
     @property
     def tag(self) -> str | None:
@@ -113,10 +117,11 @@ class Reader:
     def read(self, path: Path) -> Part:
         """The scores in, or of, one file."""
         text = load(path, self.rules.max_bytes)
-        kind = kind_of(text)
+        kind = kind_of(path, text, self.rules.input_format)
         if kind is not None:
-            matrices = read_scores(path, text, kind, self._label)
-            return Part(path, "scores", (), tuple(matrices))
+            found = read_score_file(path, text, kind, self._label)
+            tags = (found.tag,) if found.tag else ()
+            return Part(path, "scores", tags, tuple(found.matrices), named=not found.unnamed)
         run = parse_run(path, text)
         with self._lock:
             scorer = self._scorer
@@ -125,4 +130,5 @@ class Reader:
             ScoreMatrix(str(measure), ("",), tuple(topics), values[None, :])
             for measure, values in scores.items()
         ]
-        return Part(path, "run", run.tags, tuple(rows), len(run.topics) - len(topics))
+        unknown = len(run.topics) - len(topics)
+        return Part(path, "run", run.tags, tuple(rows), unknown, named=False)

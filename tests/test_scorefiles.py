@@ -159,7 +159,7 @@ KINDS: dict[bytes, str | None] = {
 
 @pytest.mark.parametrize(("text", "kind"), KINDS.items())
 def test_content_tells_the_kind(text: bytes, kind: str | None) -> None:
-    assert kind_of(text) == kind
+    assert kind_of(Path("x"), text) == kind
 
 
 def test_a_topic_called_run_is_no_header(write: Write) -> None:

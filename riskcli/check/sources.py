@@ -30,7 +30,7 @@ def with_baseline(
     """The scores of candidates and baseline in the same matrices, and the baseline's name."""
     path = Path(baseline)
     text = load(path, rules.max_bytes) if path.is_file() else b""
-    kind = kind_of(text) if text else None
+    kind = kind_of(path, text, rules.input_format) if text else None
     if kind is None:
         found = evaluate(places, qrels=qrels, rules=rules, baselines=[baseline], jobs=jobs)
         return found, found.added.get(baseline, baseline)

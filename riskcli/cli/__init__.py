@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "config": "The options in force here, and where each value came from.",
     "help": "What a measure, a column or an exit code means.",
+    "validate": "All that is wrong with run files, with file, line and code.",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
     "plot": "Figures for papers: SVG, PNG, PDF, HTML.",
     "report": "A leaderboard to publish: one page that computes in the browser.",

@@ -26,5 +26,5 @@ def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     evaluation = inputs.evaluate()
     form = format_for(output.format, output.output, FORMATS)
     tell(evaluation.notes, inputs.quiet)
-    emit(write_matrices(evaluation, form, long), output.output)
+    emit(write_matrices(evaluation, form, long, output.csv_safe), output.output)
     return inputs.exit_code(evaluation.skipped)

@@ -4,179 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from riskcli.cli.alphas import Alphas
+from riskcli.cli.gathering import PATH as PATH
+from riskcli.cli.gathering import Command, gathered
+from riskcli.cli.inputs import Files as Files
+from riskcli.cli.inputs import Inputs as Inputs
+from riskcli.cli.inputs import file_options as file_options
+from riskcli.cli.inputs import input_options as input_options
 from riskcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from riskcli.evaluation import Evaluation
-    from riskcli.reading import Rules
     from riskcli.risk.inference import Significance
     from riskcli.risk.table import Options
-
-Command = Callable[..., Any]
-PATH = click.Path(path_type=Path)
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Which runs and judgements to read, and how scores are made of them."""
-
-    runs: tuple[Path, ...]
-    qrels: Path | None
-    measures: tuple[str, ...]
-    topics: str
-    max_grade: str
-    score_precision: str
-    run_names: str
-    on_error: str
-    exit_zero: bool
-    max_bytes: int
-    jobs: int | None
-    quiet: bool
-
-    def rules(self) -> Rules:
-        """How files are turned into scores."""
-        from riskcli.reading import Rules
-
-        return Rules(
-            measures=_split_measures(self.measures),
-            topics=self.topics,  # type: ignore[arg-type]
-            max_grade=None if self.max_grade == "auto" else int(self.max_grade),
-            score_precision=self.score_precision,  # type: ignore[arg-type]
-            run_names=self.run_names,
-            on_error=self.on_error,  # type: ignore[arg-type]
-            max_bytes=self.max_bytes,
-        )
-
-    def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
-        """Read and score everything."""
-        from riskcli.cli.progress import on_terminal
-        from riskcli.evaluation import evaluate
-
-        with on_terminal(self.quiet) as progress:
-            return evaluate(
-                self.runs,
-                qrels=self.qrels,
-                rules=self.rules(),
-                baselines=baselines,
-                jobs=self.jobs,
-                progress=progress,
-            )
-
-    def exit_code(self, skipped: Sequence[object]) -> int:
-        """1 where a file was left out, unless 0 was asked for."""
-        return 1 if skipped and not self.exit_zero else 0
-
-
-def _split_measures(texts: Sequence[str]) -> tuple[str, ...]:
-    """The names in a list in which some hold several, with commas outside of brackets."""
-    import re
-
-    names = [name.strip() for text in texts for name in re.split(r",(?![^()]*\))", text)]
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    name = "N|auto"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        text = str(value)
-        if text != "auto" and not (text.isdecimal() and 1 <= int(text) <= 60):
-            self.fail(f"{text!r} is neither a whole number from 1 to 60 nor auto", param, ctx)
-        return text
-
-
-def _apply_settings(ctx: click.Context, option: click.Parameter, profile: str | None) -> None:
-    from riskcli.cli.configuration import apply_settings
-
-    apply_settings(ctx, option, profile)
-
-
-_INPUT_OPTIONS = [
-    click.option(
-        "--profile",
-        metavar="NAME",
-        is_eager=True,
-        expose_value=False,
-        callback=_apply_settings,
-        help="Take settings from this profile of riskeval.toml, too.",
-    ),
-    click.argument("runs", nargs=-1, required=True, type=PATH),
-    click.option(
-        "-q", "--qrels", type=PATH, help="Judgements. [default: ./qrels or RUNS/../qrels]"
-    ),
-    click.option(
-        "-m",
-        "--measure",
-        "measures",
-        multiple=True,
-        metavar="NAME",
-        help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
-        "[default: ERR@20 and nDCG@20]",
-    ),
-    click.option(
-        "--topics",
-        type=click.Choice(["relevant", "judged", "common"]),
-        default="relevant",
-        show_default=True,
-        help="Which topics count: those of the qrels with a relevant document, all of the qrels, "
-        "or those with a relevant document that every run answers.",
-    ),
-    click.option(
-        "--max-grade",
-        type=_MaxGrade(),
-        default="4",
-        show_default=True,
-        help="Highest grade that ERR expects; auto takes it from the qrels.",
-    ),
-    click.option(
-        "--score-precision",
-        type=click.Choice(["single", "double"]),
-        default="single",
-        show_default=True,
-        help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
-    ),
-    click.option(
-        "--run-names",
-        type=click.Choice(["auto", "tag", "file"]),
-        default="auto",
-        show_default=True,
-        help="Name runs by their tags or their files; auto takes tags that are distinct.",
-    ),
-    click.option(
-        "--on-error",
-        type=click.Choice(["stop", "skip"]),
-        default="stop",
-        show_default=True,
-        help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
-    ),
-    click.option("--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."),
-    click.option(
-        "--max-bytes",
-        type=click.IntRange(min=1),
-        default=16 * 2**30,
-        metavar="N",
-        help="The most that one file may expand to. [default: 16 GiB]",
-    ),
-    click.option("--jobs", type=click.IntRange(min=1), help="Files read at once. [default: cores]"),
-    click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
-]
-
-
-def input_options(command: Command) -> Command:
-    """RUNS, --qrels, --measure and how to score; the command gets `inputs`."""
-    return _gathered(command, "inputs", Inputs, _INPUT_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -353,12 +197,12 @@ _TEST_OPTIONS = [
 
 def comparing_options(command: Command) -> Command:
     """--baseline, --alpha and how to test; the command gets `comparing`."""
-    return _gathered(command, "comparing", Comparing, [*_AGAINST_OPTIONS, *_TEST_OPTIONS])
+    return gathered(command, "comparing", Comparing, [*_AGAINST_OPTIONS, *_TEST_OPTIONS])
 
 
 def against_options(command: Command) -> Command:
     """--baseline, --alpha and how losses count; the command gets `against`."""
-    return _gathered(command, "against", Against, _AGAINST_OPTIONS)
+    return gathered(command, "against", Against, _AGAINST_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -369,6 +213,7 @@ class Output:
     output: Path | None
     caption: str | None = None
     label: str | None = None
+    csv_safe: bool = False
 
     def chosen_format(self, known: tuple[str, ...]) -> str:
         """The format given, of the file's suffix, or the one that suits stdout."""
@@ -377,9 +222,9 @@ class Output:
         return format_for(self.format, self.output, known)
 
     @property
-    def words(self) -> dict[str, str | None]:
-        """The caption and label asked for."""
-        return {"caption": self.caption, "label": self.label}
+    def words(self) -> dict[str, Any]:
+        """How the result is to be dressed: caption, label, and for which reader of CSV."""
+        return {"caption": self.caption, "label": self.label, "csv_safe": self.csv_safe}
 
 
 def output_options(formats: Sequence[str]) -> Callable[[Command], Command]:
@@ -394,28 +239,19 @@ def output_options(formats: Sequence[str]) -> Callable[[Command], Command]:
         ),
         click.option("-o", "--output", type=PATH, help="Write to this file, replaced as a whole."),
     ]
+    if "csv" in formats:
+        options.append(_CSV_SAFE)
     if "latex" in formats:
         options += _CAPTION_OPTIONS
-    return lambda command: _gathered(command, "output", Output, options)
+    return lambda command: gathered(command, "output", Output, options)
 
 
+_CSV_SAFE = click.option(
+    "--csv-safe",
+    is_flag=True,
+    help="Put ' before names in CSV and TSV that a spreadsheet would take for a formula.",
+)
 _CAPTION_OPTIONS = [
     click.option("--caption", metavar="TEXT", help="Title of the table, in place of its own."),
     click.option("--label", metavar="NAME", help="What to refer to the table by (latex, html)."),
 ]
-
-
-def _gathered(
-    command: Command, name: str, group: type[Any], options: Sequence[Callable[[Command], Command]]
-) -> Command:
-    """The command with these options, which reach it as one object called `name`."""
-    fields = list(group.__dataclass_fields__)
-
-    @wraps(command)
-    def gathering(**given: Any) -> Any:
-        mine = {field: given.pop(field) for field in fields if field in given}
-        return command(**{name: group(**mine)}, **given)
-
-    for option in reversed(options):
-        option(gathering)
-    return gathering

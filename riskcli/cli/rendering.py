@@ -16,6 +16,8 @@ from riskcli.report.html import as_html
 from riskcli.report.latex import as_latex
 from riskcli.report.output import emit
 from riskcli.report.result import Result
+from riskcli.report.spreadsheet import FORMATS as SPREADSHEET_FORMATS
+from riskcli.report.spreadsheet import spreadsheet_safe
 
 FILE_WIDTH = 160
 PUBLISHED_WIDTH = 120
@@ -31,13 +33,16 @@ def write(
     output: Path | None,
     caption: str | None = None,
     label: str | None = None,
+    csv_safe: bool = False,
 ) -> None:
     """The result in the form asked for, to the file or to stdout.
 
-    `caption` stands in place of the tables' own titles, `label` is what others refer to them by.
+    `caption` stands in place of the tables' own titles, `label` is what others refer to them by;
+    `csv_safe` guards those who open CSV in a spreadsheet.
     """
     if form in WRITERS:
         _refuse_words(form, caption, label)
+        result = spreadsheet_safe(result) if csv_safe and form in SPREADSHEET_FORMATS else result
         emit(WRITERS[form](result), output)
         return
     width = _width(form, output)

@@ -10,6 +10,7 @@ from riskcli.notes import counted
 from riskcli.report.display import Cell, Display, Heading, as_markdown, as_text
 from riskcli.report.escape import visible
 from riskcli.report.formats import WRITERS
+from riskcli.report.github import annotation
 
 _WORDS = {True: "pass", False: "FAIL"}
 
@@ -90,22 +91,14 @@ def as_github(gate: Gate) -> str:
     ]
     failed = sum(not verdict.passed for verdict in gate.verdicts)
     summary = f"{len(gate.verdicts) - failed} of {counted(len(gate.verdicts), 'verdict')} pass"
-    lines.append(f"::notice title=riskeval check::{summary}")
+    lines.append(annotation("notice", summary, title="riskeval check"))
     return "".join(f"{line}\n" for line in lines)
 
 
 def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
     title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
     message = f"{finding.why}; topics to blame: {blame(verdict)}" if verdict.losses else finding.why
-    return f"::{level} title={_property(title)}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return visible(text).replace("%", "%25")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return annotation(level, message, title=title)
 
 
 GATE_ONLY: dict[str, Callable[[Gate], str]] = {"junit": as_junit, "github": as_github}

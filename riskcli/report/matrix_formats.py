@@ -12,10 +12,14 @@ from riskcli.evaluation import Evaluation
 from riskcli.notes import listed
 from riskcli.report.formats import WRITERS
 from riskcli.report.result import Result
+from riskcli.report.spreadsheet import FORMATS as SPREADSHEET_FORMATS
+from riskcli.report.spreadsheet import spreadsheet_safe
 from riskcli.trec.scorefiles import LONG, METADATA_KEY, RUN
 
 
-def write_matrices(evaluation: Evaluation, form: str, long: bool) -> bytes:
+def write_matrices(
+    evaluation: Evaluation, form: str, long: bool, csv_safe: bool = False
+) -> bytes:
     """The matrices in one of the forms, wide (one measure) or long."""
     matrices = evaluation.matrices
     if not long and len(matrices) != 1:
@@ -28,7 +32,9 @@ def write_matrices(evaluation: Evaluation, form: str, long: bool) -> bytes:
     shape: Callable[[Evaluation], Result] = _long if long else _wide
     if form == "json" and not long:
         shape = _wide_json
-    return WRITERS[form](shape(evaluation)).encode("utf-8", "surrogateescape")
+    result = shape(evaluation)
+    result = spreadsheet_safe(result) if csv_safe and form in SPREADSHEET_FORMATS else result
+    return WRITERS[form](result).encode("utf-8", "surrogateescape")
 
 
 def _result(

@@ -47,6 +47,11 @@ def text_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
             yield line, raw
 
 
+def count_lines(text: bytes) -> int:
+    """The lines of a text, blank ones too; the last one needs no line end."""
+    return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+
+
 def number(text: str) -> float | None:
     """The finite decimal number that `text` spells, or None."""
     value = float(text) if _NUMBER.fullmatch(text) else math.inf

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from riskcli.errors import UsageError
 from riskcli.notes import Note
+from riskcli.trec.findings import Finding
 
 RULES = ("auto", "tag", "file")
 _ENDING = re.compile(r"\.(txt|run|res|trec|gz|bz2|xz)$", re.IGNORECASE)
@@ -40,7 +41,8 @@ def file_name(path: Path) -> str:
 def _tag_of(path: Path, tag: str | None) -> str:
     if tag is None:
         raise UsageError(
-            f"{path}: its lines carry different tags; use --run-names file to name it by its file"
+            f"{path}: its lines carry different tags, or none; "
+            "use --run-names file to name it by its file"
         )
     return tag
 
@@ -48,16 +50,29 @@ def _tag_of(path: Path, tag: str | None) -> str:
 def refuse_virtual_name(path: Path, name: str) -> None:
     """Refuse the name of a run that a virtual baseline could bear."""
     if name.startswith("@"):
-        raise UsageError(f"{path}: a run cannot be named {name!r}: '@' marks virtual baselines")
+        raise UsageError(f"{path}: {_virtual(name)}")
 
 
-def _refuse_doubles(names: Sequence[str], paths: Sequence[Path]) -> None:
+def _virtual(name: str) -> str:
+    return f"a run cannot be named {name!r}: '@' marks virtual baselines"
+
+
+def inspect_names(names: Sequence[str], paths: Sequence[Path]) -> Iterator[Finding]:
+    """What is wrong with the names of runs that are to be compared."""
     owners: dict[str, Path] = {}
     for name, path in zip(names, paths, strict=True):
-        refuse_virtual_name(path, name)
+        if name.startswith("@"):
+            yield Finding(path, None, "virtual-name", _virtual(name))
         first = owners.setdefault(name, path)
         if first is not path:
-            raise UsageError(
+            message = (
                 f"two runs are named {name!r}: {first} and {path}; "
                 "rename one, or choose names with --run-names tag|file"
             )
+            yield Finding(path, None, "shared-name", message)
+
+
+def _refuse_doubles(names: Sequence[str], paths: Sequence[Path]) -> None:
+    for found in inspect_names(names, paths):
+        virtual = found.code == "virtual-name"
+        raise UsageError(f"{found.path}: {found.message}" if virtual else found.message)

@@ -55,8 +55,12 @@ class Qrels:
 def read_qrels(path: Path | str) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
     path = Path(path)
-    text = load(path)
-    return _read_quickly(path, text) or _read_closely(path, text)
+    return parse_qrels(path, load(path))
+
+
+def parse_qrels(path: Path, text: bytes) -> Qrels:
+    """The judgements in a file's text; `path` is what errors call it."""
+    return quick_qrels(path, text) or _read_closely(path, text)
 
 
 def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, int]]:
@@ -95,7 +99,7 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
         yield Finding(path, None, "empty-file", "no judgement in this file")
 
 
-def _read_quickly(path: Path, text: bytes) -> Qrels | None:
+def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
     table = fields.columns(text, LAYOUT, _WANTED)
     if table is None:

@@ -81,9 +81,7 @@ def quick_table(text: bytes, wanted: tuple[str, ...]) -> pa.Table | None:
         return None
     topics = fields.one_chunk(table["topic"])
     scores = fields.numbers(fields.one_chunk(table["score"]), np.float64)
-    repeats = may_repeat(
-        fields.numbers(topics.indices, np.int32), fields.one_chunk(table["docno"])
-    )
+    repeats = may_repeat(fields.numbers(topics.indices, np.int32), fields.one_chunk(table["docno"]))
     return table if np.isfinite(scores).all() and not repeats else None
 
 

@@ -1,0 +1,195 @@
+"""Options that say what is read: which files, which judgements, and how scores are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from riskcli.cli.gathering import PATH, Command, gathered
+from riskcli.trec.scores import INPUT_FORMATS
+
+if TYPE_CHECKING:
+    from riskcli.evaluation import Evaluation
+    from riskcli.reading import Rules
+
+
+@dataclass(frozen=True)
+class Files:
+    """Which files to read, and how."""
+
+    runs: tuple[Path, ...]
+    qrels: Path | None
+    run_names: str
+    input_format: str | None
+    max_bytes: int
+    jobs: int | None
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Inputs(Files):
+    """Which runs and judgements to read, and how scores are made of them."""
+
+    measures: tuple[str, ...]
+    topics: str
+    max_grade: str
+    score_precision: str
+    on_error: str
+    exit_zero: bool
+
+    def rules(self) -> Rules:
+        """How files are turned into scores."""
+        from riskcli.reading import Rules
+
+        return Rules(
+            measures=_split_measures(self.measures),
+            topics=self.topics,  # type: ignore[arg-type]
+            max_grade=None if self.max_grade == "auto" else int(self.max_grade),
+            score_precision=self.score_precision,  # type: ignore[arg-type]
+            run_names=self.run_names,
+            on_error=self.on_error,  # type: ignore[arg-type]
+            max_bytes=self.max_bytes,
+            input_format=self.input_format,
+        )
+
+    def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
+        """Read and score everything."""
+        from riskcli.cli.progress import on_terminal
+        from riskcli.evaluation import evaluate
+
+        with on_terminal(self.quiet) as progress:
+            return evaluate(
+                self.runs,
+                qrels=self.qrels,
+                rules=self.rules(),
+                baselines=baselines,
+                jobs=self.jobs,
+                progress=progress,
+            )
+
+    def exit_code(self, skipped: Sequence[object]) -> int:
+        """1 where a file was left out, unless 0 was asked for."""
+        return 1 if skipped and not self.exit_zero else 0
+
+
+def _split_measures(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names in a list in which some hold several, with commas outside of brackets."""
+    import re
+
+    names = [name.strip() for text in texts for name in re.split(r",(?![^()]*\))", text)]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    name = "N|auto"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        text = str(value)
+        if text != "auto" and not (text.isdecimal() and 1 <= int(text) <= 60):
+            self.fail(f"{text!r} is neither a whole number from 1 to 60 nor auto", param, ctx)
+        return text
+
+
+def _apply_settings(ctx: click.Context, option: click.Parameter, profile: str | None) -> None:
+    from riskcli.cli.configuration import apply_settings
+
+    apply_settings(ctx, option, profile)
+
+
+_WHICH = [
+    click.option(
+        "--profile",
+        metavar="NAME",
+        is_eager=True,
+        expose_value=False,
+        callback=_apply_settings,
+        help="Take settings from this profile of riskeval.toml, too.",
+    ),
+    click.argument("runs", nargs=-1, required=True, type=PATH),
+    click.option(
+        "-q", "--qrels", type=PATH, help="Judgements. [default: ./qrels or RUNS/../qrels]"
+    ),
+]
+_SCORING = [
+    click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="NAME",
+        help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
+        "[default: ERR@20 and nDCG@20]",
+    ),
+    click.option(
+        "--topics",
+        type=click.Choice(["relevant", "judged", "common"]),
+        default="relevant",
+        show_default=True,
+        help="Which topics count: those of the qrels with a relevant document, all of the qrels, "
+        "or those with a relevant document that every run answers.",
+    ),
+    click.option(
+        "--max-grade",
+        type=_MaxGrade(),
+        default="4",
+        show_default=True,
+        help="Highest grade that ERR expects; auto takes it from the qrels.",
+    ),
+    click.option(
+        "--score-precision",
+        type=click.Choice(["single", "double"]),
+        default="single",
+        show_default=True,
+        help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
+    ),
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
+    ),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."),
+]
+_READING = [
+    click.option(
+        "--run-names",
+        type=click.Choice(["auto", "tag", "file"]),
+        default="auto",
+        show_default=True,
+        help="Name runs by their tags or their files; auto takes tags that are distinct.",
+    ),
+    click.option(
+        "--input-format",
+        type=click.Choice(INPUT_FORMATS),
+        help="What every one of RUNS is, where its content shall not tell.",
+    ),
+    click.option(
+        "--max-bytes",
+        type=click.IntRange(min=1),
+        default=16 * 2**30,
+        metavar="N",
+        help="The most that one file may expand to. [default: 16 GiB]",
+    ),
+    click.option("--jobs", type=click.IntRange(min=1), help="Files read at once. [default: cores]"),
+    click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
+]
+
+
+def input_options(command: Command) -> Command:
+    """RUNS, --qrels, --measure and how to score; the command gets `inputs`."""
+    return gathered(command, "inputs", Inputs, [*_WHICH, *_SCORING, *_READING])
+
+
+def file_options(command: Command) -> Command:
+    """RUNS, --qrels and how to read them; the command gets `files`."""
+    return gathered(command, "files", Files, [*_WHICH, *_READING])
