@@ -216,6 +216,32 @@ def test_identical_parallel_and_touching_runs_do_not_swap() -> None:
     assert not [e for e in found_in(touching, "trisk") if e.kind == "swap"]
 
 
+def test_rounding_makes_no_swaps() -> None:
+    """The same differences on other topics: sums differ in their last digits."""
+    rng = np.random.default_rng(8)
+    base = np.full(12, 0.5)
+    for _ in range(150):
+        delta = rng.uniform(-0.4, 0.4, 12)
+        values = np.array([base, base + delta, base + rng.permutation(delta)])
+        for name in ("urisk", "trisk"):
+            assert not [e for e in found_in(values, name) if e.kind == "swap"]
+
+
+def test_georisk_curves_that_nearly_touch() -> None:
+    """A hair above the tangent there are two swaps close together, a hair below it none."""
+    phi = np.vectorize(reference.phi_cdf)
+    grid = np.linspace(0, 10, 100_001)
+    gap = np.log(phi(3.0 - (1 + grid))) - np.log(phi(0.5 - 0.5 * (1 + grid)))
+    for shift, swaps in ((1e-7, 2), (-1e-7, 0)):
+        mean = np.array([0.3 * math.exp(shift), 0.3 * math.exp(gap.max())])
+        crowd = SimpleNamespace(
+            above=np.array([3.0, 0.5]), below=np.array([1.0, 0.5]), mean=mean, topics=1
+        )
+        found = swaps_of_georisk(crowd, Pairs.of([0, 1]), Span(0, 10))  # type: ignore[arg-type]
+        assert len(found.alpha) == swaps
+        assert np.allclose(found.alpha, grid[gap.argmax()], atol=0.01)
+
+
 def test_a_run_equal_to_the_baseline_is_overtaken_where_urisk_turns_negative() -> None:
     values = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.4, 0.7, 0.6]])
     (even,) = (e for e in found_in(values, "urisk") if e.kind == "break-even")

@@ -84,6 +84,14 @@ def test_totals_are_the_risk_tables(
         assert share == close(1.0) or not np.any(part.columns["zrisk_part"])
 
 
+def test_a_topic_that_drags_urisk_down_is_flagged_without_a_loss() -> None:
+    """All topics gain but one that ties: its TR is 0, its TJ is not."""
+    values = np.array([[0.25] * 10, [0.75] * 9 + [0.25]])
+    frame = topic_table(named(values), baseline="r0").to_frame()
+    (row,) = frame[frame["topic"] == "t9"].to_dict("records")
+    assert (row["delta"], row["tr"], row["flag"]) == (0.0, 0.0, "worse")
+
+
 def test_edges() -> None:
     same = np.array([[0.5, 0.25], [0.5, 0.25]])
     frame = topic_table(named(same), baseline="r0").to_frame()

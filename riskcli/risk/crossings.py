@@ -107,14 +107,10 @@ def swaps_of_trisk(paired: Paired, pairs: Pairs, span: Span) -> Swaps:
     numerator, variance = curves.numerator, curves.variance
     quartics = _product(numerator[pairs.first], variance[pairs.second])
     quartics -= _product(numerator[pairs.second], variance[pairs.first])
-    # A run equal to the baseline has TRisk 0, and meets others where their URisk is 0.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        zeros = paired.reward / paired.risk
     numbers, points = [], []
     for number in range(len(pairs.first)):
         roots = _real_parts(quartics[number])
-        here = [*roots, zeros[pairs.first[number]], zeros[pairs.second[number]]]
-        between = points_between(np.array(here), span)
+        between = points_between(np.array(roots), span)
         numbers.append(np.full(len(between), number))
         points.append(between)
     if not points:
