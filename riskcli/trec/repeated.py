@@ -25,8 +25,7 @@ def encoded(column: pa.Array) -> pa.DictionaryArray:
         return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.string()))
     ends = np.append(starts[1:], len(column))
     bounds = zip(offsets[starts].tolist(), offsets[starts + 1].tolist(), strict=True)
-    whole = memoryview(data)
-    texts = [bytes(whole[start:end]) for start, end in bounds]
+    texts = [data[start:end].tobytes() for start, end in bounds]
     codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     places = np.array([codes[text] for text in texts], dtype=np.int32)
     return _dictionary_array(np.repeat(places, ends - starts), list(codes))
