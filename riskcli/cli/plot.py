@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from riskcli.cli.options import PATH, Against, Inputs, against_options, input_options
+from riskcli.errors import UsageError
 from riskcli.report.plots import KINDS
 
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in KINDS.items())
@@ -48,6 +49,7 @@ def plot(
     from riskcli.report.plots.save import drawn, form_of
 
     form = form_of(output)
+    _refuse_what_figures_lack(kind, against, of)
     evaluation = inputs.evaluate(against.wanted)
     options = against.options(evaluation.added)
     ranged = bool(against.alphas or against.alpha_hats)
@@ -56,3 +58,13 @@ def plot(
     tell([*evaluation.notes, *default_baseline_note(against), *request.notes], inputs.quiet)
     emit(content, output)
     return inputs.exit_code(evaluation.skipped)
+
+
+def _refuse_what_figures_lack(kind: str, against: Against, of: str | None) -> None:
+    """Refuse what a figure would silently leave aside."""
+    if against.convention != "plain":
+        raise UsageError("figures know the plain convention only")
+    if against.loss != "linear" and kind not in ("topics", "qq"):
+        raise UsageError(f"--loss belongs to the figures topics and qq, {kind} has none")
+    if of is not None and kind not in ("alpha", "topics"):
+        raise UsageError(f"--of belongs to the figures alpha and topics, {kind} has none")

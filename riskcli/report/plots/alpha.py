@@ -9,16 +9,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.report.plots.labels import Frame, domain, shortened, stacked
+from riskcli.report.plots.labels import Frame, domain, shortened
+from riskcli.report.plots.lines import end_names, run_lines
 from riskcli.report.plots.request import Floats, Request
-from riskcli.report.plots.style import (
-    MOST_COLOURS,
-    QUIET,
-    colour_of,
-    dash_of,
-    rule_at,
-    values,
-)
+from riskcli.report.plots.style import MOST_COLOURS, rule_at, values
 from riskcli.risk.measures import measures
 from riskcli.sweep import Swept, alpha_sweep
 
@@ -51,16 +45,11 @@ def draw(request: Request) -> Any:
               scale=alt.Scale(domain=list(frame.y), nice=False))  # fmt: skip
     names = [swept.runs[row] for row in rows]
     quiet = [row for row in range(len(swept.runs)) if row not in rows]
-    base = alt.Chart(values(_lines(swept, series, quiet))).mark_line(
-        color=QUIET, strokeWidth=0.8, opacity=0.8
-    )
-    strong = alt.Chart(values(_lines(swept, series, rows))).mark_line(strokeWidth=2)
-    layers: list[Any] = [base.encode(x=x, y=y, detail="run:N")] if quiet else []
-    layers += [strong.encode(x=x, y=y, color=colour_of(names), strokeDash=dash_of(names))]
+    layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)
     if of == "trisk":
         layers += [rule_at(0.0, "y", dashed=False)]
     layers += _event_layers(swept, rows, x, y)
-    layers += [_names(names, series[-1, rows], frame)]
+    layers += [end_names(names, series[-1, rows], frame)]
     return alt.layer(*layers).properties(
         width=frame.width, height=frame.height, title=f"baseline {shortened(swept.baseline, 40)}"
     )
@@ -100,32 +89,9 @@ def _event_layers(swept: Swept, rows: Sequence[int], x: alt.X, y: alt.Y) -> list
     shape = alt.Shape(
         "event:N",
         scale=alt.Scale(domain=[_TITLES[k] for k in kinds], range=[_SHAPES[k] for k in kinds]),
-        legend=alt.Legend(
-            title=None,
-            orient="bottom",
-            symbolFillColor="white",
-            symbolStrokeColor="#222222",
-            symbolSize=40,
-            symbolStrokeWidth=1,
-            symbolOpacity=1,
-        ),
+        legend=alt.Legend(title=None, orient="bottom"),
     )
     marks = alt.Chart(values(shown)).mark_point(
-        filled=True, fill="white", stroke="#222222", strokeWidth=1, size=34, opacity=1
+        filled=False, fill="white", stroke="#222222", strokeWidth=1, size=34, opacity=1
     )
     return [marks.encode(x=x, y=y, shape=shape)]
-
-
-def _names(names: Sequence[str], ends: Floats, frame: Frame) -> Any:
-    """Each name at the right end of its line."""
-    points = np.column_stack([np.full(len(ends), frame.x[1]), ends])
-    heights = stacked(frame.pixels(points)[:, 1].tolist(), frame.height)
-    rows = [
-        {"run": name, "shown": shortened(name), "y": frame.height - height}
-        for name, height in zip(names, heights, strict=True)
-    ]
-    mark = alt.Chart(values(rows)).mark_text(align="left", dx=6, fontSize=11, fontWeight="bold")
-    return mark.encode(
-        x=alt.value(frame.width), y=alt.Y("y:Q", scale=None, axis=None), text="shown:N",
-        color=colour_of(names),
-    )  # fmt: skip

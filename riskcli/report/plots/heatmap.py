@@ -31,7 +31,6 @@ def draw(request: Request) -> Any:
     topics = [matrix.topics[place] for place in columns]
     width = request.width or max(200, min(13 * len(topics), 1000))
     height = request.height or max(80, min(16 * len(runs), 1100))
-    most = float(np.abs(z[rows]).max()) or 1.0
     cells = [
         {"run": run, "topic": topic, "z": round(float(z[row, place]), 4)}
         for run, row in zip(runs, rows, strict=True)
@@ -39,23 +38,24 @@ def draw(request: Request) -> Any:
     ]
     every = max(1, -(-len(topics) * 10 // int(width)))
     shown = max(1, -(-len(runs) * _LEAST_TEXT // int(height)))
-    colour = alt.Color(
-        "z:Q",
-        scale=alt.Scale(
-            domain=[most * part for part in (-1, -0.5, 0, 0.5, 1)], range=_SHADES, interpolate="lab"
-        ),
-        legend=alt.Legend(title="z", gradientLength=min(height, 160)),
-    )
     axis = alt.Axis(labelAngle=-90, values=topics[::every], labelOverlap=False)
+    title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}"
     return (
         alt.Chart(values(cells))
         .mark_rect()
         .encode(
             x=alt.X("topic:N", sort=topics, title="topic, from the highest mean score", axis=axis),
             y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(values=runs[::shown])),
-            color=colour,
+            color=_shade(float(np.abs(z[rows]).max()) or 1.0, height),
             tooltip=["run:N", "topic:N", "z:Q"],
         )
-        .properties(width=width, height=height, title=f"z of {matrix.measure}, by ZRisk at α = "
-                    f"{request.alpha:g}")
-    )  # fmt: skip
+        .properties(width=width, height=height, title=title)
+    )
+
+
+def _shade(most: float, height: int) -> Any:
+    ends = [most * part for part in (-1, -0.5, 0, 0.5, 1)]
+    scale = alt.Scale(domain=ends, range=_SHADES, interpolate="lab")
+    return alt.Color(
+        "z:Q", scale=scale, legend=alt.Legend(title="z", gradientLength=min(height, 160))
+    )

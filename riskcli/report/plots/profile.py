@@ -2,83 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from riskcli.report.plots.labels import Frame, domain, shortened, stacked
+from riskcli.matrix import ScoreMatrix
+from riskcli.report.plots.labels import Frame, domain
+from riskcli.report.plots.lines import end_names, run_lines
 from riskcli.report.plots.request import Request
-from riskcli.report.plots.style import (
-    MOST_COLOURS,
-    QUIET,
-    SHAPES,
-    colour_of,
-    dash_of,
-    values,
-)
+from riskcli.report.plots.style import MOST_COLOURS, SHAPES, colour_of, values
 
 _FEW = 12
+_MOST_LINES = 4
 
 
 def draw(request: Request) -> Any:
     """Topics in their order where they are few, else from the easiest to the hardest."""
-    matrix = request.matrix
-    rows = request.chosen(4 if len(matrix.topics) > _FEW else MOST_COLOURS)
-    order = list(range(len(matrix.topics)))
-    if len(order) > _FEW:
-        order = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+    matrix, few = request.matrix, len(request.matrix.topics) <= _FEW
+    rows = request.chosen(MOST_COLOURS if few else _MOST_LINES)
+    order = list(range(len(matrix.topics))) if few else _easiest_first(matrix)
     topics = [matrix.topics[place] for place in order]
-    width = request.width or max(320, min(12 * len(topics), 900))
-    height = request.height or 260
-    scores = matrix.values[:, order]
-    low, high = domain(scores)
-    frame = Frame((0, len(topics)), (min(low, 0.0), high), width, height)
-    every = max(1, -(-len(topics) * 10 // int(width)))
-    title = "topic" if len(topics) <= _FEW else "topic, from the highest mean score to the lowest"
-    axis = alt.Axis(
-        labelAngle=-90 if len(topics) > _FEW else 0, values=topics[::every], title=title
+    low, high = domain(matrix.values)
+    frame = Frame(
+        (0, len(topics)),
+        (min(low, 0.0), high),
+        request.width or max(320, min(12 * len(topics), 900)),
+        request.height or 260,
     )
-    x = alt.X("topic:N", sort=topics, axis=axis, scale=alt.Scale(padding=0.5))
-    y = alt.Y("score:Q", title=matrix.measure, scale=alt.Scale(domain=list(frame.y), nice=False))
-    quiet = [row for row in range(len(matrix.runs)) if row not in rows]
+    x = _topic_axis(topics, few, frame)
+    scale = alt.Scale(domain=list(frame.y), nice=False)
+    y = alt.Y("score:Q", title=matrix.measure, scale=scale)
     names = [matrix.runs[row] for row in rows]
-
-    def lines(chosen: list[int]) -> Any:
-        return alt.Chart(values([
-            {"run": matrix.runs[row], "topic": topic, "score": float(score)}
-            for row in chosen
-            for topic, score in zip(topics, scores[row], strict=True)
-        ]))  # fmt: skip
-
-    heights = frame.pixels(np.column_stack([np.zeros(len(rows)), scores[rows, -1]]))[:, 1]
-    ends = stacked(heights.tolist(), frame.height)
-    shown = [
-        {"run": name, "shown": shortened(name), "y": frame.height - end}
-        for name, end in zip(names, ends, strict=True)
-    ]
-    shape = alt.Shape(
-        "run:N",
-        scale=alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))]),
-        legend=None,
-    )
-    layers: list[Any] = []
-    if quiet:
-        thin = lines(quiet).mark_line(color=QUIET, strokeWidth=0.7, opacity=0.7, strokeJoin="round")
-        layers.append(thin.encode(x=x, y=y, detail="run:N"))
-    strong = lines(rows)
+    quiet = [row for row in range(len(matrix.runs)) if row not in rows]
+    strong = _scores(matrix, rows, order)
+    layers = run_lines(_scores(matrix, quiet, order), strong, names, x, y)
     layers += [
-        strong.mark_line(strokeWidth=1.8, strokeJoin="round").encode(
-            x=x, y=y, color=colour_of(names), strokeDash=dash_of(names)
-        ),
-        strong.mark_point(filled=True, size=26, opacity=1).encode(
-            x=x, y=y, color=colour_of(names), shape=shape
-        ),
-        alt.Chart(values(shown))
-        .mark_text(align="left", dx=4, fontSize=11, fontWeight="bold")
-        .encode(
-            x=alt.value(width), y=alt.Y("y:Q", scale=None, axis=None), text="shown:N",
-            color=colour_of(names),
-        ),
-    ]  # fmt: skip
-    return alt.layer(*layers).properties(width=width, height=height)
+        _points(strong, names, x, y),
+        end_names(names, matrix.values[rows, order[-1]], frame),
+    ]
+    return alt.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+def _easiest_first(matrix: ScoreMatrix) -> list[int]:
+    order: list[int] = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+    return order
+
+
+def _topic_axis(topics: Sequence[str], few: bool, frame: Frame) -> Any:
+    every = max(1, -(-len(topics) * 10 // int(frame.width)))
+    title = "topic" if few else "topic, from the highest mean score to the lowest"
+    axis = alt.Axis(labelAngle=0 if few else -90, values=list(topics[::every]), title=title)
+    return alt.X("topic:N", sort=list(topics), axis=axis, scale=alt.Scale(padding=0.5))
+
+
+def _scores(matrix: ScoreMatrix, rows: Sequence[int], order: Sequence[int]) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": matrix.runs[row],
+            "topic": matrix.topics[place],
+            "score": float(matrix.values[row, place]),
+        }
+        for row in rows
+        for place in order
+    ]
+
+
+def _points(rows: Sequence[dict[str, Any]], names: Sequence[str], x: Any, y: Any) -> Any:
+    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
+    shape = alt.Shape("run:N", scale=alt.Scale(domain=list(names), range=shapes), legend=None)
+    mark = alt.Chart(values(rows)).mark_point(filled=True, size=26, opacity=1)
+    return mark.encode(x=x, y=y, color=colour_of(names), shape=shape)

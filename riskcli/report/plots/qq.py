@@ -8,9 +8,11 @@ import altair as alt
 import numpy as np
 from scipy.special import ndtri
 
+from riskcli.errors import UsageError
 from riskcli.report.plots.labels import shortened
 from riskcli.report.plots.request import Floats, Request
 from riskcli.report.plots.style import COLOURS, RULE, values
+from riskcli.risk.bootstrap import mean_replicates
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.paired import Paired
 from riskcli.risk.smooth import SmoothPaired
@@ -22,7 +24,9 @@ _SHOWN = 199
 def draw(request: Request) -> Any:
     """A panel a loss: unweighted, losses 1 + alpha times, smooth. On the line is normal."""
     comparison, matrix = request.comparison, request.matrix
-    (row,) = request.chosen(1, without=comparison.baseline.own_row)[:1]
+    row, *more = request.chosen(1, without=comparison.baseline.own_row)
+    if more:
+        raise UsageError("qq shows one run: name one with --run")
     scores, baseline = matrix.values[row : row + 1], comparison.baseline.scores
     plain = Paired(scores, baseline)
     alphas = [0.0, *(alpha for alpha in request.options.alphas if alpha)]
@@ -30,7 +34,9 @@ def draw(request: Request) -> Any:
     smooth = comparison.smooth or PUBLISHED
     counted["smooth loss"] = SmoothPaired(scores, baseline, smooth).weighted(0.0)[0]
     panels = [
-        _panel(title, replicates(w, request.seed), request.width or 200, request.height or 200)
+        _panel(title, mean_replicates(w, _REPLICATES, request.seed)).properties(
+            width=request.width or 200, height=request.height or 200
+        )
         for title, w in counted.items()
     ]
     against = f"{shortened(matrix.runs[row], 40)} against {shortened(comparison.baseline.name, 40)}"
@@ -44,13 +50,7 @@ def _title(alpha: float) -> str:
     return "no weight on losses" if alpha == 0 else f"losses {1 + alpha:g} times"
 
 
-def replicates(w: Floats, seed: int, count: int = _REPLICATES) -> Floats:
-    """Means of topics drawn with replacement, in rising order."""
-    drawn = np.random.default_rng(seed).integers(0, len(w), (count, len(w)))
-    return np.sort(w[drawn].mean(axis=1))
-
-
-def _panel(title: str, means: Floats, width: int, height: int) -> Any:
+def _panel(title: str, means: Floats) -> Any:
     """Quantiles of the replicates over those of the normal, and the line of their mean and SD."""
     places = (np.arange(_SHOWN) + 0.5) / _SHOWN
     normal, found = ndtri(places), np.quantile(means, places)
@@ -62,5 +62,5 @@ def _panel(title: str, means: Floats, width: int, height: int) -> Any:
     line = alt.Chart(values(ends)).mark_line(color=RULE, strokeWidth=1.2).encode(x=x, y=y)
     dots = alt.Chart(values(rows)).mark_point(color=COLOURS[0], size=12, strokeWidth=1)
     return alt.layer(line, dots.encode(x=x, y=y)).properties(
-        width=width, height=height, title=alt.Title(title, fontSize=12, fontWeight="normal")
+        title=alt.Title(title, fontSize=12, fontWeight="normal")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from riskcli.report.plots.request import Request
 
 FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
 _PIXELS = 200
+_ENTRIES = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n){2,}", re.MULTILINE)
+_IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
 
 def form_of(output: Path) -> str:
@@ -45,4 +48,20 @@ def drawn(kind: str, request: Request, form: str) -> bytes:
     stream = io.BytesIO() if form in ("png", "pdf") else io.StringIO()
     chart.save(stream, format=form, **({"ppi": _PIXELS} if form == "png" else {}))
     content = stream.getvalue()
-    return content if isinstance(content, bytes) else content.encode()
+    return _settled(content if isinstance(content, bytes) else content.encode())
+
+
+def _settled(content: bytes) -> bytes:
+    """The same bytes for the same figure.
+
+    Ids in an SVG go on counting from one figure to the next. Entries of a PDF's dictionaries come
+    in any order; a line moved within its object moves no object, so that offsets stay true.
+    """
+    if content.startswith(b"%PDF"):
+        return _ENTRIES.sub(lambda match: b"".join(sorted(match[0].splitlines(True))), content)
+    if not content.startswith(b"<svg"):
+        return content
+    known: dict[bytes, bytes] = {}
+    return _IDS.sub(
+        lambda match: known.setdefault(match[0], match[1] + b"%d" % len(known)), content
+    )

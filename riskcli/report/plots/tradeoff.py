@@ -89,4 +89,4 @@ def _line_names(lines: Sequence[dict[str, Any]], frame: Frame) -> list[Any]:
 
 def _meet(one: dict[str, Any], other: dict[str, Any]) -> bool:
     wide = LETTER * max(len(one["shown"]), len(other["shown"]))
-    return abs(one["px"] - other["px"]) < wide and abs(one["py"] - other["py"]) < LINE
+    return bool(abs(one["px"] - other["px"]) < wide and abs(one["py"] - other["py"]) < LINE)
