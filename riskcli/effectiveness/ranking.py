@@ -5,40 +5,72 @@ Score descending, then docno descending by bytes; the rank column of the file pl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from riskcli.trec.runs import Run
+from riskcli.trec.texts import Texts
 
 Precision = Literal["single", "double"]
+Lines = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The lines of a run, topic after topic, best first.
+
+    `codes` says of each line which of the run's topics it is for, `starts` where each begins.
+    """
+
+    lines: Lines
+    codes: NDArray[np.int32]
+    starts: Lines
+
+    @property
+    def counts(self) -> Lines:
+        """How many documents each topic has."""
+        return np.diff(self.starts, append=len(self.lines))
+
+    @property
+    def places(self) -> Lines:
+        """The place of each line in its topic's ranking, 0 for the best."""
+        return np.asarray(np.arange(len(self.lines)) - self.starts[self.codes])
 
 
 def rank(run: Run, depth: int | None, precision: Precision = "single") -> dict[str, list[str]]:
-    """The first `depth` documents of each topic, best first (all of them where depth is None).
-
-    In single precision, as pytrec_eval holds them, scores tie that differ only beyond it.
-    """
-    order, keys, codes = _by_topic_and_score(run, precision)
-    if depth is not None:
-        deep_enough = _may_reach(depth, keys, codes, len(run.topics))
-        order, keys, codes = order[deep_enough], keys[deep_enough], codes[deep_enough]
-    docnos: list[str] = run.docnos.take(_as_arrow(order)).to_pylist()
-    _settle_ties(docnos, keys, codes)
-    ends = np.cumsum(np.bincount(codes, minlength=len(run.topics))).tolist()
-    starts = [0, *ends[:-1]]
+    """The first `depth` documents of each topic, best first (all of them where depth is None)."""
+    ranking = ranked(run, depth, precision)
+    names = [name.decode() for name in Texts.of_column(run.docnos).take(ranking.lines).as_bytes()]
+    bounds = zip(ranking.starts.tolist(), ranking.counts.tolist(), strict=True)
     return {
-        topic: docnos[start:end][:depth]
-        for topic, start, end in zip(run.topics, starts, ends, strict=True)
+        topic: names[start : start + count]
+        for topic, (start, count) in zip(run.topics, bounds, strict=True)
     }
 
 
-def _as_arrow(places: NDArray[np.intp]) -> pa.Array:
-    """The places as an Arrow array. (`pa.array` would import pandas, which takes longer.)"""
-    buffer = pa.py_buffer(np.ascontiguousarray(places, dtype=np.int64))
-    return pa.Array.from_buffers(pa.int64(), len(places), [None, buffer])
+def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Ranking:
+    """The lines of the first `depth` documents of each topic (None: all of them).
+
+    In single precision, as pytrec_eval holds them, scores tie that differ only beyond it.
+    """
+    lines, keys, codes = _by_topic_and_score(run, precision)
+    if depth is not None:
+        deep_enough = _may_reach(depth, keys, codes, len(run.topics))
+        lines, keys, codes = lines[deep_enough], keys[deep_enough], codes[deep_enough]
+    _settle_ties(lines, keys, codes, run)
+    ranking = Ranking(lines, codes, _starts(codes, len(run.topics)))
+    if depth is None:
+        return ranking
+    kept = ranking.places < depth
+    return Ranking(lines[kept], codes[kept], _starts(codes[kept], len(run.topics)))
+
+
+def _starts(codes: NDArray[np.int32], topics: int) -> Lines:
+    counts = np.bincount(codes, minlength=topics)
+    return np.asarray(np.cumsum(counts) - counts)
 
 
 def _by_topic_and_score(
@@ -66,11 +98,17 @@ def _may_reach(
     return np.asarray(keys >= np.repeat(keys[last_within], counts))
 
 
-def _settle_ties(docnos: list[str], keys: NDArray[np.floating], codes: NDArray[np.int32]) -> None:
-    """Sort each group of equal scores by docno, highest first. (UTF-8 sorts as its characters.)"""
-    new_group = np.ones(len(docnos) + 1, dtype=bool)
+def _settle_ties(
+    lines: Lines, keys: NDArray[np.floating], codes: NDArray[np.int32], run: Run
+) -> None:
+    """Sort each group of equal scores by docno, highest first."""
+    new_group = np.ones(len(lines) + 1, dtype=bool)
     new_group[1:-1] = (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])
     bounds = np.flatnonzero(new_group)
-    for group in np.flatnonzero(np.diff(bounds) > 1).tolist():
-        start, end = bounds[group], bounds[group + 1]
-        docnos[start:end] = sorted(docnos[start:end], reverse=True)
+    groups = np.flatnonzero(np.diff(bounds) > 1)
+    docnos = Texts.of_column(run.docnos)
+    for start, end in zip(bounds[groups].tolist(), bounds[groups + 1].tolist(), strict=True):
+        group = lines[start:end]
+        names = docnos.take(group).as_bytes()
+        falling = sorted(range(end - start), key=names.__getitem__, reverse=True)
+        lines[start:end] = group[falling]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytrec_eval
 from numpy.typing import NDArray
 
 from riskcli.effectiveness.err import expected_reciprocal_rank
+from riskcli.effectiveness.judged import Judged
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.ranking import Precision, rank
+from riskcli.effectiveness.ranking import Precision, ranked
 from riskcli.errors import UsageError
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
+from riskcli.trec.texts import Texts
 
 WEB_TRACK_MAX_GRADE = 4
 """The highest grade that gdeval.pl's ERR assumes, whatever the qrels hold."""
@@ -34,6 +37,26 @@ class _Question:
     list_length: int | None
 
 
+@dataclass(frozen=True)
+class _Answer:
+    """A run's ranking for each judged topic (a row), and where its documents are judged.
+
+    For each document: its topic's row, its place in the ranking, and where it stands in the list
+    of judged documents (-1: nowhere).
+    """
+
+    topics: list[str]
+    counts: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    places: NDArray[np.intp]
+    found: NDArray[np.intp]
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest ranking."""
+        return int(self.counts.max(initial=0))
+
+
 class Scorer:
     """Scores runs against one set of judgements by several measures, on one ranking a run."""
 
@@ -46,7 +69,7 @@ class Scorer:
         precision: Precision = "single",
     ) -> None:
         """`max_grade` is ERR's G; None takes the highest grade of the qrels."""
-        self._judgements = qrels.judgements
+        self._judged = Judged(qrels.judgements)
         self._measures = tuple(measures)
         self._precision = precision
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
@@ -63,47 +86,78 @@ class Scorer:
 
     def score(self, run: Run) -> tuple[list[str], dict[Measure, NDArray[np.float64]]]:
         """The judged topics that the run answers, and its scores on them by each measure."""
-        ranking = {
-            topic: docnos
-            for topic, docnos in rank(run, self.depth, self._precision).items()
-            if topic in self._judgements
-        }
+        answer = self._answer(run)
         answers = {
-            question: self._ask(question, evaluator, ranking)
+            question: self._ask(question, evaluator, answer)
             for question, evaluator in self._evaluators.items()
         }
         scores = {}
         for measure in self._measures:
             if measure.is_err:
-                scores[measure] = self._err(measure, ranking)
+                scores[measure] = self._err(measure, answer)
             else:
                 by_topic = answers[_question(measure)]
-                values = [by_topic[topic][measure.trec_key] for topic in ranking]
+                values = [by_topic[topic][measure.trec_key] for topic in answer.topics]
                 scores[measure] = np.array(values, dtype=np.float64)
-        return list(ranking), scores
+        return answer.topics, scores
+
+    def _answer(self, run: Run) -> _Answer:
+        ranking = ranked(run, self.depth, self._precision)
+        known = np.array([self._judged.topics.get(topic, -1) for topic in run.topics])
+        row_of = np.where(known >= 0, np.cumsum(known >= 0) - 1, -1)
+        rows, places, lines = row_of[ranking.codes], ranking.places, ranking.lines
+        kept = rows >= 0
+        topics = known[ranking.codes[kept]]
+        found = self._judged.find(Texts.of_column(run.docnos).take(lines[kept]), topics)
+        names = [
+            topic for topic, place in zip(run.topics, known.tolist(), strict=True) if place >= 0
+        ]
+        return _Answer(names, ranking.counts[known >= 0], rows[kept], places[kept], found)
 
     def _ask(
-        self, question: _Question, evaluator: Any, ranking: Mapping[str, list[str]]
+        self, question: _Question, evaluator: Any, answer: _Answer
     ) -> dict[str, dict[str, float]]:
-        """pytrec_eval's answer, given the ranking as scores that fall by one a rank."""
-        longest = max(map(len, ranking.values()), default=0)
-        falling = [float(-place) for place in range(longest)]
-        length = question.list_length
-        asked = {
-            topic: dict(zip(docnos[:length], falling, strict=False))
-            for topic, docnos in ranking.items()
-        }
-        answer: dict[str, dict[str, float]] = evaluator.evaluate(asked)
-        return answer
+        """pytrec_eval's answer, given the ranking as scores that fall by one a rank.
 
-    def _err(self, measure: Measure, ranking: Mapping[str, list[str]]) -> NDArray[np.float64]:
-        depth = measure.cutoff or max(map(len, ranking.values()), default=0)
-        grades = np.zeros((len(ranking), depth), dtype=np.int64)
-        for row, (topic, docnos) in enumerate(ranking.items()):
-            judged = self._judgements[topic]
-            found = [judged.get(docno, 0) for docno in docnos[:depth]]
-            grades[row, : len(found)] = found
+        Documents that are not judged go by names that are quick to sort: nothing depends on them.
+        """
+        if not answer.topics:
+            return {}
+        limit = answer.longest if question.list_length is None else question.list_length
+        unjudged, falling = _stand_ins(min(limit, answer.longest))
+        hits = np.flatnonzero((answer.found >= 0) & (answer.places < limit))
+        docnos = self._judged.docnos
+        named = [docnos[place] for place in answer.found[hits].tolist()]
+        ranks = answer.places[hits].tolist()
+        ends = np.searchsorted(answer.rows[hits], np.arange(len(answer.topics)), side="right")
+        asked: dict[str, dict[str, float]] = {}
+        start = 0
+        shown = zip(answer.topics, answer.counts.tolist(), ends.tolist(), strict=True)
+        for topic, count, end in shown:
+            names = unjudged[:count]
+            for rank, name in zip(ranks[start:end], named[start:end], strict=True):
+                names[rank] = name
+            asked[topic] = dict(zip(names, falling, strict=False))
+            start = end
+        found: dict[str, dict[str, float]] = evaluator.evaluate(asked)
+        return found
+
+    def _err(self, measure: Measure, answer: _Answer) -> NDArray[np.float64]:
+        depth = measure.cutoff or answer.longest
+        grades = np.zeros((len(answer.topics), depth), dtype=np.int64)
+        within = answer.places < depth
+        found = self._judged.grades(answer.found[within])
+        grades[answer.rows[within], answer.places[within]] = found
         return expected_reciprocal_rank(grades, self._max_grade)
+
+
+@lru_cache(maxsize=4)
+def _stand_ins(count: int) -> tuple[list[str], list[float]]:
+    """Names of documents that are not judged, and scores, for a ranking of that length.
+
+    No judged document has such a name, for its line end.
+    """
+    return [f"\n{place:07d}" for place in range(count)], [float(-place) for place in range(count)]
 
 
 def _question(measure: Measure) -> _Question:

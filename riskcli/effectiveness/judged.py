@@ -1,0 +1,59 @@
+"""Which of the documents of a run are judged: found by hash, and only then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.trec.texts import Texts
+
+_TOPIC_MIX = np.uint64(0xC2B2AE3D27D4EB4F)
+_SPARSE = 3
+_FEWEST_BITS, _MOST_BITS = 12, 24
+
+
+class Judged:
+    """All judged documents in one list, topic after topic."""
+
+    def __init__(self, judgements: Mapping[str, Mapping[str, int]]) -> None:
+        self.topics = {topic: place for place, topic in enumerate(judgements)}
+        self.docnos = [docno for grades in judgements.values() for docno in grades]
+        grades = [grade for grades in judgements.values() for grade in grades.values()]
+        self._grades = np.array([*grades, 0], dtype=np.int64)
+        sizes = [len(grades) for grades in judgements.values()]
+        self._topic_of = np.repeat(np.arange(len(sizes)), sizes)
+        self._texts = Texts.of_strings(self.docnos)
+        hashes = _hashes(self._texts, self._topic_of)
+        self._order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._order]
+        bits = min(max(len(hashes).bit_length() + _SPARSE, _FEWEST_BITS), _MOST_BITS)
+        self._shift = np.uint64(64 - bits)
+        self._may_hold = np.zeros(1 << bits, dtype=bool)
+        self._may_hold[hashes >> self._shift] = True
+
+    def grades(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
+        """The grades of the documents at these places of the list; 0 for -1, not judged."""
+        return self._grades[places]
+
+    def find(self, docnos: Texts, topics: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where each document, retrieved for the topic of that place, is in the list; else -1."""
+        found = np.full(len(docnos), -1, dtype=np.intp)
+        hashes = _hashes(docnos, topics)
+        pending = np.flatnonzero(self._may_hold[hashes >> self._shift])
+        rank = np.searchsorted(self._hashes, hashes[pending])
+        while len(pending):
+            there = rank < len(self._hashes)
+            there[there] = self._hashes[rank[there]] == hashes[pending[there]]
+            pending, rank = pending[there], rank[there]
+            place = self._order[rank]
+            same = self._topic_of[place] == topics[pending]
+            same[same] = self._texts.take(place[same]).equal(docnos.take(pending[same]))
+            found[pending[same]] = place[same]
+            pending, rank = pending[~same], rank[~same] + 1
+        return found
+
+
+def _hashes(docnos: Texts, topics: NDArray[np.intp]) -> NDArray[np.uint64]:
+    return docnos.hashes() ^ (topics.astype(np.uint64) * _TOPIC_MIX)
