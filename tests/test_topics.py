@@ -150,3 +150,14 @@ def test_an_unknown_run_is_refused_with_a_hint() -> None:
     ran = riskeval("topics", SAMPLES, "--run", "boldRenk")
     assert (ran.code, ran.out) == (2, "")
     assert "did you mean boldRerank" in ran.err
+
+
+def test_a_hostile_name_reaches_no_terminal(tmp_path: Path) -> None:
+    """In cells, titles and captions, of every table that names runs."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text('run,1,2,3\n"a\x1b[31mb",0.5,0.2,0.3\nc,0.1,0.4,0.5\nd,0.3,0.3,0.1\n')
+    for command in ("topics", "sweep", "agree", "score"):
+        for baseline in ("d", "a*"):
+            ran = riskeval(command, scores, "-b", baseline, "-f", "table")
+            assert ran.code == 0 and "\x1b" not in ran.out
+    assert "\x1b" not in riskeval("bias", scores, "-f", "table").out

@@ -93,11 +93,11 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
         if number:
             console.print()
         if display.title:
-            console.print(Text(display.title, style="bold"))
+            console.print(Text(escape.visible(display.title), style="bold"))
         if display.rows:
             console.print(_rich_table(display))
         for line in display.caption:
-            console.print(Text(line, style="dim"))
+            console.print(Text(escape.visible(line), style="dim"))
     text = stream.getvalue()
     return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
