@@ -21,7 +21,7 @@ from riskcli.report.spreadsheet import spreadsheet_safe
 
 FILE_WIDTH = 160
 PUBLISHED_WIDTH = 120
-LATEX_WIDTH = 90
+LATEX_WIDTH = 78
 Displays = Callable[[int], Sequence[Display]]
 """The tables for people, given the width that they may take."""
 
