@@ -212,7 +212,7 @@ nearly_lines = st.builds(
 @example(b"\xef\xbb\xbf1 0 a 1\n")
 def test_both_readers_agree(text: bytes) -> None:
     path = Path("x")
-    quick = qrels._read_quickly(path, text)
+    quick = qrels.quick_qrels(path, text)
     findings = [f for f in qrels.inspect_qrels(path, text) if isinstance(f, Finding)]
     if quick is not None:
         assert not findings

@@ -95,7 +95,7 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
             )
             continue
         yield topic, docno, grade
-    if not seen:
+    if not text.strip():
         yield Finding(path, None, "empty-file", "no judgement in this file")
 
 
