@@ -115,7 +115,7 @@ def schema() -> str:
 
 
 def _checksum() -> dict[str, Any]:
-    return {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+    return {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"}
 
 
 def _list_of(properties: dict[str, Any]) -> dict[str, Any]:

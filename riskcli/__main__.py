@@ -15,6 +15,8 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command; exit 0 when done, 1 for "no", 2 for bad input, 130 when interrupted."""
+    # Nothing here multiplies matrices: threads for that would only cost time to start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from riskcli.cli import riskeval
 
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from riskcli.effectiveness.measures import canonical_name, split_names
+from riskcli.effectiveness.measures import canonical_name, split_names, unanswered_score
 from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix, TopicRule, join
 from riskcli.notes import Note, counted, listed
@@ -50,8 +50,8 @@ def evaluate(
     """
     rules = rules or Rules()
     spots = [Path(place) for place in places]
-    found = find_files(spots)
     reader = Reader(spots, qrels, rules)
+    found = find_files(spots, but=reader.qrels_place())
     taken = list(in_order(reader.try_read, found.files, jobs or available_cores(), progress))
     parts = [part for part in taken if isinstance(part, Part)]
     skipped = tuple(error for error in taken if isinstance(error, InputError))
@@ -102,7 +102,9 @@ def _joined(parts: Sequence[Part], reader: Reader) -> tuple[list[ScoreMatrix], l
     matrices = []
     notes = _qrels_notes(reader) if scored else []
     for measure, members in _by_measure(parts, reader, scored).items():
-        matrix, join_notes = join(measure, members, universe, common=rule == "common")
+        matrix, join_notes = join(
+            measure, members, universe, rule == "common", unanswered_score(measure)
+        )
         matrices.append(matrix)
         notes += [note for note in join_notes if note not in notes]
     return matrices, notes

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from riskcli.effectiveness.measures import DEFAULT_MEASURES, canonical_name, parse_measures
+from riskcli.effectiveness.measures import (
+    DEFAULT_MEASURES,
+    canonical_name,
+    parse_measures,
+    unanswered_score,
+)
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.errors import UsageError
 from riskcli.evaluation import Evaluation
@@ -171,7 +176,9 @@ def _joined(
     for measure, members in parts.items():
         if not members:
             raise UsageError("no run to score")
-        matrix, found = join(measure, members, universe, common=rules.topics == "common")
+        matrix, found = join(
+            measure, members, universe, rules.topics == "common", unanswered_score(measure)
+        )
         matrices.append(matrix)
         notes += [note for note in found if note not in notes]
     settings = {"measures": [matrix.measure for matrix in matrices], **rules.settings()}

@@ -78,11 +78,12 @@ def join(
     parts: Sequence[ScoreMatrix],
     universe: Sequence[str] | None,
     common: bool = False,
+    unanswered: float = 0.0,
 ) -> tuple[ScoreMatrix, list[Note]]:
     """All parts in one matrix over the topics of `universe` (None: all topics that any part has).
 
-    This is the one place that decides about missing topics: a run's unanswered topic scores 0,
-    or, with `common`, is left out for every run. What was filled or left out is counted
+    This is the one place that decides about missing topics: a run's unanswered topic scores 0
+    (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is counted
     in the notes.
     """
     runs = [run for part in parts for run in part.runs]
@@ -100,10 +101,12 @@ def join(
         row += len(part.runs)
     order = sorted(range(len(runs)), key=lambda place: natural_key(runs[place]))
     matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values[order])
-    return _settle_missing(matrix, common)
+    return _settle_missing(matrix, common, unanswered)
 
 
-def _settle_missing(matrix: ScoreMatrix, common: bool) -> tuple[ScoreMatrix, list[Note]]:
+def _settle_missing(
+    matrix: ScoreMatrix, common: bool, unanswered: float
+) -> tuple[ScoreMatrix, list[Note]]:
     missing = np.isnan(matrix.values)
     _refuse_strangers(matrix, missing)
     if common:
@@ -115,14 +118,14 @@ def _settle_missing(matrix: ScoreMatrix, common: bool) -> tuple[ScoreMatrix, lis
         return ScoreMatrix(matrix.measure, matrix.runs, topics, values), _note_dropped(
             [matrix.topics[place] for place in np.flatnonzero(missing.any(axis=0))]
         )
-    values = np.where(missing, 0.0, matrix.values)
+    values = np.where(missing, unanswered, matrix.values)
     counts = missing.sum(axis=1)
     incomplete = [
         f"{run} ({count})" for run, count in zip(matrix.runs, counts, strict=True) if count
     ]
     notes = []
     if incomplete:
-        message = f"unanswered topics score 0: {listed(incomplete)}"
+        message = f"unanswered topics score {unanswered:.4g}: {listed(incomplete)}"
         notes.append(Note("unanswered-topics", message))
     return ScoreMatrix(matrix.measure, matrix.runs, matrix.topics, values), notes
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from threading import Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -45,3 +48,19 @@ def in_order(
                 progress(done, len(items))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def importing(module: str) -> Iterator[None]:
+    """Import a module that is needed afterwards while files are read, which waits a good deal."""
+
+    def attempt() -> None:
+        with suppress(ImportError):  # whoever needs it will meet the error
+            import_module(module)
+
+    thread = Thread(target=attempt)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()

@@ -18,7 +18,7 @@ from riskcli.effectiveness.measures import (
 )
 from riskcli.effectiveness.ranking import Precision
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer
-from riskcli.errors import InputError
+from riskcli.errors import InputError, RiskevalError
 from riskcli.matrix import ScoreMatrix, TopicRule
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
@@ -83,6 +83,13 @@ class Reader:
     def measures(self) -> list[Measure]:
         """The measures asked for, or the defaults."""
         return parse_measures(self.rules.measures or DEFAULT_MEASURES)
+
+    def qrels_place(self) -> Path | None:
+        """Where the judgements lie, if that can be told: in a folder of runs they are no run."""
+        try:
+            return find_qrels(self._given_qrels, self._places)[0]
+        except RiskevalError:
+            return None  # an error only if a run asks for them, and then with its full text
 
     @cached_property
     def qrels(self) -> Qrels:

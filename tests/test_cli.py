@@ -437,6 +437,18 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert done.returncode == 0
 
 
+def open_once_read(fifo: Path, process: subprocess.Popen[str]) -> int:
+    """The writing end of a pipe, as soon as the program reads from it; it then waits for more."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            time.sleep(0.02)
+    process.kill()
+    raise AssertionError(f"the program never read: {process.communicate()}")
+
+
 def test_interrupt_exits_with_130(tmp_path: Path) -> None:
     fifo = tmp_path / "slow.run"
     os.mkfifo(fifo)
@@ -447,10 +459,11 @@ def test_interrupt_exits_with_130(tmp_path: Path) -> None:
         text=True,
         env=terminal_environment(),
     )
-    with fifo.open("w"):  # opens once the program reads, and lets it wait
-        time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+    writer = open_once_read(fifo, process)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    os.close(writer)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
 
@@ -504,3 +517,56 @@ def test_scoring_the_samples_takes_less_than_twice_the_imports() -> None:
 def test_importing_the_library_is_quick_and_silent() -> None:
     ran = python("import riskcli, sys; print('numpy' in sys.modules, len(dir(riskcli)) > 5)")
     assert (ran.out, ran.err) == ("False True\n", "")
+
+
+# ---------------------------------------------------------------- places and names
+
+
+def test_judgements_in_the_folder_of_runs_are_no_run(tmp_path: Path) -> None:
+    shutil.copy(SAMPLES / "indriCASP.run", tmp_path)
+    shutil.copy(SAMPLES / "caspPlus.run", tmp_path)
+    shutil.copy(QRELS, tmp_path / "qrels")
+    ran = riskeval("score", ".", "-b", "indriCASP", *ONE, cwd=tmp_path)
+    assert ran.code == 0 and len(ran.out.splitlines()) == 3
+    assert "passed over in folders: qrels" in ran.err
+    given = riskeval("score", tmp_path, "-q", tmp_path / "qrels", "-b", "indriCASP", *ONE)
+    assert given.out == ran.out
+
+
+def test_runs_from_a_pipe_are_scored_and_have_no_checksum() -> None:
+    command = (
+        "riskeval score <(cat sample_runs/indriCASP.run) <(cat sample_runs/caspPlus.run) -q qrels"
+        " -m ERR@20 --run-names tag -b indriCASP -f json"
+    )
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True,
+        env=terminal_environment(), check=False, timeout=60,
+    )  # fmt: skip
+    document = json.loads(done.stdout)
+    assert [entry["sha256"] for entry in document["inputs"][:2]] == [None, None]
+    assert len(document["rows"]) == 2
+
+
+def test_names_with_every_special_character_come_back_from_csv(tmp_path: Path) -> None:
+    names = ["a,b", 'a"b', "a\tb", "a\rb", "a\nb", "=cmd()", "ü", " a "]
+    matrix = riskcli.ScoreMatrix("m", tuple(names), ("1", "2"), np.full((len(names), 2), 0.5))
+    for form, delimiter in (("csv", ","), ("tsv", "\t")):
+        text = riskcli.risk_table(matrix).to_text(form)
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+        assert [row["run"] for row in rows] == names
+
+
+def test_an_unanswered_topic_of_a_logarithmic_measure_scores_as_trec_eval_says() -> None:
+    call = ("matrix", SAMPLES / "partial46.run", "-q", QRELS, "-m", "gm_map", "--long")
+    ran = riskeval(*call)
+    scores = [float(row["score"]) for row in table_of(ran.out)]
+    assert min(scores) == math.log(0.00001) and scores.count(min(scores)) == 4
+    assert "unanswered topics score -11.51" in ran.err
+
+
+def test_a_matrix_with_gaps_or_virtual_names_is_refused() -> None:
+    values = np.array([[0.5, np.nan]])
+    with pytest.raises(riskcli.UsageError, match="the score is nan"):
+        riskcli.risk_table(riskcli.ScoreMatrix("m", ("a",), ("1", "2"), values))
+    with pytest.raises(riskcli.UsageError, match="marks virtual baselines"):
+        riskcli.risk_table(riskcli.ScoreMatrix("m", ("@mean",), ("1",), np.array([[0.5]])))

@@ -263,6 +263,17 @@ def test_scores_1e_8_apart_tie_in_single_precision_only(
     assert found["ERR@20"]["1"] == reciprocal / 16
 
 
+@pytest.mark.parametrize(("precision", "score"), [("single", 0.5), ("double", 1.0)])
+def test_the_precision_is_the_one_that_was_asked_for(
+    write: Write, precision: Precision, score: float
+) -> None:
+    run = write("r", run_text({"1": {"a": 1.0 + 1e-8, "b": 1.0}}))
+    rules = Rules(("RR",), score_precision=precision)
+    found = evaluate([run], qrels=write("judged", b"1 0 a 1\n"), rules=rules)
+    assert found.matrices[0].values.tolist() == [[score]]
+    assert found.settings["score_precision"] == precision
+
+
 def test_a_grade_above_the_highest_is_an_error_that_says_so() -> None:
     qrels = make_qrels({"9": {"a": 4}, "10": {"b": 5, "c": 7}})
     with pytest.raises(UsageError) as caught:

@@ -8,21 +8,22 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from riskcli.errors import UsageError
-from riskcli.report.display import Display, as_markdown, as_text
 from riskcli.report.formats import WRITERS
-from riskcli.report.html import as_html
-from riskcli.report.latex import as_latex
-from riskcli.report.output import emit
+from riskcli.report.output import emit, emit_rows
 from riskcli.report.result import Result
 from riskcli.report.spreadsheet import FORMATS as SPREADSHEET_FORMATS
 from riskcli.report.spreadsheet import spreadsheet_safe
 
+if TYPE_CHECKING:
+    from riskcli.report.display import Display
+
 FILE_WIDTH = 160
 PUBLISHED_WIDTH = 120
 LATEX_WIDTH = 78
-Displays = Callable[[int], Sequence[Display]]
+Displays = Callable[[int], Sequence["Display"]]
 """The tables for people, given the width that they may take."""
 
 
@@ -43,18 +44,26 @@ def write(
     if form in WRITERS:
         _refuse_words(form, caption, label)
         result = spreadsheet_safe(result) if csv_safe and form in SPREADSHEET_FORMATS else result
-        emit(WRITERS[form](result), output)
+        emit_rows(WRITERS[form](result), output)
         return
+    emit(_for_people(displays, form, output, caption, label), output)
+
+
+def _for_people(
+    displays: Displays, form: str, output: Path | None, caption: str | None, label: str | None
+) -> str:
+    from riskcli.report.display import as_markdown, as_text
+    from riskcli.report.html import as_html
+    from riskcli.report.latex import as_latex
+
     width = _width(form, output)
     shown = _captioned(displays(width), caption)
     if form == "latex":
-        emit(as_latex(shown, label), output)
-    elif form == "html":
-        emit(as_html(shown, label), output)
-    else:
-        _refuse_words(form, None, label)
-        colour = _colour_wanted(output)
-        emit(as_text(shown, width, colour) if form == "table" else as_markdown(shown), output)
+        return as_latex(shown, label)
+    if form == "html":
+        return as_html(shown, label)
+    _refuse_words(form, None, label)
+    return as_text(shown, width, _colour_wanted(output)) if form == "table" else as_markdown(shown)
 
 
 def _width(form: str, output: Path | None) -> int:

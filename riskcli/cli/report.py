@@ -42,8 +42,15 @@ def report(
     options = comparing.options(evaluation.added)
     table = risk_table(evaluation.matrices, options.baselines, options=options).sorted_by()
     table = based_on(table, evaluation, default_baseline_note(comparing))
-    further = [evaluation.added.get(name, name) for name in also]
-    plans = [options, *(replace(options, baselines=(name,), population=None) for name in further)]
+    further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
+    plans = [
+        options,
+        *(
+            replace(options, baselines=(name,), population=None)
+            for name in further
+            if (name,) != options.baselines
+        ),
+    ]
     tell(table.notes, inputs.quiet)
     emit(as_page(Page(title, evaluation.matrices, plans, table)), output)
     return inputs.exit_code(table.skipped)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from riskcli.cli.options import (
@@ -13,6 +16,9 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.report.output import RESULT_FORMATS
+
+if TYPE_CHECKING:
+    from riskcli.report.display import Display
 
 
 @click.command()
@@ -41,18 +47,18 @@ def score(
     """
     form = output.chosen_format(RESULT_FORMATS)
     from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
     from riskcli.cli.tables import risk_table_of
-    from riskcli.report.risk_display import displays
 
     table = risk_table_of(inputs, comparing).sorted_by(sort)
+    from riskcli.cli.rendering import write
+
     tell(table.notes, inputs.quiet)
     table = table.top(top) if top else table
-    write(
-        table.result(),
-        lambda width: displays(table, width, precision),
-        form,
-        output.output,
-        **output.words,
-    )
+
+    def shown(width: int) -> Sequence[Display]:
+        from riskcli.report.risk_display import displays
+
+        return displays(table, width, precision)
+
+    write(table.result(), shown, form, output.output, **output.words)
     return inputs.exit_code(table.skipped)

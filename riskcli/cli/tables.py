@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from riskcli.cli.options import Against, Comparing, Inputs
-from riskcli.evaluation import based_on
 from riskcli.notes import Note
-from riskcli.results import RiskTable, risk_table
+from riskcli.parallel import importing
+
+if TYPE_CHECKING:
+    from riskcli.results import RiskTable
 
 
 def risk_table_of(inputs: Inputs, comparing: Comparing) -> RiskTable:
     """Read and score the runs, and compare them as asked."""
-    evaluation = inputs.evaluate(comparing.wanted)
+    with importing("riskcli.results"):
+        evaluation = inputs.evaluate(comparing.wanted)
+    from riskcli.evaluation import based_on
+    from riskcli.results import risk_table
+
     options = comparing.options(evaluation.added)
     table = risk_table(evaluation.matrices, options.baselines, options=options)
     return based_on(table, evaluation, default_baseline_note(comparing))

@@ -5,6 +5,7 @@ Every family is declared once, in `FAMILIES`; parsing, hints and documentation r
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ class Family:
     parameters: tuple[str, ...] = ()
     highest: int = 10_000_000
     """The highest cutoff or value that means something."""
+    unanswered: float = 0.0
+    """The score of a topic that a run does not answer."""
 
     @property
     def names(self) -> list[str]:
@@ -39,6 +42,9 @@ class Family:
 
 
 _BINARY = ("rel",)
+_LOG_OF_NOTHING = math.log(0.00001)
+"""What trec_eval takes for the logarithm of 0."""
+
 FAMILIES = (
     Family("ERR", "expected reciprocal rank, as gdeval.pl computes it", "optional cutoff"),
     Family(
@@ -77,8 +83,8 @@ FAMILIES = (
     Family("binG", "binary G", "none", "binG"),
     Family("Rndcg", "nDCG to the depth R", "none", "Rndcg"),
     Family("ndcg_rel", "nDCG averaged over recalls", "none", "ndcg_rel"),
-    Family("gm_map", "logarithm of average precision", "none", "gm_map"),
-    Family("gm_bpref", "logarithm of bpref", "none", "gm_bpref"),
+    Family("gm_map", "logarithm of average precision", plain="gm_map", unanswered=_LOG_OF_NOTHING),
+    Family("gm_bpref", "logarithm of bpref", plain="gm_bpref", unanswered=_LOG_OF_NOTHING),
     Family("relative_P", "precision over the best possible", "cutoff", cut="relative_P"),
     Family("Rprec_mult", "precision at a multiple of R", "value", cut="Rprec_mult", highest=100),
     Family("set_relative_P", "relative precision of the list", "none", "set_relative_P"),
@@ -95,7 +101,7 @@ _PATTERN = re.compile(
 )
 _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+)")
 _HIGHEST_GRADE = 2**15
-_ALIASES = {"ndcg": "nDCG", "map": "AP", "mrr": "RR", "recall": "R", "precision": "P"}
+_ALIASES = {"mrr": "rr", "precision": "p"}
 
 
 @dataclass(frozen=True)
@@ -185,13 +191,9 @@ def parse_measure(text: str) -> Measure:
 
 
 def _spelled(name: str) -> Family | None:
-    """The family of that name, in either vocabulary; capitals decide only where they must."""
-    for same in (str, str.lower):
-        for family in FAMILIES:
-            if same(name) in [same(known) for known in family.names]:
-                return family
-    alias = _ALIASES.get(name.lower())
-    return _spelled(alias) if alias else None
+    """The family of that name, in either vocabulary, whatever its capitals."""
+    known = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
+    return known.get(_ALIASES.get(name.lower(), name.lower()))
 
 
 def _checked_argument(family: Family, at: str | None) -> str | None:
@@ -240,3 +242,10 @@ def _unknown(text: str) -> str:
     known = dict.fromkeys(name for family in FAMILIES for name in family.names)
     hint = nearest(stem, known) or f"; known are {', '.join(f.name for f in FAMILIES)}"
     return f"unknown measure {text!r}{hint}"
+
+
+def unanswered_score(name: str) -> float:
+    """The score, by the measure of that name, of a topic that a run does not answer."""
+    stem = re.split(r"[@(.]", name)[0]
+    family = _spelled(stem)
+    return 0.0 if family is None else family.unanswered

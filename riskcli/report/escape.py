@@ -14,6 +14,11 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda match: _spelled(match[0]), text)
 
 
+def without_orders(text: str) -> str:
+    """Lines and columns of text as they are, other control characters spelled out."""
+    return _CONTROL.sub(lambda m: m[0] if m[0] in "\n\t" else _spelled(m[0]), text)
+
+
 def _spelled(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

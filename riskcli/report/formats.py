@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import re
 from collections.abc import Callable, Iterator
 
 from riskcli.report.result import Result, Value
@@ -18,11 +17,17 @@ def _text(value: Value) -> str:
 
 
 def _separated(result: Result, delimiter: str) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(result.columns)
-    writer.writerows(map(_text, row) for row in result.rows)
-    return stream.getvalue()
+    """Lines of cells; one that holds the delimiter, a quote or a line end is quoted."""
+    special = re.compile(f'[{delimiter}"\r\n]')
+
+    def cell(text: str) -> str:
+        if special.search(text) is None:
+            return text
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+
+    lines = [result.columns, *(map(_text, row) for row in result.rows)]
+    return "".join(f"{delimiter.join(map(cell, line))}\n" for line in lines)
 
 
 def as_csv(result: Result) -> str:

@@ -17,9 +17,7 @@ from riskcli.report.spreadsheet import spreadsheet_safe
 from riskcli.trec.scorefiles import LONG, METADATA_KEY, RUN
 
 
-def write_matrices(
-    evaluation: Evaluation, form: str, long: bool, csv_safe: bool = False
-) -> bytes:
+def write_matrices(evaluation: Evaluation, form: str, long: bool, csv_safe: bool = False) -> bytes:
     """The matrices in one of the forms, wide (one measure) or long."""
     matrices = evaluation.matrices
     if not long and len(matrices) != 1:
@@ -34,7 +32,7 @@ def write_matrices(
         shape = _wide_json
     result = shape(evaluation)
     result = spreadsheet_safe(result) if csv_safe and form in SPREADSHEET_FORMATS else result
-    return WRITERS[form](result).encode("utf-8", "surrogateescape")
+    return WRITERS[form](result)
 
 
 def _result(

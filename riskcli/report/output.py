@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from riskcli.errors import InputError, UsageError
+from riskcli.report.escape import without_orders
 
 SUFFIXES = {
     ".tsv": "tsv",
@@ -49,6 +50,12 @@ def emit(content: str | bytes, output: Path | None) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def emit_rows(content: str, output: Path | None) -> None:
+    """Write what a program would read; names reach a terminal without their control characters."""
+    on_terminal = output is None and sys.stdout.isatty()
+    emit(without_orders(content) if on_terminal else content, output)
 
 
 def replace_file(path: Path, data: bytes) -> None:

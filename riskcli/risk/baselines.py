@@ -14,6 +14,13 @@ from riskcli.errors import UsageError, nearest
 Floats = NDArray[np.float64]
 
 
+def refuse_virtual_names(runs: Sequence[str]) -> None:
+    """Refuse a run whose name would be taken for a virtual one."""
+    for run in runs:
+        if run.startswith("@"):
+            raise UsageError(f"a run cannot be named {run!r}: '@' marks virtual baselines")
+
+
 def column_mean(scores: Floats) -> Floats:
     """The mean of each topic's column; where all of a column is equal, that very number."""
     mean = scores.mean(axis=0)

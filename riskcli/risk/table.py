@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from riskcli.errors import UsageError
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
+from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs, refuse_virtual_names
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison, PopulationRule, population_rule, with_loss
 from riskcli.risk.correction import adjust
@@ -117,6 +117,8 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     """The matrix against each baseline, in the population and under the loss that were chosen."""
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
+    matrix.check_finite()
+    refuse_virtual_names(matrix.runs)
     named = named_rows(matrix.runs, options.baselines)
     rule = population_rule(options.population, named)
     baselines = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)

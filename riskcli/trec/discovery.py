@@ -39,13 +39,16 @@ class Found:
     notes: tuple[Note, ...]
 
 
-def find_files(places: Iterable[Path | str]) -> Found:
-    """The files among `places` and in the folders among them, each once, in natural order."""
+def find_files(places: Iterable[Path | str], but: Path | None = None) -> Found:
+    """The files among `places` and in the folders among them, each once, in natural order.
+
+    A folder's file that is `but` (the judgements) is passed over.
+    """
     files: dict[Path, Path] = {}
     ignored: list[str] = []
     for place in map(Path, places):
         if place.is_dir():
-            taken, passed_over = _in_folder(place)
+            taken, passed_over = _in_folder(place, but)
             ignored += passed_over
         elif place.exists():
             taken = [place]
@@ -62,13 +65,18 @@ def _by_name(file: Path) -> tuple[object, str]:
     return natural_key(file.name), str(file)
 
 
-def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
+def _in_folder(folder: Path, but: Path | None) -> tuple[list[Path], list[str]]:
     try:
         visible = [e for e in folder.iterdir() if e.is_file() and not e.name.startswith(".")]
     except OSError as error:
         raise InputError(folder, "unreadable", error.strerror or str(error)) from error
-    ignored = [entry.name for entry in visible if entry.suffix.lower() in IGNORED_SUFFIXES]
-    taken = [entry for entry in visible if entry.suffix.lower() not in IGNORED_SUFFIXES]
+    judgements = but.resolve() if but is not None else None
+    taken = [
+        entry
+        for entry in visible
+        if entry.suffix.lower() not in IGNORED_SUFFIXES and entry.resolve() != judgements
+    ]
+    ignored = [entry.name for entry in visible if entry not in taken]
     if not taken:
         raise InputError(folder, "empty-folder", "no run file in this folder")
     return taken, ignored

@@ -52,8 +52,10 @@ def read_raw(path: Path) -> bytes:
         raise InputError(path, "unreadable", error.strerror or str(error)) from error
 
 
-def sha256(path: Path) -> str:
-    """The checksum of the file as it lies on the disk."""
+def sha256(path: Path) -> str | None:
+    """The checksum of the file as it lies on the disk; None for a pipe, which is read only once."""
+    if not path.is_file():
+        return None
     return hashlib.sha256(read_raw(path)).hexdigest()
 
 

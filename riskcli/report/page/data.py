@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.matrix import ScoreMatrix
+from riskcli.report.escape import visible
 from riskcli.report.result import tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.measures import measures
@@ -38,9 +39,9 @@ def page_data(matrices: Iterable[ScoreMatrix], plans: Sequence[Options]) -> dict
 def _measure(matrix: ScoreMatrix, plans: Sequence[Options]) -> dict[str, Any]:
     found = [comparison for plan in plans for comparison in comparisons(matrix, plan)]
     return {
-        "name": matrix.measure,
-        "runs": matrix.runs,
-        "topics": matrix.topics,
+        "name": visible(matrix.measure),
+        "runs": list(map(visible, matrix.runs)),
+        "topics": list(map(visible, matrix.topics)),
         "scores": packed(matrix.values),
         "mean": tidy(found[0].crowd.mean.tolist()),
         "comparisons": [_comparison(comparison) for comparison in found],
@@ -56,7 +57,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "losses20": paired.losses20,
     }
     return {
-        "baseline": comparison.baseline.name,
+        "baseline": visible(comparison.baseline.name),
         "population": comparison.population,
         "own": comparison.baseline.own_row,
         "members": comparison.baseline.members,

@@ -29,10 +29,10 @@ def draw(request: Request) -> Any:
     known = [m for m in measures() if m.depends_on_alpha]
     ids = sorted((m.id for m in known), key=lambda name: name != "georisk")
     of = request.one_of(ids)
+    own = request.comparison.baseline.own_row
     swept = _swept(request, of)
     measure = next(m for m in known if m.id == of)
-    own = swept.own_row if measure.paired else None
-    rows = request.chosen(MOST_COLOURS, without=own)
+    rows = request.chosen(MOST_COLOURS, without=own if measure.paired else None)
     alphas, series = swept.series[0].alphas, swept.series[0].columns[of]
     frame = Frame(
         (float(alphas[0] or 0), float(alphas[-1] or 0)),

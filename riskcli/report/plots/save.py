@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import io
+import json
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from riskcli.errors import UsageError
+from riskcli.report.escape import visible
 from riskcli.report.plots import KINDS
 from riskcli.report.plots.request import Request
 
@@ -31,24 +33,34 @@ def drawn(kind: str, request: Request, form: str) -> bytes:
         raise UsageError(f"no figure {kind!r}, expected one of {', '.join(KINDS)}")
     try:
         import altair as alt
-        import vl_convert  # noqa: F401
+        import vl_convert
     except ImportError as error:
         raise UsageError(
             f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
         ) from error
-    alt.data_transformers.disable_max_rows()
-    module = import_module(f"{__package__}.{kind}")
     from riskcli.report.plots.style import finished
 
-    chart = finished(module.draw(request))
+    alt.data_transformers.disable_max_rows()
+    module = import_module(f"{__package__}.{kind}")
+    described = _visible(finished(module.draw(request)).to_dict())
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     if form == "json":
-        return f"{chart.to_json(indent=2)}\n".encode()
-    if form == "html":
-        return str(chart.to_html(inline=True)).encode()
-    stream = io.BytesIO() if form in ("png", "pdf") else io.StringIO()
-    chart.save(stream, format=form, **({"ppi": _PIXELS} if form == "png" else {}))
-    content = stream.getvalue()
+        return f"{json.dumps(described, ensure_ascii=False, indent=2)}\n".encode()
+    settings = {"png": {"ppi": _PIXELS}, "html": {"bundle": True}}.get(form, {})
+    convert = getattr(vl_convert, f"vegalite_to_{form}")
+    content = convert(described, vl_version=version, **settings)
     return _settled(content if isinstance(content, bytes) else content.encode())
+
+
+def _visible(node: Any) -> Any:
+    """The description with control characters in names spelled out: XML and Vega have no place
+    for them.
+    """
+    if isinstance(node, str):
+        return visible(node)
+    if isinstance(node, dict):
+        return {_visible(key): _visible(value) for key, value in node.items()}
+    return [_visible(value) for value in node] if isinstance(node, list) else node
 
 
 def _settled(content: bytes) -> bytes:

@@ -25,7 +25,8 @@ TREC_EVAL, IR_MEASURES = 0, 1
 
 def fits(text: bytes, measure_at: int) -> bool:
     """Whether most of the first lines have three columns, and a measure where it should stand."""
-    sample = [_parts(raw) for raw in text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE] if raw.strip()]
+    first_lines = text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE]
+    sample = [_parts(raw, measure_at) for raw in first_lines if raw.strip()]
     if not sample or len(sample[0]) != 3:
         return False
     known = sum(len(parts) == 3 and _is_measure(parts[measure_at]) for parts in sample)
@@ -43,9 +44,9 @@ def _is_measure(name: bytes) -> bool:
     return True
 
 
-def _parts(raw: bytes) -> list[bytes]:
-    """The fields of a line: parted by tabs, padded with blanks; or all blanks."""
-    if b"\t" in raw:
+def _parts(raw: bytes, measure_at: int) -> list[bytes]:
+    """The fields of a line. (Some of ir_measures' names hold blanks.)"""
+    if measure_at == IR_MEASURES and b"\t" in raw:
         return [part.strip() for part in raw.strip().split(b"\t")]
     return raw.split()
 
@@ -62,9 +63,12 @@ def inspect_lines(path: Path, text: bytes, measure_at: int) -> Items:
     cells = Cells(path)
     nothing = True
     for line, raw in text_lines(text):
-        parts = _parts(raw)
+        parts = _parts(raw, measure_at)
         if len(parts) != 3 or not all(parts):
             yield wrong_columns(path, line, parts, expected)
+            continue
+        if b"\0" in raw:
+            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
             continue
         try:
             fields = [part.decode() for part in parts]

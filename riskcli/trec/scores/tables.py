@@ -50,9 +50,11 @@ def heading(text: bytes, delimiter: str) -> list[str]:
     return [cell.strip('" \r') for cell in first_line.split(delimiter)]
 
 
-def is_table(header: Sequence[str]) -> bool:
+def is_table(header: list[str]) -> bool:
     """Whether a first line is that of a wide or long table."""
     if is_gdeval(header) or len(header) < 2 or header[1] == "Q0":
+        return False
+    if header[:2] == ["runid", "all"]:  # the first line of trec_eval
         return False
     return header[0] in _WIDE_HEADINGS or is_long(header)
 
