@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, stdtr
 
+from riskcli.report.escape import visible
 from tests.browser import Tab, chromium, tab
 from tests.console import ROOT
 from tests.program import QRELS, SAMPLES, riskeval
@@ -34,6 +35,7 @@ HOSTILE = [
     "__proto__",
     "a & b",
     "<!--",
+    "\u202eevil",
 ]
 
 
@@ -369,7 +371,7 @@ def test_hostile_names_are_shown_and_do_nothing(browser: Any, tmp_path: Path) ->
     assert ran.code == 0, ran.err
     with tab(browser) as page:
         page.open(path)
-        assert sorted(page.runs()) == sorted(HOSTILE)
+        assert sorted(page.runs()) == sorted(map(visible, HOSTILE))
         for place in range(len(HOSTILE)):
             page.page.locator("#board tbody button").nth(place).click()
         assert page.page.title() == title

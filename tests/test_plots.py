@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -26,7 +27,17 @@ from tests.console import ROOT
 from tests.program import QRELS, SAMPLES, python, riskeval
 
 STARTS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF-", "html": b"<!DOCTYPE", "json": b"{"}
-HOSTILE = ["<script>alert(1)</script>", "=cmd()", "a & b", '"', "\\", "datum.x", "α", "x" * 80]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "=cmd()",
+    "a & b",
+    '"',
+    "\\",
+    "datum.x",
+    "α",
+    "x" * 80,
+    "\x1b[31m\udc80",
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -100,6 +111,7 @@ def test_hostile_names_and_few_topics(kind: str) -> None:
     scores = matrix(HOSTILE, topics=5)
     svg = drawn(kind, request_of(scores), "svg")
     assert b"<script" not in svg
+    ElementTree.fromstring(svg)
 
 
 def test_the_documentation_shows_every_kind() -> None:
@@ -209,6 +221,8 @@ def test_no_text_overlaps_with_fifty_runs() -> None:
               "irra12c", "utw2012c", "CMUlm")  # fmt: skip
     names = [f"{group}{end}" for group in groups for end in ("1", "2x", "44xu", "Base", "3fused")]
     request = request_of(matrix(names))
+    if not Path("/usr/share/fonts/truetype/liberation").is_dir():
+        pytest.skip("the figures' font is absent (apt-get install fonts-liberation)")
     with chromium() as browser, tab(browser, viewport={"width": 1600, "height": 1600}) as page:
         for kind in KINDS:
             page.page.set_content(drawn(kind, request, "svg").decode())

@@ -14,7 +14,7 @@ from riskcli.report.plots import KINDS
 from riskcli.report.plots.request import Request
 
 FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
-_PIXELS = 200
+_SETTINGS: dict[str, dict[str, Any]] = {"png": {"ppi": 200}, "html": {"bundle": True}}
 _ENTRIES = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n){2,}", re.MULTILINE)
 _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
@@ -46,7 +46,7 @@ def drawn(kind: str, request: Request, form: str) -> bytes:
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     if form == "json":
         return f"{json.dumps(described, ensure_ascii=False, indent=2)}\n".encode()
-    settings = {"png": {"ppi": _PIXELS}, "html": {"bundle": True}}.get(form, {})
+    settings = _SETTINGS.get(form, {})
     convert = getattr(vl_convert, f"vegalite_to_{form}")
     content = convert(described, vl_version=version, **settings)
     return _settled(content if isinstance(content, bytes) else content.encode())
