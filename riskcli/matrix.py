@@ -83,8 +83,8 @@ def join(
     """All parts in one matrix over the topics of `universe` (None: all topics that any part has).
 
     This is the one place that decides about missing topics: a run's unanswered topic scores 0
-    (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is counted
-    in the notes.
+    (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is
+    counted in the notes.
     """
     runs = [run for part in parts for run in part.runs]
     refuse_repeated("run", runs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +24,17 @@ class Ran:
 
 
 def riskeval(
-    *arguments: str | Path, cwd: Path = ROOT, stdin: str | None = None, **environment: str
+    *arguments: str | Path,
+    cwd: Path = ROOT,
+    stdin: str | None = None,
+    variables: Mapping[str, str] | None = None,
+    **environment: str,
 ) -> Ran:
     """Run `riskeval ARGUMENTS` in a pipe."""
     done = subprocess.run(
         [str(PROGRAMS / "riskeval"), *map(str, arguments)],
         cwd=cwd,
-        env={**terminal_environment(), **environment},
+        env={**terminal_environment(), **(variables or {}), **environment},
         input=stdin,
         capture_output=True,
         text=True,

@@ -122,7 +122,8 @@ def gate(values: Floats, policy: str = "none", *rules: str, alpha: float = 1.0) 
 def fifty(shift: float, seed: int = 5, noise: float = 0.1) -> Floats:
     generator = np.random.default_rng(seed)
     base = 0.2 + 0.5 * generator.random(50)
-    return np.clip(np.array([base, base + shift + noise * generator.standard_normal(50)]), 0, 1)
+    run = base + shift + noise * generator.standard_normal(50)
+    return np.asarray(np.clip(np.array([base, run]), 0, 1))
 
 
 @pytest.mark.parametrize("column", [c.name for c in column_quantities() if c.kind != "flag"])
@@ -301,7 +302,7 @@ def test_what_the_power_note_calls_unseen_is_seen_four_times_in_five() -> None:
 
 
 def check(*arguments: str | Path, **environment: str) -> Ran:
-    return riskeval("check", NEW, "-b", OLD, *ONE, *arguments, **environment)
+    return riskeval("check", NEW, "-b", OLD, *ONE, *arguments, variables=environment)
 
 
 def test_exit_codes() -> None:

@@ -279,6 +279,15 @@ def test_rank_shares_the_smaller_and_skips_what_is_undefined() -> None:
     assert rank(values) == pytest.approx([3, np.nan, 2, 3, 5, 1], nan_ok=True)
 
 
+def test_values_that_are_equal_but_for_rounding_share_a_rank() -> None:
+    """Both lose and gain 0.1 in all; the sums differ in the last bit."""
+    values = np.array([[0.3, 0.4], [0.5, 0.2], [0.2, 0.5]])
+    frame = risk_table(named(values), "r0", options=Options(alphas=(0.0,))).to_frame()
+    assert frame["rank_urisk"].tolist()[1:] == [1, 1]
+    assert rank(np.array([0.1 + 0.2, 0.3, 1e16, 0.2])).tolist() == [2, 2, 1, 4]
+    assert rank(np.array([1e-17, 0.0, -1e-17, 0.5, 1e-9])).tolist() == [3, 3, 3, 1, 2]
+
+
 # ---------------------------------------------------------------- baselines
 
 

@@ -173,12 +173,28 @@ def _columns(comparison: Comparison, alpha: float, inference: Inference) -> dict
 
 
 def rank(values: Floats) -> Floats:
-    """1 for the highest; equal values share the smaller rank; NaN has none."""
+    """1 for the highest; equal values share the smaller rank; NaN has none.
+
+    Values that differ by rounding only, in the 13th digit, are equal.
+    """
     ranks = np.full(len(values), np.nan)
     ranked = ~np.isnan(values)
-    falling = np.sort(-values[ranked])
-    ranks[ranked] = np.searchsorted(falling, -values[ranked], side="left") + 1
+    kept = _without_rounding(values[ranked])
+    ranks[ranked] = np.searchsorted(np.sort(-kept), -kept, side="left") + 1
     return ranks
+
+
+def _without_rounding(values: Floats) -> Floats:
+    """The values to twelve digits, and 0 for what is nothing beside the others."""
+    finite = np.isfinite(values) & (values != 0)
+    if not finite.any():
+        return values
+    size = np.abs(values[finite])
+    unit = 10.0 ** (np.floor(np.log10(size)) - 11)
+    kept = values.copy()
+    kept[finite] = np.round(values[finite] / unit) * unit
+    kept[finite] = np.where(size < 1e-14 * min(size.max(), 1.0), 0.0, kept[finite])
+    return kept
 
 
 def _with_flags(
