@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import click
 
 from riskcli.errors import RiskevalError
 
 INTERRUPTED = 130
+TERMINATED = 143
+
+
+class _TerminatedError(BaseException):
+    """SIGTERM arrived: like Ctrl-C it unwinds the program, so that nothing half-written stays."""
 
 
 def main() -> None:
@@ -20,8 +28,9 @@ def main() -> None:
     from riskcli.cli import riskeval
 
     try:
-        code = riskeval.main(prog_name="riskeval", standalone_mode=False)
-        sys.stdout.flush()
+        with _unwinding_on_sigterm():
+            code = riskeval.main(prog_name="riskeval", standalone_mode=False)
+            sys.stdout.flush()
     except RiskevalError as error:
         code = _fail(str(error), error.exit_code)
     except click.ClickException as error:
@@ -29,12 +38,30 @@ def main() -> None:
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = _fail("interrupted", INTERRUPTED)
+    except _TerminatedError:
+        code = _fail("terminated", TERMINATED)
     except BrokenPipeError:
         # The reader has seen enough. Python would complain once more while closing stdout.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _unwinding_on_sigterm() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _fail(message: str, code: int) -> int:

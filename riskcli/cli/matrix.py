@@ -21,14 +21,10 @@ def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     """
     from riskcli.cli.notes import tell
     from riskcli.report.matrix_formats import write_matrices
-    from riskcli.report.output import emit, emit_rows, format_for
+    from riskcli.report.output import emit_rows, format_for
 
     evaluation = inputs.evaluate()
     form = format_for(output.format, output.output, FORMATS)
     tell(evaluation.notes, inputs.quiet)
-    written = write_matrices(evaluation, form, long, output.csv_safe)
-    if isinstance(written, bytes):
-        emit(written, output.output)
-    else:
-        emit_rows(written, output.output)
+    emit_rows(write_matrices(evaluation, form, long, output.csv_safe), output.output)
     return inputs.exit_code(evaluation.skipped)

@@ -32,7 +32,7 @@ def write_matrices(evaluation: Evaluation, form: str, long: bool, csv_safe: bool
         shape = _wide_json
     result = shape(evaluation)
     result = spreadsheet_safe(result) if csv_safe and form in SPREADSHEET_FORMATS else result
-    return WRITERS[form](result)
+    return WRITERS[form](result).encode("utf-8", "surrogateescape")
 
 
 def _result(

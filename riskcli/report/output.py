@@ -52,10 +52,12 @@ def emit(content: str | bytes, output: Path | None) -> None:
     sys.stdout.buffer.flush()
 
 
-def emit_rows(content: str, output: Path | None) -> None:
-    """Write what a program would read; names reach a terminal without their control characters."""
-    on_terminal = output is None and sys.stdout.isatty()
-    emit(without_orders(content) if on_terminal else content, output)
+def emit_rows(content: str | bytes, output: Path | None) -> None:
+    """Write what programs read; names reach a terminal without their control characters."""
+    if output is None and sys.stdout.isatty():
+        text = content if isinstance(content, str) else content.decode(errors="replace")
+        content = without_orders(text)
+    emit(content, output)
 
 
 def replace_file(path: Path, data: bytes) -> None:
