@@ -249,16 +249,26 @@ def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
         if table.options.significance.test == "swap"
         else "the delete-one-topic jackknife"
     )
-    counts = [f"{1 + block.alpha:g}" for block in blocks if block.alpha is not None]
-    trisk = (
-        f"TRisk: gains outweigh, or are outweighed by, losses counted {' or '.join(counts)} times "
-        "(t); where losses count more than once, two equal systems get ▼ too."
-        if counts
-        else "TRisk: gains outweigh, or are outweighed by, losses, counted by the smooth loss (t)."
-    )
     claims: dict[str, Callable[[], str]] = {
         "mean": lambda: f"Mean: it differs from that of {against} (paired t).",
-        "trisk": lambda: trisk,
+        "trisk": lambda: _trisk_claim([block.alpha for block in blocks]),
         "zrisk": lambda: f"ZRisk, GeoRisk: they differ from those of {reference} ({test}).",
     }
     return [claim() for name, claim in claims.items() if name in block.families]
+
+
+def _trisk_claim(alphas: Sequence[float | None]) -> str:
+    """TRisk's mark in words; it is no test of a difference where losses count more than once."""
+    claim = "TRisk: gains outweigh, or are outweighed by, losses"
+    known = [alpha for alpha in alphas if alpha is not None]
+    if not known:
+        return f"{claim}, counted by the smooth loss (t)."
+    times = " or ".join(_times(1 + alpha) for alpha in known)
+    if max(known) == 0:
+        return f"{claim} (t)."
+    so = "counted so" if min(known) > 0 else "counted more than once"
+    return f"{claim} counted {times} (t); {so}, two equal systems get ▼ too."
+
+
+def _times(count: float) -> str:
+    return {1.0: "once", 2.0: "twice"}.get(count, f"{count:g} times")
