@@ -121,6 +121,19 @@ def test_the_documentation_shows_every_kind() -> None:
         assert (ROOT / "docs" / "figures" / f"{kind}.svg").stat().st_size > 10_000
 
 
+def test_a_page_draws_offline_and_takes_names_for_names(tmp_path: Path) -> None:
+    names = ["</script><script>window.broken = 1</script>", *HOSTILE]
+    path = tmp_path / "figure.html"
+    path.write_bytes(drawn("alpha", request_of(matrix(names, topics=5)), "html"))
+    with chromium() as browser, tab(browser) as page:
+        page.page.goto(path.as_uri())
+        page.page.wait_for_selector("svg.marks")
+        assert page.page.evaluate("window.broken") is None
+        assert "</script>" in page.page.text_content("svg.marks")
+        assert page.messages == []
+        assert page.requests == [path.as_uri()]
+
+
 # ---------------------------------------------------------------- numbers
 
 

@@ -133,12 +133,24 @@ function adjust(p, method) {
   return p.map((value) => (value === null ? null : adjusted[next++]));
 }
 
-// 1 for the highest; equal values share the smaller rank; null has none.
+// The values to twelve digits, and 0 for what is nothing beside the others.
+function withoutRounding(values) {
+  const sizes = values.filter(Number.isFinite).map(Math.abs);
+  const least = 1e-14 * Math.min(Math.max(...sizes, 0), 1);
+  return values.map((value) => {
+    if (value === null || !Number.isFinite(value)) return value;
+    return Math.abs(value) < least ? 0 : Number(value.toPrecision(12));
+  });
+}
+
+// 1 for the highest; equal values share the smaller rank; null has none. Values that differ by
+// rounding only are equal.
 function ranked(values) {
-  const falling = values.filter((value) => value !== null).sort((a, b) => b - a);
+  const kept = withoutRounding(values);
+  const falling = kept.filter((value) => value !== null).sort((a, b) => b - a);
   const first = new Map();
   falling.forEach((value, place) => {
     if (!first.has(value)) first.set(value, place + 1);
   });
-  return values.map((value) => (value === null ? null : first.get(value)));
+  return kept.map((value) => (value === null ? null : first.get(value)));
 }

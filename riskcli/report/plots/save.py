@@ -14,7 +14,7 @@ from riskcli.report.plots import KINDS
 from riskcli.report.plots.request import Request
 
 FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
-_SETTINGS: dict[str, dict[str, Any]] = {"png": {"ppi": 200}, "html": {"bundle": True}}
+_SETTINGS: dict[str, dict[str, Any]] = {"png": {"ppi": 200}}
 _ENTRIES = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n){2,}", re.MULTILINE)
 _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
@@ -39,6 +39,7 @@ def drawn(kind: str, request: Request, form: str) -> bytes:
             f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
         ) from error
     from riskcli.report.plots.style import finished
+    from riskcli.report.plots.web_page import web_page
 
     alt.data_transformers.disable_max_rows()
     module = import_module(f"{__package__}.{kind}")
@@ -46,6 +47,8 @@ def drawn(kind: str, request: Request, form: str) -> bytes:
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     if form == "json":
         return f"{json.dumps(described, ensure_ascii=False, indent=2)}\n".encode()
+    if form == "html":
+        return web_page(described, version)
     settings = _SETTINGS.get(form, {})
     convert = getattr(vl_convert, f"vegalite_to_{form}")
     content = convert(described, vl_version=version, **settings)
