@@ -6,6 +6,7 @@ A format is told by content. One that names no run holds one run's scores.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,11 +37,12 @@ class Format:
 
 
 _PARQUET = b"PAR1"
-_PEEK = 4096
+_OBJECT = re.compile(rb'\s*\{\s*["}]')
+"""How JSON begins. (A run may begin with a topic called {.)"""
 
 
 def _is_object(text: bytes) -> bool:
-    return text[:_PEEK].lstrip()[:1] == b"{"
+    return _OBJECT.match(text) is not None
 
 
 FORMATS = {
