@@ -17,20 +17,20 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-JUDGED_DEPTH = 100
-"""So many of a topic's best documents are judged, among others."""
 GRADES = (-2, 0, 1, 2, 3, 4)
 SHARES = (0.05, 0.60, 0.20, 0.10, 0.04, 0.01)
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What documents and topics are called."""
+    """What documents and topics are called, and how many of a topic's documents are judged."""
 
     docno: Callable[[int], str]
     first_topic: int
     topic_step: int
     documents: int
+    judged: int
+    """So many of those that runs may retrieve; where it is one, it is relevant."""
 
 
 COLLECTIONS = {
@@ -39,8 +39,9 @@ COLLECTIONS = {
         first_topic=1,
         topic_step=1,
         documents=50_000_000,
+        judged=200,
     ),
-    "msmarco": Collection(str, first_topic=1048, topic_step=157, documents=8_841_823),
+    "msmarco": Collection(str, first_topic=1048, topic_step=157, documents=8_841_823, judged=1),
 }
 
 
@@ -65,19 +66,21 @@ class Maker:
         """Each topic with the documents that runs may retrieve for it, the likeliest first."""
         for place in range(self._size.topics):
             random = np.random.default_rng((self._seed, place))
-            pool = max(self._size.depth * 3 // 2, JUDGED_DEPTH)
+            pool = max(self._size.depth * 3 // 2, self._collection.judged)
             numbers = random.integers(0, self._collection.documents, size=pool * 2)
             names = map(self._collection.docno, numbers.tolist())
             topic = self._collection.first_topic + place * self._collection.topic_step
             yield str(topic), list(dict.fromkeys(names))[:pool]
 
     def qrels(self) -> str:
-        """The judgements: most of the likeliest documents, some of the others."""
+        """The judgements: half of them of the likeliest documents, half of any."""
         random = np.random.default_rng((self._seed, 10**9))
+        count = self._collection.judged
         lines = []
         for topic, pool in self.topics():
-            judged = pool[:JUDGED_DEPTH] + pool[JUDGED_DEPTH :: max(1, len(pool) // JUDGED_DEPTH)]
-            grades = random.choice(GRADES, size=len(judged), p=SHARES).tolist()
+            best, others = pool[: (count + 1) // 2], pool[(count + 1) // 2 :]
+            judged = best + others[:: max(1, len(others) // max(count // 2, 1))][: count // 2]
+            grades = random.choice(GRADES, size=len(judged), p=SHARES) if count > 1 else [1]
             lines += [f"{topic} 0 {d} {g}\n" for d, g in zip(judged, grades, strict=True)]
         return "".join(lines)
 

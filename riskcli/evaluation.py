@@ -52,7 +52,9 @@ def evaluate(
     spots = [Path(place) for place in places]
     reader = Reader(spots, qrels, rules)
     found = find_files(spots, but=reader.qrels_place())
-    taken = list(in_order(reader.try_read, found.files, jobs or available_cores(), progress))
+    jobs = jobs or available_cores()
+    reader.threads = jobs > len(found.files)
+    taken = list(in_order(reader.try_read, found.files, jobs, progress))
     parts = [part for part in taken if isinstance(part, Part)]
     skipped = tuple(error for error in taken if isinstance(error, InputError))
     if not parts:

@@ -77,6 +77,8 @@ class Reader:
         self._given_qrels = qrels
         self._lock = Lock()
         self.rules = rules
+        self.threads = False
+        """Whether several cores work on one file, as there are fewer files than cores."""
         self.found_qrels = ""
 
     @cached_property
@@ -129,7 +131,7 @@ class Reader:
             found = read_score_file(path, text, kind, self._label)
             tags = (found.tag,) if found.tag else ()
             return Part(path, "scores", tags, tuple(found.matrices), named=not found.unnamed)
-        run = parse_run(path, text)
+        run = parse_run(path, text, self.threads)
         with self._lock:
             scorer = self._scorer
         topics, scores = scorer.score(run)

@@ -66,17 +66,20 @@ def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     return parse_run(path, load(path, max_bytes))
 
 
-def parse_run(path: Path, text: bytes) -> Run:
-    """The run in a file's text; `path` is what errors call it."""
-    table = quick_table(text, _WANTED)
+def parse_run(path: Path, text: bytes, threads: bool = False) -> Run:
+    """The run in a file's text; `path` is what errors call it.
+
+    `threads` takes several cores for the one text, and the same run comes out.
+    """
+    table = quick_table(text, _WANTED, threads)
     if table is None:
         table = _read_closely(path, text)
     return run_of(path, table)
 
 
-def quick_table(text: bytes, wanted: tuple[str, ...]) -> pa.Table | None:
+def quick_table(text: bytes, wanted: tuple[str, ...], threads: bool = False) -> pa.Table | None:
     """The wanted columns of a run in which nothing is wrong; None asks for a close look."""
-    table = fields.columns(text, LAYOUT, wanted)
+    table = fields.columns(text, LAYOUT, wanted, threads)
     if table is None:
         return None
     topics = fields.one_chunk(table["topic"])
