@@ -1,0 +1,205 @@
+"""`riskeval validate`: all findings, grouped and counted, in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riskcli.trec.codes import CODES
+from riskcli.validation import Checks, validate
+from tests.conftest import Write
+from tests.console import ROOT
+from tests.inprocess import run_inside
+from tests.malformed import GOOD, QRELS
+from tests.program import QRELS as SAMPLE_QRELS
+from tests.program import SAMPLES, riskeval
+
+MESSY = """\
+1 Q0 a 1 2.5 t
+1 Q0 b x 2.4 t
+1 q0 c 3 9 t
+1 Q0 a 4 1 t
+1 Q0 z
+
+1 Q0 "d 5 1.00000001 t
+1 Q0 e 6 1.0 t
+1 Q0 f 6 nan t
+"""
+FOUND = [
+    (2, "bad-rank"), (3, "rank-order"), (3, "not-q0"), (4, "duplicate-document"),
+    (5, "column-count"), (7, "mangled-docno"), (8, "single-precision-tie"), (9, "bad-score"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def messy(write: Write) -> Path:
+    return write("t.run", MESSY)
+
+
+def rows_of(*arguments: str | Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(run_inside("validate", *arguments, "-f", "json").out)[
+        "rows"
+    ]
+    return rows
+
+
+def test_a_file_is_read_to_its_end_and_everything_is_said(messy: Path) -> None:
+    assert [(row["line"], row["code"]) for row in rows_of(messy)] == FOUND
+
+
+def test_the_samples_are_clean() -> None:
+    ran = riskeval("validate", SAMPLES, "-f", "table")
+    assert (ran.code, ran.out) == (
+        0,
+        "9 files: 0 refused, 0 with warnings only; 0 errors, 0 warnings\n",
+    )
+
+
+def test_topics_are_compared_only_where_judgements_are_given() -> None:
+    found = rows_of(SAMPLES, "-q", SAMPLE_QRELS)
+    assert {row["code"] for row in found} == {"missing-topic"}
+    assert {Path(row["path"]).name for row in found} == {"partial46.run"}
+    assert len(found) == 4
+
+
+def test_the_table_is_grouped_by_file_and_counted(
+    messy: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("u.run", MESSY.replace("1 Q0", "2 Q0"))
+    monkeypatch.chdir(messy.parent)
+    out = run_inside("validate", ".", "-f", "table").out
+    first, second = out.index("t.run: 3 errors, 5 warnings"), out.index("u.run: 3 errors")
+    assert first < out.index("bad-rank") < second
+    assert out.endswith("2 files: 2 refused, 0 with warnings only; 6 errors, 10 warnings\n")
+
+
+@pytest.mark.parametrize(
+    ("most", "shown", "more"), [("3", 3, 47), ("10", 10, 40), ("50", 50, 0), ("0", 50, 0)]
+)
+def test_a_code_is_capped_and_the_rest_counted(
+    write: Write, most: str, shown: int, more: int
+) -> None:
+    path = write("t.run", GOOD + b"1 Q0 z\n" * 50 + b"9 Q0 a 1 x t\n")
+    call = ("validate", path, "--max-findings", most, "-f")
+    document = json.loads(run_inside(*call, "json").out)
+    rows = [row for row in document["rows"] if row["code"] == "column-count"]
+    assert len(rows) == shown
+    assert [row["more"] for row in rows] == [0] * (shown - 1) + [more]
+    assert document["files"][0]["codes"] == {"bad-score": 1, "column-count": 50}
+    table = run_inside(*call, "table").out
+    assert (f"and {more} more" in table) == bool(more)
+    assert "51 errors" in table
+    assert (f"(and {more} more)" in run_inside(*call, "github").out) == bool(more)
+
+
+def test_all_forms_hold_the_same_findings(messy: Path) -> None:
+    rows = rows_of(messy)
+    lines = run_inside("validate", messy, "-f", "jsonl").out.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    for form, delimiter in (("csv", ","), ("tsv", "\t")):
+        text = run_inside("validate", messy, "-f", form).out
+        read = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+        assert read == [{name: str(value) for name, value in row.items()} for row in rows]
+    annotations = run_inside("validate", messy, "-f", "github").out.splitlines()
+    assert len(annotations) == len(rows) + 1
+    for annotation, row in zip(annotations, rows, strict=False):
+        place = f"file={messy},line={row['line']},title={row['code']}"
+        assert annotation.startswith(f"::{row['severity']} {place}::")
+    assert annotations[-1].startswith("::notice title=riskeval validate::1 file: 1 refused")
+
+
+def test_annotations_cannot_be_broken_out_of(tmp_path: Path) -> None:
+    path = tmp_path / "a,b:c%.run"
+    path.write_text("1 Q0 a 1 x%0A::error::\x1b[31m t\n")
+    out = run_inside("validate", path, "-f", "github").out
+    assert f"file={tmp_path}/a%2Cb%3Ac%25.run,line=1" in out
+    assert "x%250A" in out and "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    ("content", "plain", "strict"),
+    [(GOOD, 0, 0), (GOOD + b"2 q0 b 2 1.0 t\n", 0, 1), (GOOD + b"2 Q0 b 2 x t\n", 1, 1)],
+)
+def test_exit_codes(write: Write, content: bytes, plain: int, strict: int) -> None:
+    path = write("t.run", content)
+    assert run_inside("validate", path).code == plain
+    assert run_inside("validate", path, "--strict").code == strict
+
+
+def test_what_cannot_be_asked_is_no_finding(write: Write) -> None:
+    write("t.run", GOOD)
+    for arguments in (["no/such/file"], ["--max-docs", "0", "x"], []):
+        assert run_inside("validate", *arguments).code == 2
+
+
+def test_documents_are_counted_by_topic(write: Write) -> None:
+    path = write("t.run", b"".join(b"1 Q0 d%d %d %d t\n" % (i, i, -i) for i in range(1, 8)))
+    assert rows_of(path) == []
+    (row,) = rows_of(path, "--max-docs", "5")
+    assert (row["line"], row["message"]) == (6, "topic 1 has 7 documents, more than 5")
+
+
+def test_judgements_are_checked_too(write: Write) -> None:
+    run, qrels = write("t.run", GOOD), write("q", QRELS + b"1 0 c x\n2 0 c y\n1 0 a 0\n")
+    rows = rows_of(run, "-q", qrels)
+    assert [(row["path"], row["line"], row["code"]) for row in rows] == [
+        (str(qrels), 4, "bad-grade"),
+        (str(qrels), 5, "bad-grade"),
+        (str(qrels), 6, "conflicting-judgement"),
+    ]
+
+
+def test_judgements_in_the_folder_of_runs_are_no_run(write: Write) -> None:
+    run = write("t.run", GOOD)
+    assert rows_of(run.parent, "-q", write("qrels.txt", QRELS)) == []
+
+
+def test_runs_of_one_name_are_found(write: Write) -> None:
+    one, two = write("one/t.run", GOOD), write("two/t.run", GOOD)
+    (row,) = rows_of(one, two)
+    assert (row["path"], row["code"]) == (str(two), "shared-name")
+    assert rows_of(one, write("two/u.run", GOOD.replace(b" t\n", b" u\n"))) == []
+    third = write("u.csv", "run,1\nt,0.5\n")
+    assert [row["code"] for row in rows_of(one, third)] == ["shared-name"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_a_finding(write: Write) -> None:
+    path = write("t.run", GOOD)
+    path.chmod(0)
+    (row,) = rows_of(path)
+    assert row["code"] == "unreadable"
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 7])
+def test_the_findings_do_not_depend_on_jobs(messy: Path, write: Write, jobs: int) -> None:
+    for number in range(5):
+        write(f"t{number}.run", MESSY.replace(" t\n", f" t{number}\n"))
+    expected = validate([messy.parent], jobs=1).result().rows
+    assert validate([messy.parent], jobs=jobs).result().rows == expected
+    assert len(expected) > 40
+
+
+def test_long_runs_are_checked_as_columns(write: Write) -> None:
+    """Where nothing is wrong, no line is looked at by itself; numbers of lines are the file's."""
+    lines = [f"{t} Q0 d{i} {i} {1000 - i} t\n" for t in range(20) for i in range(500)]
+    lines[7000] = "14 Q0 late 0 5000 t\n"
+    path = write("t.run", "".join(lines[:5000]) + "\n\n" + "".join(lines[5000:]))
+    checked = validate([path], checks=Checks(max_findings=None)).result().rows
+    assert checked == []
+    lines[7000] = "14 Q0 late 499 5000 t\n"
+    path.write_text("".join(lines[:5000]) + "\n\n" + "".join(lines[5000:]))
+    found = [(row[1], row[3]) for row in validate([path]).result().rows]
+    assert found == [(7003, "rank-order"), (7502, "duplicate-rank")]
+
+
+def test_every_code_is_documented() -> None:
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    for code in CODES.values():
+        assert f"| `{code.name}` | {code.severity} | {code.meaning} |" in text
