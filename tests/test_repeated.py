@@ -17,19 +17,20 @@ def expand(groups: list[tuple[str, int]]) -> list[str]:
     return [text for text, count in groups for _ in range(count)]
 
 
-def check(column: list[str], skipped: int = 0) -> None:
+def check(column: list[str], skipped: int = 0, chunk: int = 1000) -> None:
     array = pa.array(["?"] * skipped + column, pa.large_string()).slice(skipped)
-    found, expected = encoded(array), array.dictionary_encode()
+    chunks = [array.slice(start, chunk) for start in range(0, len(array), chunk)]
+    found, expected = encoded(pa.chunked_array(chunks)), array.dictionary_encode()
     assert found.type == pa.dictionary(pa.int32(), pa.string())
     assert found.dictionary.to_pylist() == expected.dictionary.to_pylist()
     assert found.indices.to_pylist() == expected.indices.to_pylist()
 
 
-@given(standing_together, st.integers(0, 3))
-@example([("1", 9), ("2", 9), ("1", 9)], 0)
-@example([("10", 1)], 2)
-def test_texts_that_stand_together(groups: list[tuple[str, int]], skipped: int) -> None:
-    check(expand(groups), skipped)
+@given(standing_together, st.integers(0, 3), st.integers(1, 30))
+@example([("1", 9), ("2", 9), ("1", 9)], 0, 4)
+@example([("10", 1)], 2, 1)
+def test_texts_that_stand_together(groups: list[tuple[str, int]], skipped: int, chunk: int) -> None:
+    check(expand(groups), skipped, chunk)
 
 
 @given(st.lists(texts, min_size=1, max_size=80))

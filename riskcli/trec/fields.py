@@ -52,7 +52,7 @@ def columns(
         return None
     for place, name in enumerate(wanted):
         if layout[name] == REPEATED:
-            column = repeated.encoded(one_chunk(table[name]))
+            column = repeated.encoded(table[name])
             table = table.set_column(place, name, column)
     return table
 

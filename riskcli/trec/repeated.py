@@ -17,18 +17,34 @@ _ROWS_A_LENGTH = 512
 _ROWS_A_VALUE = 8
 
 
-def encoded(column: pa.Array) -> pa.DictionaryArray:
-    """A large_string array without nulls as codes of its distinct texts, in order of appearance."""
-    offsets, data = _layout(column)
+def encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Large_string chunks without nulls as codes of the distinct texts, in order of appearance."""
+    known: dict[bytes, int] = {}
+    parts = [_codes(chunk, known) for chunk in column.chunks]
+    codes = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+    return _dictionary_array(codes, list(known))
+
+
+def _codes(chunk: pa.Array, known: dict[bytes, int]) -> NDArray[np.int32]:
+    """The code of each row; texts that are not known yet are added."""
+    offsets, data = _layout(chunk)
     starts = _starts(offsets, data)
     if starts is None:
-        return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.string()))
-    ends = np.append(starts[1:], len(column))
+        return _hashed_codes(chunk, known)
     bounds = zip(offsets[starts].tolist(), offsets[starts + 1].tolist(), strict=True)
     texts = [data[start:end].tobytes() for start, end in bounds]
-    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    places = np.array([codes[text] for text in texts], dtype=np.int32)
-    return _dictionary_array(np.repeat(places, ends - starts), list(codes))
+    return np.repeat(_noted(texts, known), np.diff(starts, append=len(chunk)))
+
+
+def _hashed_codes(chunk: pa.Array, known: dict[bytes, int]) -> NDArray[np.int32]:
+    found = chunk.dictionary_encode()
+    texts = [text.encode() for text in found.dictionary.to_pylist()]
+    codes: NDArray[np.int32] = np.frombuffer(found.indices.buffers()[1], dtype=np.int32)
+    return _noted(texts, known)[codes[found.offset : found.offset + len(found)]]
+
+
+def _noted(texts: list[bytes], known: dict[bytes, int]) -> NDArray[np.int32]:
+    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int32)
 
 
 def _layout(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
