@@ -69,22 +69,36 @@ def note_doubts(tally: Tally, columns: Columns, max_docs: int) -> None:
 
 
 def _note_ranks(tally: Tally, columns: Columns) -> None:
-    texts, codes = columns.coded("rank")
-    spelled = [whole_number(text) for text in texts]
-    if None in spelled:
-        bad = np.array([rank is None for rank in spelled])
+    spelled = fields.one_chunk(columns.table["rank"])
+    ranks = _plain_ranks(spelled)
+    if ranks is not None:
+        taken = np.arange(len(ranks))
+    else:
+        texts = spelled.to_pylist()
+        numbers = [whole_number(text) for text in texts]
         tally.add_all(
             "bad-rank",
-            np.flatnonzero(bad[codes]).tolist(),
+            [place for place, rank in enumerate(numbers) if rank is None],
             lambda i: (
                 columns.line(i),
-                f"the rank (4th column) is {texts[codes[i]]!r}, expected a whole number",
+                f"the rank (4th column) is {texts[i]!r}, expected a whole number",
             ),
         )
-    ranks: NDArray[np.int64] = np.array([rank or 0 for rank in spelled], dtype=np.int64)[codes]
-    taken = np.array([rank is not None for rank in spelled])[codes]
-    if not (taken.all() and _in_order(columns.run, ranks)):
-        _note_rank_order(tally, columns, ranks, np.flatnonzero(taken))
+        ranks = np.array([rank or 0 for rank in numbers], dtype=np.int64)
+        taken = np.flatnonzero([rank is not None for rank in numbers])
+    if len(taken) < len(ranks) or not _in_order(columns.run, ranks):
+        _note_rank_order(tally, columns, ranks, taken)
+
+
+def _plain_ranks(spelled: Any) -> NDArray[np.int64] | None:
+    """The ranks where all are digits alone; None asks for a look at each."""
+    text = spelled.buffers()[2].to_pybytes()
+    if not text.isdigit():  # Arrow would take 0x10 for a number
+        return None
+    try:
+        return fields.numbers(spelled.cast(fields.WHOLE), np.int64)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
@@ -145,16 +159,13 @@ class _Pairs(Sequence[tuple[int, int]]):
 
 def _note_single_precision_ties(tally: Tally, columns: Columns) -> None:
     codes, scores = columns.run.topic_codes, columns.run.scores
-    same = codes[1:] == codes[:-1]
-    if np.all((codes[1:] > codes[:-1]) | (same & (scores[1:] <= scores[:-1]))):
-        order = np.arange(len(codes))
-    else:
-        order = np.lexsort((-scores, codes))
-        same = codes[order][1:] == codes[order][:-1]
+    order, ordered_codes, ordered = _by_falling_score(codes, scores)
     with np.errstate(over="ignore"):
-        single = scores[order].astype(np.float32)
-    tied = same & (single[1:] == single[:-1])
-    tied &= scores[order][1:] != scores[order][:-1]
+        single = ordered.astype(np.float32)
+    tied = (single[1:] == single[:-1]) & (ordered[1:] != ordered[:-1])
+    tied &= ordered_codes[1:] == ordered_codes[:-1]
+    if not tied.any():
+        return
     before, after = order[:-1][tied], order[1:][tied]
     later = np.maximum(before, after)
 
@@ -167,6 +178,17 @@ def _note_single_precision_ties(tally: Tally, columns: Columns) -> None:
         )
 
     tally.add_all("single-precision-tie", _Pairs(np.minimum(before, after), later), describe)
+
+
+def _by_falling_score(
+    codes: NDArray[np.int32], scores: NDArray[np.float64]
+) -> tuple[Places, NDArray[np.int32], NDArray[np.float64]]:
+    """The places of the lines by topic and falling score, with both in that order."""
+    falling = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
+    if np.all(falling | (codes[1:] > codes[:-1])):
+        return np.arange(len(codes)), codes, scores
+    order = np.lexsort((-scores, codes))
+    return order, codes[order], scores[order]
 
 
 def _note_long_topics(tally: Tally, columns: Columns, max_docs: int) -> None:

@@ -21,7 +21,7 @@ REPEATED = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
 WHOLE = pa.int64()
 
-Number = TypeVar("Number", np.int32, np.float64)
+Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 _SPACE, _NEWLINE = 0x20, 0x0A
 _OTHER_SPACES = b"\t\v\f\r"

@@ -20,7 +20,7 @@ LAYOUT = {
     "topic": fields.REPEATED,
     "q0": fields.REPEATED,
     "docno": fields.TEXT,
-    "rank": fields.REPEATED,
+    "rank": fields.TEXT,
     "score": fields.NUMBER,
     "tag": fields.REPEATED,
 }
