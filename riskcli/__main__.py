@@ -33,6 +33,7 @@ def main() -> None:
             sys.stdout.flush()
     except RiskevalError as error:
         code = _fail(str(error), error.exit_code)
+        _forget_stdout()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -41,11 +42,18 @@ def main() -> None:
     except _TerminatedError:
         code = _fail("terminated", TERMINATED)
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more while closing stdout.
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = 0  # the reader has seen enough
+        _forget_stdout()
+    except OSError as error:
+        code = _fail(f"stdout: cannot-write: {error.strerror or error}", RiskevalError.exit_code)
+        _forget_stdout()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _forget_stdout() -> None:
+    """What stdout still holds cannot be written; Python would complain while closing it."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.results import Fit, as_matrices, described, loss_record
 from riskcli.risk.agreement import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.risk.cautions import cautions
@@ -23,11 +23,11 @@ from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Options, comparisons
+from riskcli.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 
@@ -73,6 +73,8 @@ class Agreed:
 class Agreement(Shown):
     """Every ordered pair of rankings, and what they rest on."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.agreement_display"
+
     rankings: tuple[Ranking, ...]
     pairs: tuple[Agreed, ...]
     baseline: str
@@ -83,12 +85,6 @@ class Agreement(Shown):
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """A matrix for each coefficient."""
-        from riskcli.report.agreement_display import displays
-
-        return displays(self, width)
 
     def result(self) -> Result:
         """A row an ordered pair."""

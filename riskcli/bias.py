@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,15 @@ from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.parts import Tables, part_of
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.results import as_matrices
 from riskcli.risk.bias import Baselines, Components, each_as_baseline, principal_components
 from riskcli.risk.table import rank
+from riskcli.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 Part = Literal["urisk", "baselines", "components", "friedman"]
@@ -64,17 +64,13 @@ class MatrixBias:
 class Bias(Shown):
     """The matrices of a call, and what they rest on."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.bias_display"
+
     parts: tuple[MatrixBias, ...]
     settings: Mapping[str, Any]
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """All parts as tables."""
-        from riskcli.report.bias_display import displays
-
-        return displays(self, width, None)
 
     def result(self, part: Part = "urisk") -> Result:
         """The rows of one part; JSON has the others beside them."""

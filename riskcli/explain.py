@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, Shown, tidy
+from riskcli.report.result import Result, tidy
 from riskcli.risk.baselines import choose_baselines
 from riskcli.risk.comparison import Comparison, population_rule
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Block, Options, named_rows, require_plain, risk_blocks
-
-if TYPE_CHECKING:
-    from riskcli.report.display import Display
+from riskcli.shown import Shown
 
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
 
@@ -40,6 +38,8 @@ class TopicShare:
 class Explanation(Shown):
     """The steps to a value, to its test, and the topics that cost it most."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.explain_display"
+
     run: str
     measure: str
     of: RiskMeasure
@@ -54,12 +54,6 @@ class Explanation(Shown):
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
-
-    def displays(self, width: int) -> Sequence[Display]:  # noqa: ARG002
-        """Value, test, and topics."""
-        from riskcli.report.explain_display import displays
-
-        return displays(self)
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,15 @@ from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.order import natural_key
 from riskcli.report.convention import MINUS, turned
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.table import Block, Options, risk_blocks
+from riskcli.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.report.display import Display
 
 Scores = Union[Evaluation, ScoreMatrix, Iterable[ScoreMatrix], "pd.DataFrame"]
 """Whatever holds scores."""
@@ -37,6 +37,8 @@ Fit = tuple[str, str, Cubic | None]
 @dataclass(frozen=True, repr=False)
 class RiskTable(Shown):
     """Every measure of every run for each effectiveness measure, baseline and alpha."""
+
+    displayed_by: ClassVar[str] = "riskcli.report.risk_display"
 
     blocks: tuple[Block, ...]
     options: Options
@@ -70,12 +72,6 @@ class RiskTable(Shown):
         if self.options.convention != MINUS:
             return self.blocks
         return tuple(turned(block) for block in self.blocks)
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """A table for each effectiveness measure and baseline, by the mean unless sorted."""
-        from riskcli.report.risk_display import displays
-
-        return displays(self if self.order else self.sorted_by(), width)
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""

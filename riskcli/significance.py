@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from riskcli.errors import InputError, UsageError, nearest
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
@@ -24,9 +24,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
 from riskcli.risk.table import Options, flags, rank, require_plain, risk_blocks
-
-if TYPE_CHECKING:
-    from riskcli.report.display import Display
+from riskcli.shown import Shown
 
 COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
@@ -60,18 +58,14 @@ class PairTable:
 class SignificanceTables(Shown):
     """All tables of a call, and what they rest on."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.pair_display"
+
     tables: tuple[PairTable, ...]
     settings: Mapping[str, Any]
     plan: Significance
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """Groups and matrix for each measure, or the differences to the baseline."""
-        from riskcli.report.pair_display import displays
-
-        return displays(self.tables, self.plan, width)
 
     def result(self) -> Result:
         """The long form: a row a pair."""

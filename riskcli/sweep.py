@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.convention import MINUS
 from riskcli.report.parts import Tables, part_of
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.results import Fit, as_matrices, described, loss_record
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
@@ -27,11 +27,11 @@ from riskcli.risk.measures import measure_ids, measures
 from riskcli.risk.paired import two_sided_p
 from riskcli.risk.sweep import Event, events
 from riskcli.risk.table import Convention, Options, comparisons, rank
+from riskcli.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 Part = Literal["series", "events"]
@@ -73,18 +73,14 @@ class Swept:
 class Sweep(Shown):
     """All sweeps of a call, and what they rest on."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.sweep_display"
+
     parts: tuple[Swept, ...]
     settings: Mapping[str, Any]
     gamma: float
     inputs: tuple[tuple[Path, str], ...] = ()
     notes: tuple[Note, ...] = ()
     skipped: tuple[InputError, ...] = ()
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """What changes, then a table for each measure."""
-        from riskcli.report.sweep_display import displays
-
-        return displays(self, width, None, None)
 
     def result(self, part: Part = "series") -> Result:
         """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
 from riskcli.report.convention import MINUS, negative
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.results import Fit, as_matrices, described, loss_record
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
@@ -23,11 +23,11 @@ from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Convention, Options, comparisons
 from riskcli.risk.topics import TopicRisk, exploratory
+from riskcli.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.report.display import Display
 
 Floats = NDArray[np.float64]
 Order = Literal["loss", "topic"]
@@ -68,6 +68,8 @@ class RunTopics:
 class TopicTable(Shown):
     """The topics of every run asked for, and what they rest on."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.topics_display"
+
     parts: tuple[RunTopics, ...]
     settings: Mapping[str, Any]
     gamma: float
@@ -84,12 +86,6 @@ class TopicTable(Shown):
         """Only the first topics of each run."""
         kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
         return replace(self, parts=tuple(kept))
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """A table for each run, measure, baseline and alpha."""
-        from riskcli.report.topics_display import displays
-
-        return displays(self, width)
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""

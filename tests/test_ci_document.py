@@ -14,6 +14,8 @@ import yaml
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.program import QRELS, SAMPLES
 
+pytestmark = pytest.mark.slow
+
 TEXT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 

@@ -570,3 +570,39 @@ def test_a_matrix_with_gaps_or_virtual_names_is_refused() -> None:
         riskcli.risk_table(riskcli.ScoreMatrix("m", ("a",), ("1", "2"), values))
     with pytest.raises(riskcli.UsageError, match="marks virtual baselines"):
         riskcli.risk_table(riskcli.ScoreMatrix("m", ("@mean",), ("1",), np.array([[0.5]])))
+
+
+# ---------------------------------------------------------------- narrow terminals, odd targets
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 70])
+def test_a_narrow_terminal_cuts_no_number(columns: int) -> None:
+    command = "riskeval score sample_runs/ -b indriCASP -m ERR@20 2>/dev/null"
+    wide, narrow = on_terminal(command, 80)[1], on_terminal(command, columns)[1]
+    for line in wide.splitlines()[1:12]:
+        assert " ".join(line.split()) in [
+            " ".join(shown.split()) for shown in narrow.splitlines()
+        ] or ("─" in line)
+
+
+def test_a_pipe_or_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    fifo = tmp_path / "out.csv"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    assert riskeval("score", SAMPLES, *ONE, "-b", "indriCASP", "-o", fifo).code == 0
+    assert os.read(reader, 13) == b"run,measure,b"
+    os.close(reader)
+    assert fifo.is_fifo()
+
+
+@pytest.mark.parametrize("command", ["score sample_runs -b indriCASP", "help", "--version"])
+def test_a_full_stdout_is_an_error_without_a_traceback(command: str) -> None:
+    if not Path("/dev/full").is_char_device():
+        pytest.skip("there is no /dev/full here")
+    done = subprocess.run(
+        ["bash", "-c", f"riskeval {command} > /dev/full"], cwd=ROOT, env=terminal_environment(),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "stdout: cannot-write" in done.stderr and "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr

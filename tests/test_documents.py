@@ -11,6 +11,8 @@ import pytest
 
 from tests.console import ROOT, Example, examples, on_terminal
 
+pytestmark = pytest.mark.slow
+
 LONG_NUMBER = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")
 """A number at full precision, whose last digit may differ between versions of numpy and scipy."""
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz import GOOD_RUN, SCORE_FILES, Mutant, fuzz, judge
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_no_mutant_gets_the_better_of_the_readers(seed: int) -> None:

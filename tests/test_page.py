@@ -23,6 +23,8 @@ from tests.browser import Tab, chromium, tab
 from tests.console import ROOT
 from tests.program import QRELS, SAMPLES, riskeval
 
+pytestmark = pytest.mark.slow
+
 VALUES = ("mean", "reward", "risk", "urisk", "trisk", "zrisk", "georisk")
 RANKED = ("mean", "urisk", "trisk", "zrisk", "georisk")
 FLAGGED = ("mean", "trisk", "zrisk", "georisk")

@@ -26,6 +26,8 @@ from tests.browser import chromium, tab
 from tests.console import ROOT
 from tests.program import QRELS, SAMPLES, python, riskeval
 
+pytestmark = pytest.mark.slow
+
 STARTS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF-", "html": b"<!DOCTYPE", "json": b"{"}
 HOSTILE = [
     "<script>alert(1)</script>",

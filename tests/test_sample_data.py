@@ -16,6 +16,8 @@ import pytest
 import pytrec_eval
 from scipy import stats
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = ROOT / "sample_runs"
 QRELS = ROOT / "qrels" / "simulated.qrels"

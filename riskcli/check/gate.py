@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
@@ -21,13 +21,11 @@ from riskcli.check.quantities import (
 from riskcli.errors import InputError, UsageError
 from riskcli.matrix import ScoreMatrix
 from riskcli.notes import Note
-from riskcli.report.result import Result, Shown, Value, tidy
+from riskcli.report.result import Result, Value, tidy
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
 from riskcli.risk.inference import Significance
 from riskcli.risk.table import Block, Options, risk_blocks
-
-if TYPE_CHECKING:
-    from riskcli.report.display import Display
+from riskcli.shown import Shown
 
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
@@ -88,6 +86,8 @@ class Verdict:
 class Gate(Shown):
     """The verdicts on all candidates, and what they rest on."""
 
+    displayed_by: ClassVar[str] = "riskcli.report.gate_formats"
+
     verdicts: tuple[Verdict, ...]
     policy: Policy
     settings: Mapping[str, Any]
@@ -99,12 +99,6 @@ class Gate(Shown):
     def passed(self) -> bool:
         """Whether every candidate may pass."""
         return all(verdict.passed for verdict in self.verdicts)
-
-    def displays(self, width: int) -> Sequence[Display]:  # noqa: ARG002
-        """A table of the rules for each verdict."""
-        from riskcli.report.gate_formats import displays
-
-        return displays(self)
 
     def result(self) -> Result:
         """A row a rule, candidate and measure."""

@@ -12,7 +12,7 @@ from riskcli.report.fold import folded
 from riskcli.report.numbers import decimal, p_value
 
 
-def displays(bias: Bias, width: int, part: Part | None) -> list[Display]:
+def displays(bias: Bias, width: int, part: Part | None = None) -> list[Display]:
     """All parts, or the one asked for."""
     made: list[Display] = []
     for one in bias.parts:

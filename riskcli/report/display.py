@@ -62,6 +62,8 @@ class Display:
 
 
 _GAP = 2
+_LEAST_TEXT = 16
+"""Names and sentences are folded, but not below this many columns."""
 
 
 def _column_width(display: Display, place: int) -> int:
@@ -78,11 +80,11 @@ def rank_digits(display: Display, place: int) -> int:
 
 
 def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
-    """The displays as a terminal of that width shows them."""
+    """The displays as a terminal of that width shows them; no number is cut, whatever the width."""
     stream = StringIO()
     console = Console(
         file=stream,
-        width=width,
+        width=max([width, *map(_least_width, displays)]),
         force_terminal=colour,
         no_color=not colour,
         color_system="standard" if colour else None,
@@ -93,13 +95,26 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
         if number:
             console.print()
         if display.title:
-            console.print(Text(escape.visible(display.title), style="bold"))
+            console.print(Text(escape.visible(display.title), style="bold"), width=width)
         if display.rows:
             console.print(_rich_table(display))
         for line in display.caption:
-            console.print(Text(escape.visible(line), style="dim"))
+            console.print(Text(escape.visible(line), style="dim"), width=width)
     text = stream.getvalue()
     return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _least_width(display: Display) -> int:
+    """The least width at which only text, never a number, needs more than a line."""
+    least = sum(
+        _least_text(display, place) if heading.left else _column_width(display, place)
+        for place, heading in enumerate(display.headings)
+    )
+    return least + _GAP * max(len(display.headings) - 1, 0)
+
+
+def _least_text(display: Display, place: int) -> int:
+    return min(_column_width(display, place), _LEAST_TEXT)
 
 
 def _rich_table(display: Display) -> Table:
@@ -111,12 +126,13 @@ def _rich_table(display: Display) -> Table:
         padding=(0, _GAP - 1, 0, 0),
     )
     digits = [rank_digits(display, place) for place in range(len(display.headings))]
-    for heading, wide in zip(display.headings, digits, strict=True):
+    for place, (heading, wide) in enumerate(zip(display.headings, digits, strict=True)):
         table.add_column(
             _rich_heading(heading, wide),
             justify="left" if heading.left else "right",
             overflow="fold",
             no_wrap=not heading.left,
+            min_width=_least_text(display, place) if heading.left else None,
         )
     for row in display.rows:
         cells = zip(row, display.headings, digits, strict=True)

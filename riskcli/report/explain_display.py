@@ -8,7 +8,7 @@ from riskcli.explain import Explanation
 from riskcli.report.display import Cell, Display, Heading
 
 
-def displays(found: Explanation) -> list[Display]:
+def displays(found: Explanation, _width: int = 0) -> list[Display]:
     """Value, test, and topics."""
     alpha = f", α = {found.alpha:g}" if found.of.depends_on_alpha else ""
     against = f", against {found.baseline}"

@@ -15,7 +15,7 @@ from riskcli.report.github import annotation
 _WORDS = {True: "pass", False: "FAIL"}
 
 
-def displays(gate: Gate) -> list[Display]:
+def displays(gate: Gate, _width: int = 0) -> list[Display]:
     """A table of the rules for each verdict, with the topics to blame below."""
     return [_display(verdict) for verdict in gate.verdicts]
 

@@ -11,6 +11,7 @@ from riskcli.errors import UsageError
 from riskcli.evaluation import Evaluation
 from riskcli.notes import listed
 from riskcli.report.formats import WRITERS
+from riskcli.report.matrix_columns import columns_long, columns_wide
 from riskcli.report.result import Result
 from riskcli.report.spreadsheet import FORMATS as SPREADSHEET_FORMATS
 from riskcli.report.spreadsheet import spreadsheet_safe
@@ -78,17 +79,13 @@ def _long(evaluation: Evaluation) -> Result:
 
 def _parquet(evaluation: Evaluation, long: bool) -> bytes:
     """The table of the wide or long form, with measure and settings in its metadata."""
-    import pyarrow as pa
     from pyarrow import parquet
 
-    result = _long(evaluation) if long else _wide(evaluation)
-    names = list(result.columns)
-    table = pa.Table.from_arrays(
-        [pa.array(column) for column in zip(*result.rows, strict=True)], names=names
-    )
-    about = result.envelope()
+    matrices = evaluation.matrices
+    table = columns_long(matrices) if long else columns_wide(matrices[0])
+    about = _result(evaluation, table.column_names, []).envelope()
     if not long:
-        about["measure"] = evaluation.matrices[0].measure
+        about["measure"] = matrices[0].measure
     metadata = json.dumps(about, ensure_ascii=False).encode()
     stream = io.BytesIO()
     parquet.write_table(table.replace_schema_metadata({METADATA_KEY: metadata}), stream)

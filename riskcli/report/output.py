@@ -47,9 +47,14 @@ def emit(content: str | bytes, output: Path | None) -> None:
     if output is not None:
         replace_file(output, data)
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError("stdout", "cannot-write", error.strerror or str(error)) from error
 
 
 def emit_rows(content: str | bytes, output: Path | None) -> None:
@@ -61,8 +66,14 @@ def emit_rows(content: str | bytes, output: Path | None) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the target and rename: whoever looks sees the old file whole or the new one."""
+    """Write beside the target and rename: whoever looks sees the old file whole or the new one.
+
+    A device or a pipe is written to; it is nothing that could be replaced.
+    """
     target = path.resolve()
+    if target.exists() and not target.is_file():
+        _write_into(path, data)
+        return
     try:
         handle, name = tempfile.mkstemp(
             prefix=f".{target.name}.", suffix=".part", dir=target.parent
@@ -82,6 +93,14 @@ def replace_file(path: Path, data: bytes) -> None:
         if isinstance(error, OSError):
             raise InputError(path, "cannot-write", error.strerror or str(error)) from error
         raise
+
+
+def _write_into(path: Path, data: bytes) -> None:
+    try:
+        with path.open("wb") as stream:
+            stream.write(data)
+    except OSError as error:
+        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
 
 
 def _mode_of(target: Path) -> int:

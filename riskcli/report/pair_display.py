@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riskcli.notes import counted
@@ -11,15 +9,16 @@ from riskcli.report.display import UNDEFINED, Cell, Display, Heading, Mark
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.inference import Significance
 from riskcli.risk.table import rank
-from riskcli.significance import TUKEY, PairTable
+from riskcli.significance import TUKEY, PairTable, SignificanceTables
 
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
 
 
-def displays(tables: Sequence[PairTable], plan: Significance, width: int) -> list[Display]:
+def displays(found: SignificanceTables, width: int) -> list[Display]:
     """For each table its groups and matrix, or its list of differences to the baseline."""
     made: list[Display] = []
-    for table in tables:
+    plan = found.plan
+    for table in found.tables:
         if not table.groups:
             made.append(_differences(table, plan))
             continue

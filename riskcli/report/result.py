@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,49 +15,7 @@ from riskcli.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.report.display import Display
-
 Value = str | int | float | bool | None
-
-
-class Shown(ABC):
-    """What every result object can do: show itself, become a frame, and be written."""
-
-    @abstractmethod
-    def result(self) -> Result:
-        """The tidy rows, and what they rest on."""
-
-    def displays(self, width: int) -> Sequence[Display]:  # noqa: ARG002
-        """The tables for people, given the width that they may take."""
-        from riskcli.report.display import rows_as_display
-
-        return [rows_as_display(self.result())]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The tidy rows as a DataFrame."""
-        return self.result().to_frame()
-
-    def to_text(self, form: str = "tsv") -> str:
-        """The result as tsv, csv, json or jsonl, or as a table for people in another form."""
-        from riskcli.report.render import rendered
-
-        return rendered(self, form)
-
-    def write(self, path: Path | str, form: str | None = None) -> None:
-        """Write it to a file, replaced as a whole; the form is the suffix's where none is given."""
-        from riskcli.report.output import emit, format_for
-        from riskcli.report.render import FORMS
-
-        target = Path(path)
-        emit(self.to_text(format_for(form, target, FORMS)), target)
-
-    def __repr__(self) -> str:
-        """The table, as at a terminal of 80 columns."""
-        return self.to_text("table").rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        """The table, as a notebook shows it."""
-        return self.to_text("html")
 
 
 @dataclass(frozen=True)

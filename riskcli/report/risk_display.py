@@ -30,6 +30,7 @@ class _Column:
 
 def displays(table: RiskTable, width: int, precision: int | None = None) -> list[Display]:
     """A display for each measure and baseline, more where the alphas do not fit side by side."""
+    table = table if table.order else table.sorted_by()
     groups = _groups(table.shown_blocks)
     claims = [_flag_claims(table, blocks) for blocks in groups]
     made = []

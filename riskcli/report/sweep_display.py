@@ -20,7 +20,9 @@ from riskcli.sweep import Part, Series, Sweep, Swept
 MOST_EVENTS = 30
 
 
-def displays(sweep: Sweep, width: int, part: Part | None, top: int | None) -> list[Display]:
+def displays(
+    sweep: Sweep, width: int, part: Part | None = None, top: int | None = None
+) -> list[Display]:
     """Events and series, or only the part asked for."""
     made: list[Display] = []
     for swept in sweep.parts:

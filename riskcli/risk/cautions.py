@@ -93,7 +93,7 @@ def _single_topic_run(measure: str, runs: Sequence[str], comparison: Comparison)
     single = [run for run, count in zip(runs, nonzero, strict=True) if count == 1]
     if not single or comparison.topics == 1:
         return None
-    message = f"{measure}: {counted(len(single), 'run')} scored on one topic only, so that its "
+    message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so that its "
     message += f"intervals cannot be trusted: {listed(single)}"
     return Note("single-topic-run", message)
 
