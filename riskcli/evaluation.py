@@ -222,7 +222,11 @@ def _part_notes(parts: Sequence[Part], reader: Reader) -> list[Note]:
     unknown = [(_shown(part), _unknown_topics(part, reader)) for part in scored]
     ignored = [f"{name} ({count})" for name, count in unknown if count]
     mixed = [part.path.name for part in parts if len(part.tags) > 1]
-    notes = []
+    notes = [
+        Note("taken-as", f"scores of {part.path.name} taken as {part.taken_as}: it does not say")
+        for part in parts
+        if part.taken_as
+    ]
     if ignored:
         message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
         notes.append(Note("unknown-topics", message))

@@ -62,6 +62,8 @@ class Part:
     unknown_topics: int = 0
     named: bool = True
     """False for a run, or the scores of one, that its tag or its file must name."""
+    taken_as: str | None = None
+    """The measure asked for, where a file of scores does not name its own."""
 
     @property
     def tag(self) -> str | None:
@@ -130,7 +132,9 @@ class Reader:
         if kind is not None:
             found = read_score_file(path, text, kind, self._label)
             tags = (found.tag,) if found.tag else ()
-            return Part(path, "scores", tags, tuple(found.matrices), named=not found.unnamed)
+            label = self._label if found.labelled and self.rules.measures else None
+            matrices = tuple(found.matrices)
+            return Part(path, "scores", tags, matrices, named=not found.unnamed, taken_as=label)
         run = parse_run(path, text, self.threads)
         with self._lock:
             scorer = self._scorer

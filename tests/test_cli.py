@@ -606,3 +606,11 @@ def test_a_full_stdout_is_an_error_without_a_traceback(command: str) -> None:
     assert done.returncode == 2
     assert "stdout: cannot-write" in done.stderr and "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
+
+
+def test_scores_that_name_no_measure_are_taken_as_asked_for_and_it_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text("run,1,2\na,0.5,0.25\nb,0.25,0.5\n")
+    ran = riskeval("score", file, "-m", "AP")
+    assert ran.code == 0 and "scores of scores.csv taken as AP: it does not say" in ran.err
+    assert "taken as" not in riskeval("score", file).err

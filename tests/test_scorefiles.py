@@ -453,7 +453,8 @@ def test_a_topic_that_only_a_score_file_has_is_ignored_and_counted(files: Files)
     found = files("r more.csv", "RR")
     assert found.matrices[0].topics == ("1", "2")
     assert [note.message for note in found.notes] == [
-        "topics that are not in the qrels are ignored: more.csv (1)"
+        "scores of more.csv taken as RR: it does not say",
+        "topics that are not in the qrels are ignored: more.csv (1)",
     ]
     assert files("wide.csv more.csv").matrices[0].topics == ("1", "2", "77")
 

@@ -122,6 +122,8 @@ class ScoreFile:
 
     matrices: list[ScoreMatrix]
     tag: str | None = None
+    labelled: bool = False
+    """Whether the file does not say by which measure its scores are."""
 
     @property
     def unnamed(self) -> bool:
@@ -139,7 +141,8 @@ def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) ->
     tag = tag_of(text, kind, {row.run for row in rows})
     if tag is not None:
         rows = [row._replace(run=UNNAMED_RUN) for row in rows]
-    return ScoreFile(assemble(rows, label), tag)
+    labelled = any(row.measure is None for row in rows)
+    return ScoreFile(assemble(rows, label), tag, labelled)
 
 
 def tag_of(text: bytes, kind: str, runs: Collection[str]) -> str | None:
