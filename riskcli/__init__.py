@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from riskcli.topics import TopicTable, topic_table
     from riskcli.trec.qrels import Qrels, read_qrels
     from riskcli.trec.runs import Run, read_run
+    from riskcli.validation import Checks, Validation, validate
 
 _HOMES = {
     "Agreement": "riskcli.agreement",
@@ -78,6 +79,9 @@ _HOMES = {
     "scores_from_ir_measures": "riskcli.frames",
     "compare_pairs": "riskcli.significance",
     "explain_run": "riskcli.explain",
+    "Checks": "riskcli.validation",
+    "Validation": "riskcli.validation",
+    "validate": "riskcli.validation",
     "judge": "riskcli.check.gate",
     "parse_rule": "riskcli.check.grammar",
     "policy": "riskcli.check.policy",
@@ -86,6 +90,7 @@ _HOMES = {
 __all__ = [
     "Agreement",
     "Bias",
+    "Checks",
     "Evaluation",
     "InputError",
     "Options",
@@ -100,6 +105,7 @@ __all__ = [
     "Sweep",
     "TopicTable",
     "UsageError",
+    "Validation",
     "__version__",
     "alpha_sweep",
     "baseline_bias",
@@ -120,6 +126,7 @@ __all__ = [
     "scores_from_frame",
     "scores_from_ir_measures",
     "topic_table",
+    "validate",
 ]
 
 
