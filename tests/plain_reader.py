@@ -152,11 +152,15 @@ def read_csv(data: bytes) -> Cells:
     header, body = rows[0], [row for row in rows[1:] if row]
     if not body or any(len(row) != len(header) for row in body):
         raise RefusedError("shape")
-    if header[:2] == ["runid", "topic"]:
+    if header[:2] == ["runid", "topic"] and "measure" not in header:
         rows = [row for row in body if row[1] != "amean"]
         return _count([_cell(row[0], row[1], cell) for row in rows for cell in row[2:]])
-    if set(header) == {"run", "topic", "measure", "score"}:
-        run, topic, score = (header.index(name) for name in ("run", "topic", "score"))
+    if set(header) in (
+        {"run", "topic", "measure", "score"},
+        {"runid", "topic", "measure", "score"},
+    ):
+        run = next(place for place, name in enumerate(header) if name.startswith("run"))
+        topic, score = header.index("topic"), header.index("score")
         return _count([_cell(row[run], row[topic], row[score]) for row in body])
     if len(set(header[1:])) < len(header[1:]) or "" in header:
         raise RefusedError("names")

@@ -147,6 +147,8 @@ KINDS: dict[bytes, str | None] = {
     b'{"rows": []}': "json",
     b' \n {"rows": []}': "json",
     b"PAR1....": "parquet",
+    b"PAR1 Q0 d 1 2.5 t\n": None,
+    b"{ Q0 d 1 2.5 t\n": None,
     b"run Q0 d 1 2.5 t\n": None,
     b"run\tQ0\td\t1\t2.5\tt\n": None,
     b"run\n": None,

@@ -16,6 +16,7 @@ from riskcli.errors import InputError
 from riskcli.matrix import ScoreMatrix
 from riskcli.trec.findings import Finding
 from riskcli.trec.names import file_name
+from riskcli.trec.runs import LAYOUT
 from riskcli.trec.scores import INPUT_FORMATS, columns, lines, objects, tables
 from riskcli.trec.scores.columns import METADATA_KEY as METADATA_KEY
 from riskcli.trec.scores.rows import UNNAMED_RUN, Items, ScoreRow, assemble
@@ -43,6 +44,14 @@ _OBJECT = re.compile(rb'\s*\{\s*["}]')
 
 def _is_object(text: bytes) -> bool:
     return _OBJECT.match(text) is not None
+
+
+def _is_parquet(text: bytes) -> bool:
+    """Whether this is Parquet, perhaps cut off; a run's first topic may be called PAR1, too."""
+    if not text.startswith(_PARQUET):
+        return False
+    first_line = text[: text.find(b"\n")]
+    return text.endswith(_PARQUET) or len(first_line.split()) != len(LAYOUT)
 
 
 FORMATS = {
@@ -93,7 +102,7 @@ FORMATS = {
         Format(
             "parquet",
             "wide or long, as CSV",
-            lambda text: text.startswith(_PARQUET),
+            _is_parquet,
             columns.inspect_parquet,
         ),
     )
