@@ -19,6 +19,8 @@ def help(word: str | None) -> None:  # noqa: A001
         click.echo(overview(COMMANDS))
     elif word in COMMANDS:
         command = load_command(word)
-        click.echo(command.get_help(click.Context(command, info_name=f"riskeval {word}")))
+        click.echo(
+            command.get_help(click.Context(command, click.get_current_context(), info_name=word))
+        )
     else:
         click.echo(explained(word))
