@@ -20,7 +20,9 @@ def help(word: str | None) -> None:  # noqa: A001
     elif word in COMMANDS:
         command = load_command(word)
         click.echo(
-            command.get_help(click.Context(command, click.get_current_context(), info_name=word))
+            command.get_help(
+                click.Context(command, click.get_current_context().parent, info_name=word)
+            )
         )
     else:
         click.echo(explained(word))
