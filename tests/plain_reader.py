@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 Scores = dict[str, dict[str, float]]
 Grades = dict[str, dict[str, int]]
+TOPIC_WORDS = ("topic", "topic_id", "query", "query_id", "qid")
 Cells = Counter[tuple[str, str, float]]
 
 
@@ -205,7 +206,7 @@ def read_json_lines(data: bytes) -> Cells:
             continue
         try:
             found = json.loads(line)
-            (topic,) = [found[name] for name in ("query_id", "qid") if name in found] or [None]
+            (topic,) = [found[name] for name in TOPIC_WORDS if name in found] or [None]
             score = found.get("value")
         except (ValueError, AttributeError, RecursionError) as error:
             raise RefusedError("JSON") from error

@@ -112,6 +112,13 @@ def test_frames_of_other_programs_hold_several_runs(write: Write) -> None:
     }  # fmt: skip
 
 
+def test_a_column_that_nobody_knows_is_not_passed_over(write: Write) -> None:
+    """It may be the one that tells runs apart."""
+    path = write("x.csv", "participant,topic,measure,score\na,1,AP,0.5\nb,2,AP,0.25\n")
+    with pytest.raises(InputError, match="column-count"):
+        evaluate([path])
+
+
 def test_programs_can_be_mixed(write: Write) -> None:
     files = [write("a.txt", TREC_EVAL), write("b.tsv", IR_TSV), write("c.jsonl", IR_JSONL)]
     found = evaluate(files, rules=Rules(("AP",)))

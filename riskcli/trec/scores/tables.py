@@ -65,9 +65,13 @@ def is_gdeval(header: Sequence[str]) -> bool:
 
 
 def is_long(header: Sequence[str]) -> bool:
-    """Whether a first line names topic, measure and score, and perhaps the run."""
+    """Whether a first line names topic, measure and score, perhaps the run, and nothing else.
+
+    A column of another name may be what tells runs apart: it is not passed over.
+    """
     known = [any(name in header for name in NAMES[column]) for column in LONG[1:]]
-    return all(known) and len(header) <= len(LONG)
+    words = {name for names in NAMES.values() for name in names}
+    return all(known) and words.issuperset(header)
 
 
 def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
