@@ -80,5 +80,15 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
+def start() -> None:
+    """The installed program: it ends at once, since nothing is left that Python should tidy up."""
+    try:
+        main()
+    except SystemExit as done:
+        with suppress(OSError):
+            sys.stderr.flush()
+        os._exit(done.code if isinstance(done.code, int) else 0)
+
+
 if __name__ == "__main__":
-    main()
+    start()

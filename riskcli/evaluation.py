@@ -53,7 +53,7 @@ def evaluate(
     reader = Reader(spots, qrels, rules)
     found = find_files(spots, but=reader.qrels_place())
     jobs = jobs or available_cores()
-    reader.threads = jobs > len(found.files)
+    reader.threads = -(-jobs // len(found.files))
     taken = list(in_order(reader.try_read, found.files, jobs, progress))
     parts = [part for part in taken if isinstance(part, Part)]
     skipped = tuple(error for error in taken if isinstance(error, InputError))

@@ -10,14 +10,26 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 def natural_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     """A sort key that compares runs of digits as numbers; `1` and `001` keep a fixed order."""
-    parts = [
-        (0, int(part), "") if part[0].isdigit() and part.isascii() else (1, 0, part)
-        for part in _DIGITS.split(name)
-        if part
-    ]
-    return parts, name
+    return [_digits(part) if _is_number(part) else (1, 0, part) for part in _parts(name)], name
 
 
 def naturally(names: Iterable[str]) -> list[str]:
     """The names in natural order."""
-    return sorted(names, key=natural_key)
+    listed = list(names)
+    if all(map(_is_number, listed)):  # the same order, found sooner
+        return sorted(listed, key=lambda name: (_digits(name), name))
+    return sorted(listed, key=natural_key)
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in _DIGITS.split(name) if part]
+
+
+def _is_number(part: str) -> bool:
+    return part.isdigit() and part.isascii()
+
+
+def _digits(part: str) -> tuple[int, int, str]:
+    """What orders numbers of any length as their values do."""
+    significant = part.lstrip("0")
+    return 0, len(significant), significant

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from threading import Thread
+from threading import Lock, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_LARGE = 32 * 2**20
 Progress = Callable[[int, int], None]
 """Called with how many of how many are done."""
 
@@ -48,6 +50,41 @@ def in_order(
                 progress(done, len(items))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def pulled(function: Callable[[Item], Answer], items: Iterator[Item], jobs: int) -> list[Answer]:
+    """The answers in the order of the items, of which a thread takes one when it has time for it.
+
+    So no more than `jobs` items exist at once; the items are made by one thread at a time.
+    """
+    if jobs <= 1:
+        return [function(item) for item in items]
+    lock = Lock()
+    numbered = enumerate(items)
+    answers: dict[int, Answer] = {}
+
+    def work() -> None:
+        while True:
+            with lock:
+                place, item = next(numbered, (-1, None))
+            if item is None:
+                return
+            answers[place] = function(item)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for future in [pool.submit(work) for _ in range(jobs)]:
+            future.result()
+    return [answers[place] for place in sorted(answers)]
+
+
+def keep_freed_memory() -> None:
+    """Let the C library hold on to freed memory: to have it anew for each file takes long."""
+    with suppress(OSError, AttributeError, TypeError):  # there is no such call but in glibc
+        import ctypes
+
+        c_library = ctypes.CDLL(None)
+        c_library.mallopt(_M_MMAP_THRESHOLD, _LARGE)
+        c_library.mallopt(_M_TRIM_THRESHOLD, 8 * _LARGE)
 
 
 @contextmanager

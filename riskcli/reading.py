@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -16,15 +16,15 @@ from riskcli.effectiveness.measures import (
     parse_measures,
     split_names,
 )
-from riskcli.effectiveness.ranking import Precision
-from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer
+from riskcli.effectiveness.ranking import Precision, contenders
+from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.errors import InputError, RiskevalError
 from riskcli.matrix import ScoreMatrix, TopicRule
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
-from riskcli.trec.runs import parse_run
+from riskcli.trec.runs import Run, run_in
 from riskcli.trec.scorefiles import UNNAMED, kind_of, read_score_file
-from riskcli.trec.source import MAX_BYTES, load
+from riskcli.trec.source import MAX_BYTES, Source
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Reader:
         self._given_qrels = qrels
         self._lock = Lock()
         self.rules = rules
-        self.threads = False
-        """Whether several cores work on one file, as there are fewer files than cores."""
+        self.threads = 1
+        """How many threads work on one file."""
         self.found_qrels = ""
 
     @cached_property
@@ -111,6 +111,12 @@ class Reader:
         )
 
     @cached_property
+    def _contenders(self) -> Callable[[Run], Run]:
+        """Keeps the documents that the deepest measure can see."""
+        depth = deepest(self.measures)
+        return partial(contenders, depth=depth, precision=self.rules.score_precision)
+
+    @cached_property
     def _label(self) -> str:
         """What the measure of a wide score file is called: the one that was asked for."""
         wanted = split_names(self.rules.measures)
@@ -127,15 +133,15 @@ class Reader:
 
     def read(self, path: Path) -> Part:
         """The scores in, or of, one file."""
-        text = load(path, self.rules.max_bytes)
-        kind = kind_of(path, text, self.rules.input_format)
+        source = Source(path, self.rules.max_bytes)
+        kind = kind_of(path, source.start, self.rules.input_format)
         if kind is not None:
-            found = read_score_file(path, text, kind, self._label)
+            found = read_score_file(path, source.text(), kind, self._label)
             tags = (found.tag,) if found.tag else ()
             label = self._label if found.labelled and self.rules.measures else None
             matrices = tuple(found.matrices)
             return Part(path, "scores", tags, matrices, named=not found.unnamed, taken_as=label)
-        run = parse_run(path, text, self.threads)
+        run = run_in(source, self._contenders, self.threads)
         with self._lock:
             scorer = self._scorer
         topics, scores = scorer.score(run)

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec.duplicates import may_repeat
+from riskcli.trec.duplicates import Pairs as LinePairs
+from riskcli.trec.duplicates import may_repeat, may_repeat_between
+from riskcli.trec.texts import Texts
 
 Pairs = list[tuple[int, str]]
 

@@ -34,7 +34,7 @@ def error_of(text: bytes) -> InputError:
 
 def by_topic(run: Run) -> dict[str, list[tuple[str, float]]]:
     found: dict[str, list[tuple[str, float]]] = {topic: [] for topic in run.topics}
-    lines = zip(run.topic_codes.tolist(), run.docnos.to_pylist(), run.scores.tolist(), strict=True)
+    lines = zip(run.topic_codes.tolist(), run.docnos.as_strings(), run.scores.tolist(), strict=True)
     for code, docno, score in lines:
         found[run.topics[code]].append((docno, score))
     return found
@@ -83,14 +83,14 @@ def test_topics_keep_the_order_of_the_file() -> None:
 def test_identifiers_stay_the_strings_they_are(name: str) -> None:
     run = make_run({name: {name: 1.0, "other": 0.5}, "other": {name: 1.0}}, tag=name)
     assert run.topics == (name, "other")
-    assert run.docnos.to_pylist() == [name, "other", name]
+    assert run.docnos.as_strings() == [name, "other", name]
     assert run.tag == name
 
 
 def test_identifiers_that_look_alike_stay_apart() -> None:
     run = make_run({"1": {"1": 1.0, "01": 1.0, "1.0": 1.0, "1e0": 1.0}, "01": {"1": 1.0}})
     assert run.topics == ("1", "01")
-    assert run.docnos.to_pylist() == ["1", "01", "1.0", "1e0", "1"]
+    assert run.docnos.as_strings() == ["1", "01", "1.0", "1e0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_run_of_many_blocks_keeps_its_topics_together() -> None:
     run = parse_run(PATH, text)
     assert run.topics == tuple(str(topic) for topic in range(13))
     assert run.topic_codes.tolist() == [i % 13 for i in range(80_000)]
-    assert run.docnos[79_999].as_py() == "document-number-000079999"
+    assert run.docnos.as_strings()[79_999] == "document-number-000079999"
     assert run.scores.tolist() == [float(-i) for i in range(80_000)]
     assert run.tags == ("tag0", "tag1")
 

@@ -65,6 +65,6 @@ def contents(run: Run) -> tuple[object, ...]:
         run.tags,
         run.topics,
         run.topic_codes.tolist(),
-        run.docnos.to_pylist(),
+        run.docnos.as_strings(),
         [score.hex() for score in run.scores.tolist()],
     )

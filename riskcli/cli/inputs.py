@@ -60,7 +60,9 @@ class Inputs(Files):
         """Read and score everything."""
         from riskcli.cli.progress import on_terminal
         from riskcli.evaluation import evaluate
+        from riskcli.parallel import keep_freed_memory
 
+        keep_freed_memory()
         with on_terminal(self.quiet) as progress:
             return evaluate(
                 self.runs,

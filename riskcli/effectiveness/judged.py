@@ -42,6 +42,7 @@ class Judged:
         found = np.full(len(docnos), -1, dtype=np.intp)
         hashes = _hashes(docnos, topics)
         pending = np.flatnonzero(self._may_hold[hashes >> self._shift])
+        pending = pending[np.argsort(hashes[pending])]  # then neighbours are searched for in turn
         rank = np.searchsorted(self._hashes, hashes[pending])
         while len(pending):
             there = rank < len(self._hashes)

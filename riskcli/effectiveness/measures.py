@@ -94,6 +94,11 @@ FAMILIES = (
 """All that pytrec_eval computes per topic, and ERR. (Its `relstring`, `runid` and `num_q` are no
 scores; pytrec_eval answers 0.0 for `relstring`.)"""
 
+_RELEVANT_ALONE = frozenset(
+    ("nDCG", "AP", "P", "R", "RR", "Success", "Rprec", "IPrec", "SetP", "SetR", "SetF", "SetAP")
+)
+"""The families to which a document judged not relevant is one that was not judged."""
+
 DEFAULT_MEASURES = ("ERR@20", "nDCG@20")
 
 _PATTERN = re.compile(
@@ -132,6 +137,11 @@ class Measure:
         """The number of documents that matter, None where the whole list does."""
         counts = self.at is not None and self.family.argument != "value"
         return int(self.at) if counts and self.at else None
+
+    @property
+    def sees_relevant_alone(self) -> bool:
+        """Whether documents that are judged not relevant can be left out of the qrels."""
+        return self.family.name in _RELEVANT_ALONE
 
     @property
     def truncates(self) -> bool:

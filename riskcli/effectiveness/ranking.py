@@ -5,14 +5,13 @@ Score descending, then docno descending by bytes; the rank column of the file pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.trec.runs import Run
-from riskcli.trec.texts import Texts
 
 Precision = Literal["single", "double"]
 Lines = NDArray[np.intp]
@@ -43,7 +42,7 @@ class Ranking:
 def rank(run: Run, depth: int | None, precision: Precision = "single") -> dict[str, list[str]]:
     """The first `depth` documents of each topic, best first (all of them where depth is None)."""
     ranking = ranked(run, depth, precision)
-    names = [name.decode() for name in Texts.of_column(run.docnos).take(ranking.lines).as_bytes()]
+    names = run.docnos.take(ranking.lines).as_strings()
     bounds = zip(ranking.starts.tolist(), ranking.counts.tolist(), strict=True)
     return {
         topic: names[start : start + count]
@@ -68,9 +67,26 @@ def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Rank
     return Ranking(lines[kept], codes[kept], _starts(codes[kept], len(run.topics)))
 
 
+def contenders(run: Run, depth: int | None, precision: Precision = "single") -> Run:
+    """The lines that can be among the first `depth` of their topic, whatever else the run holds.
+
+    The first `depth` of the run are those of its contenders.
+    """
+    if depth is None:
+        return run
+    lines, keys, codes = _by_topic_and_score(run, precision)
+    lines = lines[_may_reach(depth, keys, codes, len(run.topics))]
+    return replace(
+        run,
+        topic_codes=run.topic_codes[lines],
+        docnos=run.docnos.take(lines).copy(),
+        scores=run.scores[lines],
+    )
+
+
 def _starts(codes: NDArray[np.int32], topics: int) -> Lines:
-    counts = np.bincount(codes, minlength=topics)
-    return np.asarray(np.cumsum(counts) - counts)
+    """Where the lines of each topic begin, in order of their codes."""
+    return np.searchsorted(codes, np.arange(topics, dtype=np.int32))
 
 
 def _by_topic_and_score(
@@ -92,9 +108,9 @@ def _may_reach(
     depth: int, keys: NDArray[np.floating], codes: NDArray[np.int32], topics: int
 ) -> NDArray[np.bool_]:
     """Which of the sorted lines may be among the first `depth`: with them, all that tie."""
-    counts = np.bincount(codes, minlength=topics)
-    ends = np.cumsum(counts)
-    last_within = ends - counts + np.minimum(counts, depth) - 1
+    starts = _starts(codes, topics)
+    counts = np.diff(starts, append=len(codes))
+    last_within = starts + np.minimum(counts, depth) - 1
     return np.asarray(keys >= np.repeat(keys[last_within], counts))
 
 
@@ -106,9 +122,8 @@ def _settle_ties(
     new_group[1:-1] = (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])
     bounds = np.flatnonzero(new_group)
     groups = np.flatnonzero(np.diff(bounds) > 1)
-    docnos = Texts.of_column(run.docnos)
     for start, end in zip(bounds[groups].tolist(), bounds[groups + 1].tolist(), strict=True):
         group = lines[start:end]
-        names = docnos.take(group).as_bytes()
+        names = run.docnos.take(group).as_bytes()
         falling = sorted(range(end - start), key=names.__getitem__, reverse=True)
         lines[start:end] = group[falling]

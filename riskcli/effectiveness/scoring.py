@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,6 @@ from riskcli.effectiveness.ranking import Precision, ranked
 from riskcli.errors import UsageError
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
-from riskcli.trec.texts import Texts
 
 WEB_TRACK_MAX_GRADE = 4
 """The highest grade that gdeval.pl's ERR assumes, whatever the qrels hold."""
@@ -35,14 +34,15 @@ class _Question:
     relevance: int
     exponential: bool
     list_length: int | None
+    relevant_alone: bool
 
 
 @dataclass(frozen=True)
 class _Answer:
     """A run's ranking for each judged topic (a row), and where its documents are judged.
 
-    For each document: its topic's row, its place in the ranking, and where it stands in the list
-    of judged documents (-1: nowhere).
+    For each document: its topic's row, its place in the ranking, where it stands in the list of
+    judged documents (-1: nowhere) and its grade (0 where it is not judged).
     """
 
     topics: list[str]
@@ -50,6 +50,7 @@ class _Answer:
     rows: NDArray[np.intp]
     places: NDArray[np.intp]
     found: NDArray[np.intp]
+    grades: NDArray[np.int64]
 
     @property
     def longest(self) -> int:
@@ -78,7 +79,7 @@ class Scorer:
             _check_grades(qrels, self._max_grade, "ERR expects", advice)
         if any(measure.exponential for measure in measures):
             _check_grades(qrels, _MAX_EXPONENTIAL_GRADE, "dcg='exp-log2' can take", "leave dcg out")
-        self.depth = _deepest(measures)
+        self.depth = deepest(measures)
         self._evaluators = {
             question: _evaluator(qrels, question, names)
             for question, names in _questions(measures).items()
@@ -108,24 +109,26 @@ class Scorer:
         rows, places, lines = row_of[ranking.codes], ranking.places, ranking.lines
         kept = rows >= 0
         topics = known[ranking.codes[kept]]
-        found = self._judged.find(Texts.of_column(run.docnos).take(lines[kept]), topics)
+        found = self._judged.find(run.docnos.take(lines[kept]), topics)
         names = [
             topic for topic, place in zip(run.topics, known.tolist(), strict=True) if place >= 0
         ]
-        return _Answer(names, ranking.counts[known >= 0], rows[kept], places[kept], found)
+        counts = ranking.counts[known >= 0]
+        return _Answer(names, counts, rows[kept], places[kept], found, self._judged.grades(found))
 
     def _ask(
         self, question: _Question, evaluator: Any, answer: _Answer
     ) -> dict[str, dict[str, float]]:
         """pytrec_eval's answer, given the ranking as scores that fall by one a rank.
 
-        Documents that are not judged go by names that are quick to sort: nothing depends on them.
+        Documents of which only the place counts go by names that are quick to sort.
         """
         if not answer.topics:
             return {}
         limit = answer.longest if question.list_length is None else question.list_length
         unjudged, falling = _stand_ins(min(limit, answer.longest))
-        hits = np.flatnonzero((answer.found >= 0) & (answer.places < limit))
+        told = answer.grades > 0 if question.relevant_alone else answer.found >= 0
+        hits = np.flatnonzero(told & (answer.places < limit))
         docnos = self._judged.docnos
         named = [docnos[place] for place in answer.found[hits].tolist()]
         ranks = answer.places[hits].tolist()
@@ -146,8 +149,7 @@ class Scorer:
         depth = measure.cutoff or answer.longest
         grades = np.zeros((len(answer.topics), depth), dtype=np.int64)
         within = answer.places < depth
-        found = self._judged.grades(answer.found[within])
-        grades[answer.rows[within], answer.places[within]] = found
+        grades[answer.rows[within], answer.places[within]] = answer.grades[within]
         return expected_reciprocal_rank(grades, self._max_grade)
 
 
@@ -162,7 +164,7 @@ def _stand_ins(count: int) -> tuple[list[str], list[float]]:
 
 def _question(measure: Measure) -> _Question:
     length = measure.cutoff if measure.truncates else None
-    return _Question(measure.relevance, measure.exponential, length)
+    return _Question(measure.relevance, measure.exponential, length, measure.sees_relevant_alone)
 
 
 def _questions(measures: Iterable[Measure]) -> dict[_Question, set[str]]:
@@ -174,20 +176,23 @@ def _questions(measures: Iterable[Measure]) -> dict[_Question, set[str]]:
 
 
 def _evaluator(qrels: Qrels, question: _Question, names: set[str]) -> Any:
-    judgements = {
-        # pytrec_eval crashes on a topic with grades below -1 alone: add one that is not relevant.
-        topic: grades if max(grades.values()) >= 0 else {**grades, _NO_DOCUMENT: 0}
-        for topic, grades in qrels.judgements.items()
-    }
-    if question.exponential:
-        judgements = {
-            topic: {docno: 2**grade - 1 if grade > 0 else 0 for docno, grade in grades.items()}
-            for topic, grades in judgements.items()
-        }
+    judgements = {topic: _shown(grades, question) for topic, grades in qrels.judgements.items()}
     return pytrec_eval.RelevanceEvaluator(judgements, names, relevance_level=question.relevance)
 
 
-def _deepest(measures: Iterable[Measure]) -> int | None:
+def _shown(grades: Mapping[str, int], question: _Question) -> dict[str, int]:
+    """A topic's judgements as pytrec_eval is given them."""
+    if question.relevant_alone:
+        shown = {docno: grade for docno, grade in grades.items() if grade > 0}
+    else:
+        shown = dict(grades)
+    if question.exponential:
+        shown = {docno: 2**grade - 1 if grade > 0 else 0 for docno, grade in shown.items()}
+    # pytrec_eval crashes on a topic with grades below -1 alone: add one that is not relevant.
+    return shown if max(shown.values(), default=-1) >= 0 else {**shown, _NO_DOCUMENT: 0}
+
+
+def deepest(measures: Iterable[Measure]) -> int | None:
     """The number of documents a topic that can matter to any of the measures; None: all."""
     cutoffs = [measure.cutoff for measure in measures]
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff)

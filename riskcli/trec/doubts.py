@@ -20,6 +20,7 @@ from riskcli.trec.findings import whole_number
 from riskcli.trec.names import file_name
 from riskcli.trec.runs import Run, run_of
 from riskcli.trec.tally import Described, Tally
+from riskcli.trec.texts import Texts
 
 Places = NDArray[np.intp]
 MAX_DOCS = 1000
@@ -47,7 +48,7 @@ class Columns:
 
     def docno(self, place: int) -> str:
         """The document of a line."""
-        return str(self.run.docnos[int(place)].as_py())
+        return self.run.docnos.take(np.array([place])).as_strings()[0]
 
 
 def columns_of(tally: Tally, table: pa.Table, line: Callable[[int], int]) -> Columns:
@@ -254,7 +255,7 @@ _WHY = "traces of quoting, rounding, cutting or a wrong encoding"
 def _note_mangled(tally: Tally, columns: Columns) -> None:
     if _looks_clean(columns.run.docnos):
         return
-    docnos = columns.run.docnos.to_pylist()
+    docnos = columns.run.docnos.as_strings()
     tally.add_all(
         "mangled-docno",
         [place for place, docno in enumerate(docnos) if _MANGLED.search(docno)],
@@ -268,18 +269,18 @@ _FIRST = np.frombuffer(b"nN#", dtype=np.uint8)
 _LONGEST_LOST = len("#NAME?")
 
 
-def _looks_clean(docnos: Any) -> bool:
+def _looks_clean(docnos: Texts) -> bool:
     """True only where no docno can be a mangled one: most runs need no closer look."""
-    offsets = np.frombuffer(docnos.buffers()[1], dtype=np.int64)
-    offsets = offsets[docnos.offset : docnos.offset + len(docnos) + 1]
-    text = docnos.buffers()[2].to_pybytes()
+    text = bytes(docnos.packed())
     seen = np.frombuffer(text, dtype=np.uint8)
     if seen.min() <= 0x20 or seen.max() >= 0x7F or any(sign in text for sign in _TELLING):
         return False
-    starts, ends = offsets[:-1], offsets[1:]
+    sizes = docnos.end - docnos.start
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
     last, last_but_one = seen[ends - 1], seen[np.maximum(ends - 2, 0)]
     decimal = (last == ord("0")) & (last_but_one == ord("."))
-    lost = np.isin(seen[starts], _FIRST) & (ends - starts <= _LONGEST_LOST)
+    lost = np.isin(seen[starts], _FIRST) & (sizes <= _LONGEST_LOST)
     return not (np.isin(last, _LAST) | decimal | lost).any()
 
 

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.trec.texts import Texts
+from riskcli.trec.texts import Texts, Words
 
 _TOPIC_MIX = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-def may_repeat(topic_codes: NDArray[np.int32], docnos: Any) -> bool:
-    """False only if no (topic, docno) pair occurs twice; True asks for a close look.
+@dataclass(frozen=True)
+class Pairs:
+    """The topic and the document of each line, as one 64-bit hash."""
 
-    Pairs are compared by a 64-bit hash, so True can be a chance hit, False never is.
-    """
-    hashes = Texts.of_column(docnos).hashes()
-    hashes ^= topic_codes.astype(np.uint64) * _TOPIC_MIX
-    hashes.sort()
-    return bool(np.any(hashes[1:] == hashes[:-1]))
+    topics: tuple[str, ...]
+    codes: NDArray[np.int32]
+    hashes: Words
+
+    @classmethod
+    def of(cls, topics: tuple[str, ...], codes: NDArray[np.int32], docnos: Texts) -> Pairs:
+        """The pairs of lines; `codes` point into `topics`."""
+        hashes = docnos.hashes()
+        hashes ^= (Texts.of_strings(topics).hashes() * _TOPIC_MIX).take(codes)
+        return cls(topics, codes, hashes)
+
+
+def may_repeat(pairs: Pairs) -> bool:
+    """False only if no pair occurs twice; True asks for a close look: it can be a chance hit."""
+    return _any_twice(pairs.hashes)
+
+
+def may_repeat_between(parts: Sequence[Pairs]) -> bool:
+    """`may_repeat` for the parts of a run of which none repeats a pair by itself."""
+    holders = Counter(topic for part in parts for topic in part.topics)
+    return _any_twice(np.concatenate([_of_shared_topics(part, holders) for part in parts]))
+
+
+def _of_shared_topics(pairs: Pairs, holders: Counter[str]) -> Words:
+    shared = np.array([holders[topic] > 1 for topic in pairs.topics])
+    found: Words = pairs.hashes[shared[pairs.codes]]
+    return found
+
+
+def _any_twice(hashes: Words) -> bool:
+    ordered = np.sort(hashes)
+    return bool(np.any(ordered[1:] == ordered[:-1]))

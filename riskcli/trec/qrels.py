@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -35,16 +36,15 @@ class Qrels:
     path: Path | None = None
     notes: tuple[Note, ...] = ()
 
-    @property
+    @cached_property
     def topics(self) -> list[str]:
         """All topics, in natural order."""
         return naturally(self.judgements)
 
-    @property
+    @cached_property
     def relevant_topics(self) -> list[str]:
         """The topics with at least one document of grade 1 or more, in natural order."""
-        graded = self.judgements.items()
-        return naturally(topic for topic, grades in graded if max(grades.values()) >= 1)
+        return [topic for topic in self.topics if max(self.judgements[topic].values()) >= 1]
 
     @property
     def highest_grade(self) -> int:

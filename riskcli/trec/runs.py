@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from riskcli.parallel import pulled
 from riskcli.trec import fields
-from riskcli.trec.duplicates import may_repeat
+from riskcli.trec.duplicates import Pairs, may_repeat, may_repeat_between
 from riskcli.trec.findings import Finding, number, text_lines, wrong_columns
-from riskcli.trec.source import MAX_BYTES, load
+from riskcli.trec.source import MAX_BYTES, Source
+from riskcli.trec.texts import Texts
 
 LAYOUT = {
     "topic": fields.REPEATED,
@@ -51,7 +54,7 @@ class Run:
     tags: tuple[str, ...]
     topics: tuple[str, ...]
     topic_codes: NDArray[np.int32]
-    docnos: Any
+    docnos: Texts
     scores: NDArray[np.float64]
 
     @property
@@ -60,32 +63,83 @@ class Run:
         return self.tags[0] if len(self.tags) == 1 else None
 
 
+Keep = Callable[[Run], Run]
+"""Leaves out lines that nobody will ask for."""
+
+
 def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     """Read a run file; an `InputError` names the first line that is not one of a run."""
-    path = Path(path)
-    return parse_run(path, load(path, max_bytes))
+    return run_in(Source(Path(path), max_bytes))
 
 
-def parse_run(path: Path, text: bytes, threads: bool = False) -> Run:
-    """The run in a file's text; `path` is what errors call it.
+def run_in(source: Source, keep: Keep | None = None, jobs: int = 1) -> Run:
+    """The run in a file. Neither `jobs`, the threads that work on it, nor pieces show in it.
 
-    `threads` takes several cores for the one text, and the same run comes out.
+    `keep` is applied to each piece of the file, so that no more of it is held than asked for.
     """
-    table = quick_table(text, _WANTED, threads)
-    if table is None:
-        table = _read_closely(path, text)
-    return run_of(path, table)
+    parts = pulled(partial(_part, source.path, keep), source.pieces(), jobs)
+    good = [part for part in parts if part is not None]
+    if len(good) < len(parts) or may_repeat_between([part.pairs for part in good]):
+        run = run_of(source.path, _read_closely(source.path, source.text()))
+        return keep(run) if keep else run
+    return joined([part.run for part in good])
 
 
-def quick_table(text: bytes, wanted: tuple[str, ...], threads: bool = False) -> pa.Table | None:
+def parse_run(path: Path, text: bytes) -> Run:
+    """The run in a file's text; `path` is what errors call it."""
+    table = quick_table(text, _WANTED)
+    return run_of(path, _read_closely(path, text) if table is None else table)
+
+
+def quick_table(text: bytes, wanted: tuple[str, ...]) -> pa.Table | None:
     """The wanted columns of a run in which nothing is wrong; None asks for a close look."""
-    table = fields.columns(text, LAYOUT, wanted, threads)
+    table = fields.columns(text, LAYOUT, wanted)
+    return None if table is None or _pairs_of_good(run_of(Path(), table)) is None else table
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some lines of a run, as far as they are kept, and all of their pairs."""
+
+    run: Run
+    pairs: Pairs
+
+
+def _part(path: Path, keep: Keep | None, text: bytes) -> _Part | None:
+    """Lines in which nothing is wrong; None asks for a close look."""
+    table = fields.columns(text, LAYOUT, _WANTED)
     if table is None:
         return None
-    topics = fields.one_chunk(table["topic"])
-    scores = fields.numbers(fields.one_chunk(table["score"]), np.float64)
-    repeats = may_repeat(fields.numbers(topics.indices, np.int32), fields.one_chunk(table["docno"]))
-    return table if np.isfinite(scores).all() and not repeats else None
+    run = run_of(path, table)
+    pairs = _pairs_of_good(run)
+    return None if pairs is None else _Part(keep(run) if keep else run, pairs)
+
+
+def _pairs_of_good(run: Run) -> Pairs | None:
+    """The pairs, if none is there twice and all scores are finite."""
+    if not np.isfinite(run.scores).all():
+        return None
+    pairs = Pairs.of(run.topics, run.topic_codes, run.docnos)
+    return None if may_repeat(pairs) else pairs
+
+
+def joined(parts: Sequence[Run]) -> Run:
+    """The run of which these are the parts, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    known: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        places = [known.setdefault(topic, len(known)) for topic in part.topics]
+        codes.append(np.array(places, dtype=np.int32)[part.topic_codes])
+    return Run(
+        path=parts[0].path,
+        tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
+        topics=tuple(known),
+        topic_codes=np.concatenate(codes),
+        docnos=Texts.joined([part.docnos for part in parts]),
+        scores=np.concatenate([part.scores for part in parts]),
+    )
 
 
 def inspect_run(path: Path, text: bytes) -> Iterator[Finding | Line]:
@@ -151,6 +205,6 @@ def run_of(path: Path, table: pa.Table) -> Run:
         tags=tuple(fields.one_chunk(table["tag"]).dictionary.to_pylist()),
         topics=tuple(topics.dictionary.to_pylist()),
         topic_codes=fields.numbers(topics.indices, np.int32),
-        docnos=fields.one_chunk(table["docno"]),
+        docnos=Texts.of_column(fields.one_chunk(table["docno"])),
         scores=fields.numbers(fields.one_chunk(table["score"]), np.float64),
     )

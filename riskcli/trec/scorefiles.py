@@ -16,7 +16,6 @@ from riskcli.errors import InputError
 from riskcli.matrix import ScoreMatrix
 from riskcli.trec.findings import Finding
 from riskcli.trec.names import file_name
-from riskcli.trec.runs import LAYOUT
 from riskcli.trec.scores import INPUT_FORMATS, columns, lines, objects, tables
 from riskcli.trec.scores.columns import METADATA_KEY as METADATA_KEY
 from riskcli.trec.scores.rows import UNNAMED_RUN, Items, ScoreRow, assemble
@@ -37,7 +36,8 @@ class Format:
     inspect: Callable[[Path, bytes], Items]
 
 
-_PARQUET = b"PAR1"
+_PARQUET = re.compile(rb"PAR1(?:\x15|\S*\Z)")
+"""How Parquet begins: its name and a number's field. (A run may begin with a topic called PAR1.)"""
 _OBJECT = re.compile(rb'\s*\{\s*["}]')
 """How JSON begins. (A run may begin with a topic called {.)"""
 
@@ -47,11 +47,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _is_parquet(text: bytes) -> bool:
-    """Whether this is Parquet, perhaps cut off; a run's first topic may be called PAR1, too."""
-    if not text.startswith(_PARQUET):
-        return False
-    first_line = text[: text.find(b"\n")]
-    return text.endswith(_PARQUET) or len(first_line.split()) != len(LAYOUT)
+    return _PARQUET.match(text) is not None
 
 
 FORMATS = {

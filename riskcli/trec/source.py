@@ -8,7 +8,8 @@ import hashlib
 import io
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -16,9 +17,11 @@ from riskcli.errors import InputError
 
 MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""
+PIECE = 1 << 23
+"""Bytes of text that are read at once."""
 
-_Opener = Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]
-_OPENERS: dict[bytes, tuple[str, _Opener]] = {
+_Archive = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile
+_ARCHIVES: dict[bytes, tuple[str, Callable[[IO[bytes]], _Archive]]] = {
     b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
     b"BZh": ("bzip2", lambda raw: bz2.BZ2File(raw)),
     b"\xfd7zXZ\x00": ("xz", lambda raw: lzma.LZMAFile(raw)),  # noqa: SIM115
@@ -29,48 +32,110 @@ _FOREIGN = {
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
+_LONGEST_MAGIC = max(map(len, _ARCHIVES))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+class Source:
+    """A plain, gzip, bzip2 or xz file, whole or in pieces of whole lines; its name says nothing."""
+
+    def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
+        """Read the first piece; an `InputError` says why that cannot be done."""
+        self.path = path
+        self._max_bytes = max_bytes
+        self._only_once = None if path.is_file() else read_raw(path)
+        self._is_whole = False
+        self._rest = self._read()
+        self.start = next(self._rest, b"")
+
+    def pieces(self) -> Iterator[bytes]:
+        """The text, some lines at a time; only once."""
+        yield self.start
+        yield from self._rest
+
+    def text(self) -> bytes:
+        """All of the text."""
+        return self.start if self._is_whole else b"".join(self._read())
+
+    def _read(self) -> Iterator[bytes]:
+        with _reported(self.path), self._open() as raw:
+            magic = raw.read(_LONGEST_MAGIC)
+            raw.seek(0)
+            known = [archive for start, archive in _ARCHIVES.items() if magic.startswith(start)]
+            pieces = self._expanded(raw, *known[0]) if known else self._plain(raw)
+            yield _text_of(self.path, next(pieces, b""))
+            yield from pieces
+
+    def _open(self) -> IO[bytes]:
+        return self.path.open("rb") if self._only_once is None else io.BytesIO(self._only_once)
+
+    def _plain(self, raw: IO[bytes]) -> Iterator[bytes]:
+        size = raw.seek(0, io.SEEK_END)
+        start = 0
+        while start < size:
+            raw.seek(start + PIECE)
+            raw.readline()
+            end = min(raw.tell(), size)
+            raw.seek(start)
+            self._is_whole = end - start == size
+            yield raw.read(end - start)
+            start = end
+
+    def _expanded(
+        self, raw: IO[bytes], name: str, opener: Callable[[IO[bytes]], _Archive]
+    ) -> Iterator[bytes]:
+        total, ended = 0, False
+        with opener(raw) as stream:
+            while not ended:
+                piece = self._expand(name, stream)
+                ended = len(piece) < PIECE
+                self._is_whole = total == 0 and ended
+                total += len(piece)
+                if total > self._max_bytes:
+                    message = f"expands to more than {self._max_bytes:,} bytes"
+                    raise InputError(self.path, "too-large", message)
+                yield piece
+
+    def _expand(self, name: str, stream: _Archive) -> bytes:
+        """Some whole lines; less than a piece only at the end."""
+        try:
+            piece = stream.read(PIECE)
+            return piece + stream.readline(self._max_bytes) if len(piece) == PIECE else piece
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            message = f"damaged {name} data: {error}"
+            raise InputError(self.path, "damaged-archive", message) from error
+
+
 def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """Read a plain, gzip, bzip2 or xz file whole; its name does not matter."""
-    raw = read_raw(path)
-    for magic, (name, opener) in _OPENERS.items():
-        if raw.startswith(magic):
-            raw = _expand(path, raw, name, opener, max_bytes)
-    for magic, found in _FOREIGN.items():
-        if raw.startswith(magic):
-            raise InputError(path, "not-text", f"this is {found}")
-    return raw.removeprefix(_BYTE_ORDER_MARK)
+    """All of a file's text."""
+    return Source(path, max_bytes).text()
 
 
 def read_raw(path: Path) -> bytes:
     """The file's bytes as they lie on the disk."""
-    try:
+    with _reported(path):
         return path.read_bytes()
-    except OSError as error:
-        raise InputError(path, "unreadable", error.strerror or str(error)) from error
 
 
 def sha256(path: Path) -> str | None:
     """The checksum of the file as it lies on the disk; None for a pipe, which is read only once."""
     if not path.is_file():
         return None
-    return hashlib.sha256(read_raw(path)).hexdigest()
+    with _reported(path), path.open("rb") as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
 
 
-def _expand(
-    path: Path,
-    raw: bytes,
-    name: str,
-    opener: _Opener,
-    max_bytes: int,
-) -> bytes:
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
     try:
-        with opener(io.BytesIO(raw)) as stream:
-            text = stream.read(max_bytes + 1)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise InputError(path, "damaged-archive", f"damaged {name} data: {error}") from error
-    if len(text) > max_bytes:
-        raise InputError(path, "too-large", f"expands to more than {max_bytes:,} bytes")
-    return text
+        yield
+    except OSError as error:
+        raise InputError(path, "unreadable", error.strerror or str(error)) from error
+
+
+def _text_of(path: Path, piece: bytes) -> bytes:
+    """The first piece of a text, without what is no part of it."""
+    for magic, found in _FOREIGN.items():
+        if piece.startswith(magic):
+            raise InputError(path, "not-text", f"this is {found}")
+    return piece.removeprefix(_BYTE_ORDER_MARK)

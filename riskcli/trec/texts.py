@@ -13,7 +13,7 @@ Places = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 _WORD = 8
-_AT_ONCE = 1 << 14
+_AT_ONCE = 1 << 17
 """So few texts that what is worked on stays in the processor's cache."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(29)
@@ -38,9 +38,25 @@ class Texts:
     @classmethod
     def of_strings(cls, strings: Sequence[str]) -> Texts:
         """The texts of a list."""
-        encoded = [text.encode("utf-8", "surrogatepass") for text in strings]
-        where: Places = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        return cls(_long_enough(b"".join(encoded)), where[:-1], where[1:])
+        return cls.of_bytes([text.encode("utf-8", "surrogatepass") for text in strings])
+
+    @classmethod
+    def of_bytes(cls, texts: Sequence[bytes]) -> Texts:
+        """The texts of a list."""
+        where: Places = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        return cls(_long_enough(b"".join(texts)), where[:-1], where[1:])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Texts]) -> Texts:
+        """The texts of all parts, one after the other, in a buffer of their own."""
+        sizes = np.concatenate([part.end - part.start for part in parts])
+        where = np.concatenate([[0], np.cumsum(sizes)])
+        data = b"".join([part.packed() for part in parts])
+        return cls(_long_enough(data), where[:-1], where[1:])
+
+    def copy(self) -> Texts:
+        """The same texts in a buffer that holds no others."""
+        return Texts.joined([self])
 
     def __len__(self) -> int:
         return len(self.start)
@@ -55,36 +71,73 @@ class Texts:
         bounds = zip(self.start.tolist(), self.end.tolist(), strict=True)
         return [bytes(whole[start:end]) for start, end in bounds]
 
+    def as_strings(self) -> list[str]:
+        """Each text by itself, decoded."""
+        return [text.decode() for text in self.as_bytes()]
+
     def hashes(self) -> Words:
         """A hash of each text, which depends on its bytes alone."""
-        found: Words = np.empty(len(self), dtype=np.uint64)
+        size = self.end - self.start
+        hashes = size.astype(np.uint64)
+        scratch = np.empty(min(len(self), _AT_ONCE), dtype=np.uint64)
         for first in range(0, len(self), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            found[some] = Texts(self.data, self.start[some], self.end[some])._some_hashes()
-        return found
+            part = Texts(self.data, self.start[some], self.end[some])
+            part._hash(size[some], hashes[some], scratch[: len(part)])
+        return hashes
+
+    def as_words(self) -> Words | None:
+        """Each text as one number, as far as they are short enough and hold no NUL byte."""
+        if int((self.end - self.start).max(initial=0)) > _WORD:
+            return None
+        return self._words(0)
 
     def equal(self, other: Texts) -> NDArray[np.bool_]:
         """Which texts are the same as the other's at the same place."""
         size = self.end - self.start
         same = np.asarray(size == other.end - other.start)
-        for step in range(0, int(size[same].max(initial=0)), _WORD):
-            same[same] = self.take(same)._words(step) == other.take(same)._words(step)
+        for step in range(0, int(size.max(where=same, initial=0)), _WORD):
+            same &= self._words(step) == other._words(step)
         return same
 
-    def _some_hashes(self) -> Words:
+    def packed(self) -> memoryview:
+        """The bytes of all texts, with nothing between them."""
+        if np.array_equal(self.start[1:], self.end[:-1]):
+            bounds = slice(int(self.start[0]), int(self.end[-1])) if len(self) else slice(0)
+            return memoryview(self.data)[bounds]
         size = self.end - self.start
-        hashes = size.astype(np.uint64)
+        before = np.repeat(self.start - (np.cumsum(size) - size), size)
+        byte: NDArray[np.uint8] = np.frombuffer(self.data, dtype=np.uint8)
+        return byte[before + np.arange(len(before))].data
+
+    def _hash(self, size: Places, hashes: Words, scratch: Words) -> None:
+        """Mix the words of each text into its hash, in place."""
         shortest, longest = int(size.min()), int(size.max())
+        stride = self._stride() if shortest == longest >= _WORD else 0
         for step in range(0, longest, _WORD):
-            mixed = (hashes ^ self._words(step)) * _MIX
-            mixed ^= mixed >> _HALF
-            hashes = mixed if shortest > step else np.where(size > step, mixed, hashes)
-        return hashes
+            words = self._even_words(step, longest, stride) if stride else self._words(step)
+            inside = True if shortest > step else size > step
+            np.bitwise_xor(hashes, words, out=hashes, where=inside)
+            np.multiply(hashes, _MIX, out=hashes, where=inside)
+            np.right_shift(hashes, _HALF, out=scratch)
+            np.bitwise_xor(hashes, scratch, out=hashes, where=inside)
+
+    def _stride(self) -> int:
+        """How far it is from each text to the next one; 0 where that is not the same for all."""
+        stride = int(self.start[1] - self.start[0]) if len(self) > 1 else 1
+        return stride if stride > 0 and np.all(np.diff(self.start) == stride) else 0
+
+    def _even_words(self, step: int, size: int, stride: int) -> Words:
+        """`_words` of texts that are long enough and of one size, with no copy."""
+        offset = int(self.start[0]) + min(step, size - _WORD)
+        words: Words = np.ndarray((len(self),), "<u8", self.data, offset, (stride,))
+        return words
 
     def _words(self, step: int) -> Words:
         """The eight bytes from `step` on, or the last eight of a text, or all that it has."""
         places = np.minimum(self.start + step, np.maximum(self.end - _WORD, 0))
-        words = self._read(places)
+        everywhere: Words = np.ndarray((len(self.data) - _WORD + 1,), "<u8", self.data, 0, (1,))
+        words = everywhere[places]
         size = self.end - self.start
         short = size < _WORD
         if short.any():
@@ -92,17 +145,6 @@ class Texts:
             mask = (np.uint64(1) << (8 * np.minimum(size, 7)).astype(np.uint64)) - np.uint64(1)
             words = np.where(short, (words >> before) & mask, words)
         return words
-
-    def _read(self, places: Places) -> Words:
-        """Eight bytes at each place; places at even distances need no copy."""
-        first = int(places[0]) if len(places) else 0
-        stride = int(places[1]) - first if len(places) > 1 else 1
-        words: Words
-        if stride > 0 and np.array_equal(places, first + stride * np.arange(len(places))):
-            words = np.ndarray((len(places),), "<u8", self.data, offset=first, strides=(stride,))
-            return words
-        words = np.ndarray((len(self.data) - _WORD + 1,), "<u8", self.data, strides=(1,))
-        return words[places]
 
 
 def _long_enough(data: Any) -> Any:
