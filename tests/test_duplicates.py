@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -11,16 +12,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec.duplicates import Pairs as LinePairs
+from riskcli.trec import duplicates
 from riskcli.trec.duplicates import may_repeat, may_repeat_between
 from riskcli.trec.texts import Texts
 
 Pairs = list[tuple[int, str]]
 
 
+def hashed(pairs: Sequence[tuple[int, str]]) -> duplicates.Pairs:
+    topics = list(dict.fromkeys(str(topic) for topic, _ in pairs))
+    codes = np.array([topics.index(str(topic)) for topic, _ in pairs], dtype=np.int32)
+    docnos = pa.array([docno for _, docno in pairs], pa.large_string())
+    return duplicates.Pairs.of(tuple(topics), codes, Texts.of_column(docnos))
+
+
 def quick(pairs: Sequence[tuple[int, str]]) -> bool:
-    codes = np.array([topic for topic, _ in pairs], dtype=np.int32)
-    return may_repeat(codes, pa.array([docno for _, docno in pairs], pa.large_string()))
+    return may_repeat(hashed(pairs))
 
 
 affixes = st.sampled_from(["", "a", "doc", "clueweb", "clueweb0", "clueweb09-en0000-", "é" * 4])
@@ -49,6 +56,24 @@ def test_distinct_pairs_raise_no_alarm(pairs: Pairs) -> None:
     assert not quick(list(dict.fromkeys(pairs)))
 
 
+def parts_of(pairs: Pairs, data: st.DataObject) -> list[Pairs]:
+    """The pairs cut anywhere, into parts of which none is empty."""
+    cuts = data.draw(st.sets(st.integers(1, len(pairs))))
+    edges = sorted({0, len(pairs), *cuts})
+    return [pairs[start:end] for start, end in pairwise(edges)]
+
+
+@given(pair_lists, st.data())
+def test_a_pair_listed_twice_is_found_however_the_run_is_cut(
+    pairs: Pairs, data: st.DataObject
+) -> None:
+    pairs = list(dict.fromkeys(pairs))
+    assert not may_repeat_between([hashed(part) for part in parts_of(pairs, data)])
+    pairs.insert(data.draw(st.integers(0, len(pairs))), data.draw(st.sampled_from(pairs)))
+    parts = parts_of(pairs, data)
+    assert any(map(quick, parts)) or may_repeat_between([hashed(part) for part in parts])
+
+
 @pytest.mark.parametrize("length", range(1, 34))
 def test_strings_of_every_length_are_compared_whole(length: int) -> None:
     names = ["x" * length]
@@ -68,9 +93,11 @@ def test_the_neighbours_of_a_string_do_not_matter() -> None:
 @given(st.lists(docnos, min_size=3, max_size=12, unique=True))
 def test_a_slice_of_a_longer_array_is_judged_alone(names: list[str]) -> None:
     whole = pa.array([names[1], *names, names[-1]], pa.large_string())
-    codes = np.zeros(len(names), dtype=np.int32)
-    assert not may_repeat(codes, whole.slice(1, len(names)))
-    assert may_repeat(np.zeros(len(names) + 2, dtype=np.int32), whole)
+    texts = Texts.of_column(whole)
+    codes = np.zeros(len(whole), dtype=np.int32)
+    inner = Texts.of_column(whole.slice(1, len(names)))
+    assert not may_repeat(duplicates.Pairs.of(("1",), codes[2:], inner))
+    assert may_repeat(duplicates.Pairs.of(("1",), codes, texts))
 
 
 REALISTIC = {
@@ -90,7 +117,8 @@ REALISTIC = {
 @pytest.mark.parametrize("names", REALISTIC.values(), ids=REALISTIC.keys())
 def test_realistic_sets_raise_no_alarm(names: list[str]) -> None:
     codes = np.repeat(np.arange(5, dtype=np.int32), len(names))
-    documents = pa.array(names * 5, pa.large_string())
-    assert not may_repeat(codes, documents)
-    codes[len(names)] = 0  # topic 1's first document now stands in topic 0, which has it
-    assert may_repeat(codes, documents)
+    documents = Texts.of_column(pa.array(names * 5, pa.large_string()))
+    topics = tuple("abcde")
+    assert not may_repeat(duplicates.Pairs.of(topics, codes, documents))
+    codes[len(names)] = 0  # topic b's first document now stands in topic a, which has it
+    assert may_repeat(duplicates.Pairs.of(topics, codes, documents))

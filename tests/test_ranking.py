@@ -9,8 +9,8 @@ import pytrec_eval
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.effectiveness.ranking import Precision, rank
-from riskcli.trec.runs import parse_run
+from riskcli.effectiveness.ranking import Precision, contenders, rank
+from riskcli.trec.runs import joined, parse_run
 from tests import reference
 from tests.trec_text import STRANGE_IDS, make_run
 
@@ -93,6 +93,27 @@ def test_the_top_of_the_ranking_is_the_rankings_top(
     for depth in (1, 2, 3, 5, 13, 100):
         top = {topic: docnos[:depth] for topic, docnos in whole.items()}
         assert rank(run, depth, precision) == top
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@given(data=st.data(), topics=st.dictionaries(st.sampled_from("12ab"), documents, min_size=1))
+def test_the_top_is_among_the_contenders_of_every_part(
+    precision: Precision, data: st.DataObject, topics: dict[str, Docs]
+) -> None:
+    text = data.draw(st.composite(shuffled)(topics))
+    lines = text.splitlines(keepends=True)
+    cut = data.draw(st.integers(0, len(lines)))
+    parts = [b"".join(part) for part in (lines[:cut], lines[cut:]) if part]
+    for depth in (1, 3, 100):
+        kept = [contenders(parse_run(PATH, part), depth, precision) for part in parts]
+        assert rank(joined(kept), depth, precision) == rank(make_run(topics), depth, precision)
+
+
+def test_only_contenders_are_kept() -> None:
+    run = make_run({"1": {f"d{i}": float(i) for i in range(50)}, "2": {"a": 1.0, "b": 1.0}})
+    kept = contenders(run, 2)
+    assert sorted(kept.docnos.as_strings()) == ["a", "b", "d48", "d49"]
+    assert contenders(run, None) is run
 
 
 @given(st.data(), documents)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from unittest.mock import patch
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Run, read_run
-from riskcli.trec import fields, runs
+from riskcli.trec import fields, runs, source
 from riskcli.trec.runs import parse_run
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, contents, ids, make_run, run_text
@@ -107,12 +109,11 @@ def test_the_tag_is_the_one_of_all_lines(
     assert (run.tags, run.tag) == (tags, tag)
 
 
-def test_a_run_of_many_blocks_keeps_its_topics_together() -> None:
+def test_interleaved_topics_and_changing_tags_keep_their_lines() -> None:
     lines = [
         f"{i % 13} Q0 document-number-{i:09d} 1 {-i} tag{i // 50_000}\n" for i in range(80_000)
     ]
     text = "".join(lines).encode()
-    assert len(text) > 3 * 2**20  # Arrow reads blocks of one mebibyte
     run = parse_run(PATH, text)
     assert run.topics == tuple(str(topic) for topic in range(13))
     assert run.topic_codes.tolist() == [i % 13 for i in range(80_000)]
@@ -278,6 +279,17 @@ def outcome(text: bytes, closely: bool) -> Outcome:
         return error.code, error.line, error.message
 
 
+def outcome_in_pieces(text: bytes, size: int, jobs: int) -> Outcome:
+    """The same, of a file of which a few bytes are read at a time."""
+    with NamedTemporaryFile(suffix=".run") as file, patch.object(source, "PIECE", size):
+        file.write(text)
+        file.flush()
+        try:
+            return contents(runs.run_in(source.Source(Path(file.name)), jobs=jobs))
+        except InputError as error:
+            return error.code, error.line, error.message
+
+
 few = st.sampled_from([b"1", b"2", b"a", b"\xef\xbb\xbf1", b"\xff", b"\0", b"NA"])
 numbers = st.sampled_from([text.encode() for text in (*SCORES, *NO_SCORES)])
 spaces = st.sampled_from([b" ", b" ", b" ", b"\t", b"  ", b"\r", b"\v", b" \t"])
@@ -306,6 +318,45 @@ def nearly_runs(draw: st.DrawFn) -> bytes:
 @example(b"1 \0 a 1 1.0 t\n")
 def test_both_readers_agree_on_what_is_wrong(text: bytes) -> None:
     assert outcome(text, closely=False) == outcome(text, closely=True)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+@given(
+    text=nearly_runs() | runs_of_text.map(run_text),
+    size=st.sampled_from([1, 7, 20, 60, 200]),
+    jobs=st.sampled_from([1, 3]),
+)
+@example(b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1 t\n1 Q0 a 3 0.5 t\n", 1, 1)
+@example(b"1 Q0 a 1 2.5 t\n2 Q0 b 2 1 t\n1 Q0 a 3 0.5 t\n", 1, 3)
+@example(b"1 Q0 a 1 2.5 t\n\n\n1 Q0 b 2 1 u", 2, 3)
+@example(b"\xef\xbb\xbf1 Q0 a 1 2.5 t\n\xef\xbb\xbf1 Q0 b 2 1 u", 1, 1)
+@example(b"", 1, 1)
+def test_the_pieces_that_a_file_is_read_in_do_not_show(
+    compress: Callable[[bytes], bytes], text: bytes, size: int, jobs: int
+) -> None:
+    expected = outcome(text.removeprefix(b"\xef\xbb\xbf"), closely=False)
+    assert outcome_in_pieces(compress(text), size, jobs) == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_a_large_file_is_read_in_pieces_of_whole_lines(write: Write, jobs: int) -> None:
+    lines = [f"{i // 1000} Q0 document-{i * 7919 % 99991:09d} 1 {-i} tag\n" for i in range(99_000)]
+    lines.append("0 Q0 document-000099990 1 0 last")  # topic 0 comes back, and a long way off
+    path = write("large.run", "".join(lines).encode())
+    with patch.object(source, "PIECE", 2**18):
+        seen = list(source.Source(path).pieces())
+        run = runs.run_in(source.Source(path), jobs=jobs)
+    assert len(seen) > 10
+    assert b"".join(seen) == path.read_bytes()
+    assert all(piece.endswith(b"\n") for piece in seen[:-1])
+    assert contents(run) == contents(parse_run(PATH, path.read_bytes()))
+    path.write_bytes(path.read_bytes() + b"\n7 Q0 document-000000000 1 0 tag\n")  # topic 0 had that
+    with patch.object(source, "PIECE", 2**18):
+        assert runs.run_in(source.Source(path), jobs=jobs).topics == run.topics
+        path.write_bytes(path.read_bytes() + b"0 Q0 document-000000000 1 0 tag\n")
+        with pytest.raises(InputError) as caught:
+            runs.run_in(source.Source(path), jobs=jobs)
+    assert (caught.value.code, caught.value.line) == ("duplicate-document", 99_003)
 
 
 @pytest.mark.parametrize("shape", ["blanks", "tabs", "tabs and blanks", "CRLF", "interleaved"])

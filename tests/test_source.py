@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import io
 import lzma
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from riskcli import InputError
+from riskcli.trec import source
 from riskcli.trec.source import load, sha256
 from tests.conftest import Write
 
@@ -109,6 +112,37 @@ def test_an_archive_that_expands_too_far_is_refused(write: Write, compress: Comp
         load(path, max_bytes=len(TEXT) - 1)
     assert caught.value.code == "too-large"
     assert f"{len(TEXT) - 1:,} bytes" in caught.value.message
+
+
+@compressed
+def test_an_archive_takes_no_more_memory_than_its_text(write: Write, compress: Compress) -> None:
+    resource = pytest.importorskip("resource", reason="limits of memory are Unix's")
+    code = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from riskcli.trec.source import load\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))\n"
+        "print(len(load(Path(sys.argv[1]))))\n"
+    )
+    assert resource is not None
+    call = [sys.executable, "-c", code, str(write("run", compress(TEXT)))]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{len(TEXT)}\n", "")
+
+
+@pytest.mark.parametrize("compress", [bytes, *COMPRESSORS.values()], ids=["plain", *COMPRESSORS])
+@pytest.mark.parametrize("size", [1, 100, 10_000, 2**20])
+def test_pieces_are_whole_lines(
+    write: Write, monkeypatch: pytest.MonkeyPatch, compress: Compress, size: int
+) -> None:
+    monkeypatch.setattr(source, "PIECE", size)
+    opened = source.Source(write("run", compress(TEXT + b"the end")))
+    pieces = list(opened.pieces())
+    assert opened.start == pieces[0]
+    assert b"".join(pieces) == TEXT + b"the end"
+    assert all(piece.endswith(b"\n") for piece in pieces[:-1])
+    assert (len(pieces) > 1) == (size < len(TEXT))
+    assert opened.text() == TEXT + b"the end"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -94,7 +94,8 @@ class Source:
                 if total > self._max_bytes:
                     message = f"expands to more than {self._max_bytes:,} bytes"
                     raise InputError(self.path, "too-large", message)
-                yield piece
+                if piece:
+                    yield piece
 
     def _expand(self, name: str, stream: _Archive) -> bytes:
         """Some whole lines; less than a piece only at the end."""
