@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from riskcli import InputError, Run, read_run
 from riskcli.trec import fields, runs, source
-from riskcli.trec.runs import parse_run
+from riskcli.trec.runs import inspect_run, parse_run
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, contents, ids, make_run, run_text
 
@@ -331,6 +331,10 @@ def test_both_readers_agree_on_what_is_wrong(text: bytes) -> None:
 @example(b"1 Q0 a 1 2.5 t\n\n\n1 Q0 b 2 1 u", 2, 3)
 @example(b"\xef\xbb\xbf1 Q0 a 1 2.5 t\n\xef\xbb\xbf1 Q0 b 2 1 u", 1, 1)
 @example(b"", 1, 1)
+@example(b"1 Q0 a 1 2.5 t\n1 Q0 a 2 1 t\n1 Q0 b 3 x t\n", 1, 1)  # the error that comes first
+@example(b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1 t\n1 Q0 a 3 1 t\n1 Q0 b 3 x t\n", 20, 3)
+@example(b"1 Q0 a 1 2.5 t\n1 Q0 b 2 x t\n1 Q0 a 3 1 t\n", 1, 3)
+@example(b"\n\n1 Q0 a 1 2.5 t\n\n \n\n1 Q0 b 2 +1.e0 t\n1 Q0 c 2 nan t\n", 1, 1)
 def test_the_pieces_that_a_file_is_read_in_do_not_show(
     compress: Callable[[bytes], bytes], text: bytes, size: int, jobs: int
 ) -> None:
@@ -357,6 +361,27 @@ def test_a_large_file_is_read_in_pieces_of_whole_lines(write: Write, jobs: int) 
         with pytest.raises(InputError) as caught:
             runs.run_in(source.Source(path), jobs=jobs)
     assert (caught.value.code, caught.value.line) == ("duplicate-document", 99_003)
+
+
+def test_only_the_piece_with_a_wrong_line_is_read_line_by_line(write: Write) -> None:
+    lines = [f"{i // 1000} Q0 document-{i:09d} 1 {-i} tag\n" for i in range(50_000)]
+    lines[30_000] = lines[30_000].replace(" -30000 ", " none ")
+    path = write("large.run", "".join(lines).encode())
+    seen: list[int] = []
+
+    def inspect(path: Path, text: bytes, lines_before: int) -> object:
+        seen.append(len(text))
+        return inspect_run(path, text, lines_before)
+
+    with (
+        patch.object(source, "PIECE", 2**16),
+        patch.object(runs, "inspect_run", side_effect=inspect),
+        pytest.raises(InputError) as caught,
+    ):
+        runs.run_in(source.Source(path))
+    assert (caught.value.code, caught.value.line) == ("bad-score", 30_001)
+    assert len(seen) == 1
+    assert seen[0] < 2**17
 
 
 @pytest.mark.parametrize("shape", ["blanks", "tabs", "tabs and blanks", "CRLF", "interleaved"])

@@ -38,7 +38,8 @@ def may_repeat(pairs: Pairs) -> bool:
 def may_repeat_between(parts: Sequence[Pairs]) -> bool:
     """`may_repeat` for the parts of a run of which none repeats a pair by itself."""
     holders = Counter(topic for part in parts for topic in part.topics)
-    return _any_twice(np.concatenate([_of_shared_topics(part, holders) for part in parts]))
+    shared = [_of_shared_topics(part, holders) for part in parts]
+    return _any_twice(np.concatenate(shared)) if shared else False
 
 
 def _of_shared_topics(pairs: Pairs, holders: Counter[str]) -> Words:

@@ -79,7 +79,9 @@ def run_in(source: Source, keep: Keep | None = None, jobs: int = 1) -> Run:
     """
     parts = pulled(partial(_part, source.path, keep), source.pieces(), jobs)
     good = [part for part in parts if part is not None]
-    if len(good) < len(parts) or may_repeat_between([part.pairs for part in good]):
+    if len(good) < len(parts):
+        good = _with_closely_read(source, keep, parts)
+    if may_repeat_between([part.pairs for part in good]):
         run = run_of(source.path, _read_closely(source.path, source.text()))
         return keep(run) if keep else run
     return joined([part.run for part in good])
@@ -115,6 +117,41 @@ def _part(path: Path, keep: Keep | None, text: bytes) -> _Part | None:
     return None if pairs is None else _Part(keep(run) if keep else run, pairs)
 
 
+def _with_closely_read(
+    source: Source, keep: Keep | None, parts: Sequence[_Part | None]
+) -> list[_Part]:
+    """The parts, with those that are None read line by line; the first wrong line is an error."""
+    found: list[_Part] = []
+    lines_before = 0
+    for part, text in zip(parts, source.pieces_again(), strict=True):
+        if part is not None:
+            found.append(part)
+        elif text.strip():
+            run = run_of(source.path, _close_table(source, text, lines_before, found))
+            pairs = Pairs.of(run.topics, run.topic_codes, run.docnos)
+            found.append(_Part(keep(run) if keep else run, pairs))
+        lines_before += text.count(b"\n")
+    if not found:
+        raise _empty(source.path).as_error()
+    return found
+
+
+def _close_table(
+    source: Source, text: bytes, lines_before: int, parts_before: Sequence[_Part]
+) -> pa.Table:
+    """The lines of a piece; an error is that of the first wrong line of the whole file."""
+    lines: list[Line] = []
+    for item in inspect_run(source.path, text, lines_before):
+        if isinstance(item, Finding):
+            run = run_of(source.path, table_of(lines)) if lines else None
+            pairs = [] if run is None else [Pairs.of(run.topics, run.topic_codes, run.docnos)]
+            if may_repeat_between([*(part.pairs for part in parts_before), *pairs]):
+                _read_closely(source.path, source.text())  # fails at the line that comes first
+            raise item.as_error()
+        lines.append(item)
+    return table_of(lines)
+
+
 def _pairs_of_good(run: Run) -> Pairs | None:
     """The pairs, if none is there twice and all scores are finite."""
     if not np.isfinite(run.scores).all():
@@ -142,10 +179,11 @@ def joined(parts: Sequence[Run]) -> Run:
     )
 
 
-def inspect_run(path: Path, text: bytes) -> Iterator[Finding | Line]:
-    """Each line of a run, or what is wrong with it."""
+def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:
+    """Each line of a run, or what is wrong with it; `lines_before` stand above in the file."""
     seen: dict[tuple[str, str], int] = {}
-    for line, raw in text_lines(text):
+    for place, raw in text_lines(text):
+        line = lines_before + place
         item = _inspect_line(path, line, raw)
         if isinstance(item, Line):
             first = seen.setdefault((item.topic, item.docno), line)
@@ -154,7 +192,11 @@ def inspect_run(path: Path, text: bytes) -> Iterator[Finding | Line]:
                 item = Finding(path, line, "duplicate-document", message)
         yield item
     if not text.strip():
-        yield Finding(path, None, "empty-file", "no line of a run in this file")
+        yield _empty(path)
+
+
+def _empty(path: Path) -> Finding:
+    return Finding(path, None, "empty-file", "no line of a run in this file")
 
 
 def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:

@@ -53,9 +53,13 @@ class Source:
         yield self.start
         yield from self._rest
 
+    def pieces_again(self) -> Iterator[bytes]:
+        """The same pieces, read anew."""
+        return iter([self.start]) if self._is_whole else self._read()
+
     def text(self) -> bytes:
         """All of the text."""
-        return self.start if self._is_whole else b"".join(self._read())
+        return b"".join(self.pieces_again())
 
     def _read(self) -> Iterator[bytes]:
         with _reported(self.path), self._open() as raw:
