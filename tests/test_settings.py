@@ -69,6 +69,11 @@ def test_config_prints_what_is_in_force_and_where_it_came_from(folder: Path) -> 
     assert "measure\tERR@20\triskeval.toml" in lines
     assert "gamma\t0.05\tdefault" in lines
     assert "on-error\tskip\triskeval.toml, profile nightly" in lines
+    assert (
+        "population\tall; baselines where two or more are named\tdefault" in lines
+    )  # what the help says
+    assert "jobs\tcores\tdefault" in lines
+    assert "caption\t\tdefault" in lines
     check = riskeval("config", "check", cwd=folder).out.splitlines()
     assert "policy\tstandard\tdefault" in check
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from riskcli.errors import UsageError, nearest
 from riskcli.settings import FILES, Setting, load_settings
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
+_STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 _NOT_SETTABLE = frozenset({"help", "profile", "list-rules"})
 
 
@@ -66,10 +68,12 @@ def in_force(command: click.Command, profile: str | None) -> list[InForce]:
 
 
 def _shown_default(option: click.Option) -> Any:
+    """The default; of one that depends on other things, what the help says of it."""
     default = option.to_info_dict()["default"]
-    if isinstance(default, tuple):
-        return list(default)
-    return default
+    if default is None or default == ():
+        stated = _STATED_DEFAULT.search(option.help or "")
+        return stated[1] if stated else None
+    return list(default) if isinstance(default, tuple) else default
 
 
 def _checked(profile: str | None) -> dict[str, Setting]:
