@@ -27,7 +27,7 @@ _SPACE, _NEWLINE, _FIRST_NOT_ASCII = 0x20, 0x0A, 0x80
 _OTHER_SPACES = b"\t\v\f\r"
 """What `bytes.split()` takes for white space besides the blank and the line end."""
 _BLOCK = 1 << 20
-"""Bytes looked at at once: few enough to stay in the processor's cache."""
+"""Bytes looked at at once: fewer would make threads wait for each other more often."""
 _ARROW_BLOCK = 1 << 24
 """Bytes that Arrow makes one chunk of: a piece of a run is not cut in two."""
 _POOL = pa.system_memory_pool()

@@ -67,12 +67,17 @@ Keep = Callable[[Run], Run]
 """Leaves out lines that nobody will ask for."""
 
 
+def whole(run: Run) -> Run:
+    """Keeps every line."""
+    return run
+
+
 def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     """Read a run file; an `InputError` names the first line that is not one of a run."""
     return run_in(Source(Path(path), max_bytes))
 
 
-def run_in(source: Source, keep: Keep | None = None, jobs: int = 1) -> Run:
+def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:
     """The run in a file. Neither `jobs`, the threads that work on it, nor pieces show in it.
 
     `keep` is applied to each piece of the file, so that no more of it is held than asked for.
@@ -82,8 +87,7 @@ def run_in(source: Source, keep: Keep | None = None, jobs: int = 1) -> Run:
     if len(good) < len(parts):
         good = _with_closely_read(source, keep, parts)
     if may_repeat_between([part.pairs for part in good]):
-        run = run_of(source.path, _read_closely(source.path, source.text()))
-        return keep(run) if keep else run
+        return keep(run_of(source.path, _read_closely(source.path, source.text())))
     return joined([part.run for part in good])
 
 
@@ -107,19 +111,17 @@ class _Part:
     pairs: Pairs
 
 
-def _part(path: Path, keep: Keep | None, text: bytes) -> _Part | None:
+def _part(path: Path, keep: Keep, text: bytes) -> _Part | None:
     """Lines in which nothing is wrong; None asks for a close look."""
     table = fields.columns(text, LAYOUT, _WANTED)
     if table is None:
         return None
     run = run_of(path, table)
     pairs = _pairs_of_good(run)
-    return None if pairs is None else _Part(keep(run) if keep else run, pairs)
+    return None if pairs is None else _Part(keep(run), pairs)
 
 
-def _with_closely_read(
-    source: Source, keep: Keep | None, parts: Sequence[_Part | None]
-) -> list[_Part]:
+def _with_closely_read(source: Source, keep: Keep, parts: Sequence[_Part | None]) -> list[_Part]:
     """The parts, with those that are None read line by line; the first wrong line is an error."""
     found: list[_Part] = []
     lines_before = 0
@@ -128,8 +130,7 @@ def _with_closely_read(
             found.append(part)
         elif text.strip():
             run = run_of(source.path, _close_table(source, text, lines_before, found))
-            pairs = Pairs.of(run.topics, run.topic_codes, run.docnos)
-            found.append(_Part(keep(run) if keep else run, pairs))
+            found.append(_Part(keep(run), _pairs(run)))
         lines_before += text.count(b"\n")
     if not found:
         raise _empty(source.path).as_error()
@@ -143,9 +144,8 @@ def _close_table(
     lines: list[Line] = []
     for item in inspect_run(source.path, text, lines_before):
         if isinstance(item, Finding):
-            run = run_of(source.path, table_of(lines)) if lines else None
-            pairs = [] if run is None else [Pairs.of(run.topics, run.topic_codes, run.docnos)]
-            if may_repeat_between([*(part.pairs for part in parts_before), *pairs]):
+            above = [_pairs(run_of(source.path, table_of(lines)))] if lines else []
+            if may_repeat_between([*(part.pairs for part in parts_before), *above]):
                 _read_closely(source.path, source.text())  # fails at the line that comes first
             raise item.as_error()
         lines.append(item)
@@ -156,8 +156,12 @@ def _pairs_of_good(run: Run) -> Pairs | None:
     """The pairs, if none is there twice and all scores are finite."""
     if not np.isfinite(run.scores).all():
         return None
-    pairs = Pairs.of(run.topics, run.topic_codes, run.docnos)
+    pairs = _pairs(run)
     return None if may_repeat(pairs) else pairs
+
+
+def _pairs(run: Run) -> Pairs:
+    return Pairs.of(run.topics, run.topic_codes, run.docnos)
 
 
 def joined(parts: Sequence[Run]) -> Run:

@@ -17,7 +17,7 @@ from riskcli.errors import InputError
 
 MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""
-PIECE = 1 << 23
+PIECE = 8 * 2**20
 """Bytes of text that are read at once."""
 
 _Archive = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile

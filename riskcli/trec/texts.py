@@ -14,7 +14,7 @@ Words = NDArray[np.uint64]
 
 _WORD = 8
 _AT_ONCE = 1 << 17
-"""So few texts that what is worked on stays in the processor's cache."""
+"""Texts worked on at once: fewer would make threads wait for each other more often."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(29)
 
@@ -38,13 +38,9 @@ class Texts:
     @classmethod
     def of_strings(cls, strings: Sequence[str]) -> Texts:
         """The texts of a list."""
-        return cls.of_bytes([text.encode("utf-8", "surrogatepass") for text in strings])
-
-    @classmethod
-    def of_bytes(cls, texts: Sequence[bytes]) -> Texts:
-        """The texts of a list."""
-        where: Places = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        return cls(_long_enough(b"".join(texts)), where[:-1], where[1:])
+        encoded = [text.encode("utf-8", "surrogatepass") for text in strings]
+        where: Places = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return cls(_long_enough(b"".join(encoded)), where[:-1], where[1:])
 
     @classmethod
     def joined(cls, parts: Sequence[Texts]) -> Texts:
