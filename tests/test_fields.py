@@ -97,6 +97,11 @@ def test_columns_are_those_of_split_or_none(text: bytes) -> None:
         b"a b\nc d e f\n",
         b"a b c\n\0\n",
         b"a b \0\n",
+        b"a b c\0d\n",
+        b"a b c\td\n",  # a tab parts fields where blanks do
+        b"a\tb\tc d\n",
+        b"a b c\vd\n",
+        b"a b c\fd\n",
         b"a b \xff\n",
         b"",
         b"\n\n",
