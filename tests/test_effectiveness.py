@@ -14,6 +14,7 @@ import pytrec_eval
 from riskcli import Evaluation, Rules, Scorer, UsageError, evaluate, parse_measure
 from riskcli.effectiveness.measures import FAMILIES, parse_measures
 from riskcli.effectiveness.ranking import Precision
+from riskcli.trec import source
 from tests import reference
 from tests.conftest import Write
 from tests.trec_text import make_qrels, make_run, qrels_text, run_text
@@ -438,6 +439,23 @@ def test_the_place_and_order_of_the_files_do_not_matter(write: Write) -> None:
         for matrix, other in zip(found.matrices, first.matrices, strict=True):
             assert (matrix.runs, matrix.topics) == (other.runs, other.topics)
             assert matrix.values.tolist() == other.values.tolist()
+
+
+@pytest.mark.parametrize("piece", [1, 2000, source.PIECE])
+@pytest.mark.parametrize("name", ["nDCG@10", "P@10", "AP@5", "AP"])
+def test_files_score_as_pytrec_eval_scores_them(
+    write: Write, monkeypatch: pytest.MonkeyPatch, name: str, piece: int
+) -> None:
+    """Whatever is read at once, and whatever of it is kept for so deep a measure."""
+    monkeypatch.setattr(source, "PIECE", piece)
+    docs, grades = random_topics()
+    files = [write("a.run", run_text(docs))]
+    found = evaluate(files, qrels=write("judged", qrels_text(grades)), rules=Rules((name,)))
+    (matrix,) = found.matrices
+    asked, key = PLAIN[name]
+    expected = [plainly(asked)[topic][key] for topic in matrix.topics]
+    assert len(expected) > 60
+    assert matrix.values[0].tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_the_number_of_jobs_does_not_matter(write: Write) -> None:
