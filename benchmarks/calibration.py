@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import riskcli
+from riskcli.analyses.significance.pairs import compare_all, randomised_tukey_hsd
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference, Significance
-from riskcli.risk.pairs import compare_all, randomised_tukey_hsd
 
 Floats = NDArray[np.float64]
 Sampler = Callable[[np.random.Generator, int], Floats]

@@ -14,9 +14,9 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.check.gate import judge
-from riskcli.check.policy import POLICIES
-from riskcli.matrix import ScoreMatrix
+from riskcli.analyses.check.gate import judge
+from riskcli.analyses.check.policy import POLICIES
+from riskcli.scores.matrix import ScoreMatrix
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import click
 
-from riskcli.parallel import available_cores
+from riskcli.core.parallel import available_cores
 
 PYTREC_EVAL = """
 import os, sys

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from riskcli.cli import COMMANDS, load_command, riskeval
-from riskcli.effectiveness.measures import FAMILIES
-from riskcli.report.glossary import EXIT_CODES, columns_of
+from riskcli.app import COMMANDS, load_command, riskeval
+from riskcli.app.glossary import EXIT_CODES, columns_of
+from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measures import all_columns, measures
 
 DOCS = Path(__file__).parent

@@ -14,77 +14,77 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from riskcli.version import __version__
+from riskcli.core.version import __version__
 
 if TYPE_CHECKING:
-    from riskcli.agreement import Agreement, ranking_agreement
-    from riskcli.bias import Bias, baseline_bias
-    from riskcli.check.gate import judge
-    from riskcli.check.grammar import parse_rule
-    from riskcli.check.policy import policy
-    from riskcli.effectiveness.measures import parse_measure
+    from riskcli.analyses.agree.analysis import Agreement, ranking_agreement
+    from riskcli.analyses.bias.analysis import Bias, baseline_bias
+    from riskcli.analyses.check.gate import judge
+    from riskcli.analyses.check.grammar import parse_rule
+    from riskcli.analyses.check.policy import policy
+    from riskcli.analyses.explain.analysis import explain_run
+    from riskcli.analyses.score.analysis import RiskTable, risk_table
+    from riskcli.analyses.significance.analysis import compare_pairs
+    from riskcli.analyses.sweep.analysis import Sweep, alpha_sweep
+    from riskcli.analyses.topics.analysis import TopicTable, topic_table
+    from riskcli.analyses.validate.analysis import Checks, Validation, validate
+    from riskcli.core.errors import InputError, RiskevalError, UsageError
+    from riskcli.effectiveness.names import parse_measure
     from riskcli.effectiveness.scoring import Scorer
-    from riskcli.errors import InputError, RiskevalError, UsageError
-    from riskcli.evaluation import Evaluation, evaluate
-    from riskcli.explain import explain_run
-    from riskcli.frames import (
+    from riskcli.risk.inference import Significance
+    from riskcli.risk.table import Options
+    from riskcli.scores.evaluation import Evaluation, evaluate
+    from riskcli.scores.frames import (
         qrels_from_frame,
         run_from_frame,
         score_runs,
         scores_from_frame,
         scores_from_ir_measures,
     )
-    from riskcli.matrix import ScoreMatrix
-    from riskcli.reading import Rules
-    from riskcli.results import RiskTable, risk_table
-    from riskcli.risk.inference import Significance
-    from riskcli.risk.table import Options
-    from riskcli.significance import compare_pairs
-    from riskcli.sweep import Sweep, alpha_sweep
-    from riskcli.topics import TopicTable, topic_table
+    from riskcli.scores.matrix import ScoreMatrix
+    from riskcli.scores.reading import Rules
     from riskcli.trec.qrels import Qrels, read_qrels
     from riskcli.trec.runs import Run, read_run
-    from riskcli.validation import Checks, Validation, validate
 
 _HOMES = {
-    "Agreement": "riskcli.agreement",
-    "ranking_agreement": "riskcli.agreement",
-    "Bias": "riskcli.bias",
-    "baseline_bias": "riskcli.bias",
-    "parse_measure": "riskcli.effectiveness.measures",
+    "Agreement": "riskcli.analyses.agree.analysis",
+    "ranking_agreement": "riskcli.analyses.agree.analysis",
+    "Bias": "riskcli.analyses.bias.analysis",
+    "baseline_bias": "riskcli.analyses.bias.analysis",
+    "parse_measure": "riskcli.effectiveness.names",
     "Scorer": "riskcli.effectiveness.scoring",
-    "InputError": "riskcli.errors",
-    "RiskevalError": "riskcli.errors",
-    "UsageError": "riskcli.errors",
-    "Evaluation": "riskcli.evaluation",
-    "Rules": "riskcli.reading",
-    "evaluate": "riskcli.evaluation",
-    "ScoreMatrix": "riskcli.matrix",
-    "RiskTable": "riskcli.results",
-    "risk_table": "riskcli.results",
+    "InputError": "riskcli.core.errors",
+    "RiskevalError": "riskcli.core.errors",
+    "UsageError": "riskcli.core.errors",
+    "Evaluation": "riskcli.scores.evaluation",
+    "Rules": "riskcli.scores.reading",
+    "evaluate": "riskcli.scores.evaluation",
+    "ScoreMatrix": "riskcli.scores.matrix",
+    "RiskTable": "riskcli.analyses.score.analysis",
+    "risk_table": "riskcli.analyses.score.analysis",
     "Significance": "riskcli.risk.inference",
     "Options": "riskcli.risk.table",
-    "Sweep": "riskcli.sweep",
-    "alpha_sweep": "riskcli.sweep",
-    "TopicTable": "riskcli.topics",
-    "topic_table": "riskcli.topics",
+    "Sweep": "riskcli.analyses.sweep.analysis",
+    "alpha_sweep": "riskcli.analyses.sweep.analysis",
+    "TopicTable": "riskcli.analyses.topics.analysis",
+    "topic_table": "riskcli.analyses.topics.analysis",
     "Qrels": "riskcli.trec.qrels",
     "read_qrels": "riskcli.trec.qrels",
     "Run": "riskcli.trec.runs",
     "read_run": "riskcli.trec.runs",
-    "run_from_frame": "riskcli.frames",
-    "qrels_from_frame": "riskcli.frames",
-    "score_runs": "riskcli.frames",
-    "scores_from_frame": "riskcli.frames",
-    "scores_from_ir_measures": "riskcli.frames",
-    "compare_pairs": "riskcli.significance",
-    "explain_run": "riskcli.explain",
-    "Checks": "riskcli.validation",
-    "Validation": "riskcli.validation",
-    "validate": "riskcli.validation",
-    "judge": "riskcli.check.gate",
-    "parse_rule": "riskcli.check.grammar",
-    "policy": "riskcli.check.policy",
+    "run_from_frame": "riskcli.scores.frames",
+    "qrels_from_frame": "riskcli.scores.frames",
+    "score_runs": "riskcli.scores.frames",
+    "scores_from_frame": "riskcli.scores.frames",
+    "scores_from_ir_measures": "riskcli.scores.frames",
+    "compare_pairs": "riskcli.analyses.significance.analysis",
+    "explain_run": "riskcli.analyses.explain.analysis",
+    "Checks": "riskcli.analyses.validate.analysis",
+    "Validation": "riskcli.analyses.validate.analysis",
+    "validate": "riskcli.analyses.validate.analysis",
+    "judge": "riskcli.analyses.check.gate",
+    "parse_rule": "riskcli.analyses.check.grammar",
+    "policy": "riskcli.analyses.check.policy",
 }
 
 __all__ = [

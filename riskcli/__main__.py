@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
-from riskcli.errors import RiskevalError
+from riskcli.core.errors import RiskevalError
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -25,7 +25,7 @@ def main() -> None:
     """Run the command; exit 0 when done, 1 for "no", 2 for bad input, 130 when interrupted."""
     # Nothing here multiplies matrices: threads for that would only cost time to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from riskcli.cli import riskeval
+    from riskcli.app import riskeval
 
     try:
         with _unwinding_on_sigterm():
@@ -73,7 +73,7 @@ def _unwinding_on_sigterm() -> Iterator[None]:
 
 
 def _fail(message: str, code: int) -> int:
-    from riskcli.report.escape import visible
+    from riskcli.output.escape import visible
 
     shown = "\n".join(map(visible, message.split("\n")))
     click.echo(f"riskeval: {shown}", err=True)

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from riskcli import InputError, Rules, evaluate
-from riskcli.errors import RiskevalError
-from riskcli.trec.scorefiles import kind_of, read_score_file
+from riskcli.analyses.validate.analysis import Checks, validate
+from riskcli.core.errors import RiskevalError
+from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.source import load
-from riskcli.validation import Checks, validate
 from tests import plain_reader
 from tests.inprocess import run_inside
 from tests.plain_reader import Cells, RefusedError

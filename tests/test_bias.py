@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import UsageError, baseline_bias
+from riskcli.analyses.bias.baselines import bias_of, friedman, principal_components
 from riskcli.risk.baselines import VIRTUAL
-from riskcli.risk.bias import bias_of, friedman, principal_components
 from tests import reference
 from tests.console import on_terminal
 from tests.program import SAMPLES, riskeval

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.check.gate import Gate, judge
-from riskcli.check.grammar import COMPARISONS, Bound, parse_rule
-from riskcli.check.policy import POLICIES
-from riskcli.check.quantities import column_quantities
+from riskcli.analyses.check.gate import Gate, judge
+from riskcli.analyses.check.grammar import COMPARISONS, Bound, parse_rule
+from riskcli.analyses.check.policy import POLICIES
+from riskcli.analyses.check.quantities import column_quantities
 from tests.program import QRELS, SAMPLES, Ran, riskeval
 from tests.strategies import Floats
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec import duplicates
-from riskcli.trec.duplicates import may_repeat, may_repeat_between
-from riskcli.trec.texts import Texts
+from riskcli.trec.fast import duplicates
+from riskcli.trec.fast.duplicates import may_repeat, may_repeat_between
+from riskcli.trec.fast.texts import Texts
 
 Pairs = list[tuple[int, str]]
 

@@ -12,7 +12,7 @@ import pytest
 import pytrec_eval
 
 from riskcli import Evaluation, Rules, Scorer, UsageError, evaluate, parse_measure
-from riskcli.effectiveness.measures import FAMILIES, parse_measures
+from riskcli.effectiveness.names import FAMILIES, parse_measures
 from riskcli.effectiveness.ranking import Precision
 from riskcli.trec import source
 from tests import reference

@@ -14,7 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from riskcli.cli import COMMANDS
+from riskcli.app import COMMANDS
 from tests.console import ROOT, terminal_environment
 from tests.program import SAMPLES, riskeval
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcli.report.escape import html, latex, markdown, visible, without_orders
-from riskcli.report.result import Result
-from riskcli.report.spreadsheet import spreadsheet_safe
+from riskcli.output.escape import html, latex, markdown, visible, without_orders
+from riskcli.output.result import Result
+from riskcli.output.spreadsheet import spreadsheet_safe
 from tests.console import on_terminal
 from tests.inprocess import run_inside
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcli.errors import UsageError
-from riskcli.report import escape
-from riskcli.report.display import Cell, Display, Heading
-from riskcli.report.html import as_html
-from riskcli.report.latex import as_latex
+from riskcli.core.errors import UsageError
+from riskcli.output import escape
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.html import as_html
+from riskcli.output.latex import as_latex
 from tests.program import SAMPLES, riskeval
 
 HOSTILE = [

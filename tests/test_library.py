@@ -70,7 +70,7 @@ def test_importing_any_module_prints_nothing_and_touches_no_global_state() -> No
 
 
 def test_modules_named_as_commands_do_not_hide_public_functions() -> None:
-    importlib.import_module("riskcli.evaluation")
+    importlib.import_module("riskcli.scores.evaluation")
     assert callable(riskcli.evaluate) and callable(riskcli.compare_pairs)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import ScoreMatrix, UsageError
-from riskcli.matrix import join
+from riskcli.scores.matrix import join
 
 Rows = dict[str, dict[str, float]]
 NAN = math.nan

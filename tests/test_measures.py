@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import UsageError, parse_measure
-from riskcli.effectiveness.measures import DEFAULT_MEASURES, FAMILIES, Family, parse_measures
+from riskcli.effectiveness.names import DEFAULT_MEASURES, FAMILIES, Family, parse_measures
 
 NO_SCORES = {"relstring", "runid", "num_q"}
 """What pytrec_eval calls measures and is none. (It answers 0.0 for relstring.)"""

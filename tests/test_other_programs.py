@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from riskcli import Evaluation, InputError, Rules, UsageError, evaluate
-from riskcli.trec.scorefiles import FORMATS
-from riskcli.trec.scores import INPUT_FORMATS
+from riskcli.scores.files import INPUT_FORMATS
+from riskcli.scores.files.registry import FORMATS
 from tests.conftest import Write
 from tests.program import QRELS, SAMPLES, riskeval
 
@@ -172,7 +172,7 @@ def test_a_format_that_is_not_the_files_is_an_error(write: Write, kind: str, con
 
 
 def riskeval_validate(path: Path, kind: str) -> int:
-    from riskcli.validation import Checks, validate
+    from riskcli.analyses.validate.analysis import Checks, validate
 
     return validate([path], checks=Checks(input_format=kind)).count("error")
 

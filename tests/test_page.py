@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, stdtr
 
-from riskcli.report.escape import visible
+from riskcli.output.escape import visible
 from tests.browser import Tab, chromium, tab
 from tests.console import ROOT
 from tests.program import QRELS, SAMPLES, riskeval

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riskcli
-from riskcli.errors import UsageError
-from riskcli.matrix import ScoreMatrix
-from riskcli.report.plots import KINDS
-from riskcli.report.plots.labels import LETTER, LINE, Frame, beside, stacked
-from riskcli.report.plots.request import Request
-from riskcli.report.plots.save import drawn
-from riskcli.risk.bootstrap import mean_replicates
+from riskcli.core.errors import UsageError
+from riskcli.plots import KINDS
+from riskcli.plots.bootstrap import mean_replicates
+from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked
+from riskcli.plots.request import Request
+from riskcli.plots.save import drawn
+from riskcli.scores.matrix import ScoreMatrix
 from tests.browser import chromium, tab
 from tests.console import ROOT
 from tests.program import QRELS, SAMPLES, python, riskeval

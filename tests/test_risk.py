@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.results import RiskTable
+from riskcli.analyses.score.analysis import RiskTable
 from riskcli.risk.baselines import VIRTUAL, choose_baselines
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
-from riskcli.report.matrix_formats import write_matrices
-from riskcli.trec.scorefiles import kind_of
+from riskcli.analyses.matrix.formats import write_matrices
+from riskcli.scores.files.registry import kind_of
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, qrels_text, run_text
 

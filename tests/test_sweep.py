@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options
-from riskcli.report.fold import thinned
+from riskcli.analyses.sweep.events import Event, events
+from riskcli.output.fold import thinned
 from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk
 from riskcli.risk.measures import measures
-from riskcli.risk.sweep import Event, events
 from riskcli.risk.table import comparisons
 from tests import reference
 from tests.console import on_terminal

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from riskcli.analyses.validate.analysis import Checks, validate
 from riskcli.trec.codes import CODES
-from riskcli.validation import Checks, validate
 from tests.conftest import Write
 from tests.console import ROOT
 from tests.inprocess import run_inside

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from riskcli.errors import UsageError, nearest
-from riskcli.settings import FILES, Setting, load_settings
+from riskcli.cli.settings import FILES, Setting, load_settings
+from riskcli.core.errors import UsageError, nearest
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
 _STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
@@ -88,7 +88,7 @@ def _checked(profile: str | None) -> dict[str, Setting]:
 
 
 def _known_keys() -> set[str]:
-    from riskcli.cli import COMMANDS, load_command
+    from riskcli.app import COMMANDS, load_command
 
     return {key for name in COMMANDS for key, _ in settable(load_command(name))}
 

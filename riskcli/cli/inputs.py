@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.cli.gathering import PATH, Command, gathered
-from riskcli.trec.scores import INPUT_FORMATS
+from riskcli.scores.files import INPUT_FORMATS
 
 if TYPE_CHECKING:
-    from riskcli.evaluation import Evaluation
-    from riskcli.reading import Rules
+    from riskcli.scores.evaluation import Evaluation
+    from riskcli.scores.reading import Rules
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Inputs(Files):
 
     def rules(self) -> Rules:
         """How files are turned into scores."""
-        from riskcli.reading import Rules
+        from riskcli.scores.reading import Rules
 
         return Rules(
             measures=_split_measures(self.measures),
@@ -59,8 +59,8 @@ class Inputs(Files):
     def evaluate(self, baselines: Sequence[str] = ()) -> Evaluation:
         """Read and score everything."""
         from riskcli.cli.progress import on_terminal
-        from riskcli.evaluation import evaluate
-        from riskcli.parallel import keep_freed_memory
+        from riskcli.core.parallel import keep_freed_memory
+        from riskcli.scores.evaluation import evaluate
 
         keep_freed_memory()
         with on_terminal(self.quiet) as progress:

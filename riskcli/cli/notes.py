@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import click
 
-from riskcli.notes import Note
-from riskcli.report.escape import visible
+from riskcli.core.notes import Note
+from riskcli.output.escape import visible
 
 
 def tell(notes: Iterable[Note], quiet: bool) -> None:

@@ -16,7 +16,7 @@ from riskcli.cli.inputs import Files as Files
 from riskcli.cli.inputs import Inputs as Inputs
 from riskcli.cli.inputs import file_options as file_options
 from riskcli.cli.inputs import input_options as input_options
-from riskcli.errors import UsageError
+from riskcli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from riskcli.risk.inference import Significance
@@ -217,7 +217,7 @@ class Output:
 
     def chosen_format(self, known: tuple[str, ...]) -> str:
         """The format given, of the file's suffix, or the one that suits stdout."""
-        from riskcli.report.output import format_for
+        from riskcli.output.emit import format_for
 
         return format_for(self.format, self.output, known)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from riskcli.parallel import Progress
+from riskcli.core.parallel import Progress
 
 PATIENCE = 1.0
 INTERVAL = 0.1

@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riskcli.errors import UsageError
-from riskcli.report.formats import WRITERS
-from riskcli.report.output import emit, emit_rows
-from riskcli.report.result import Result
-from riskcli.report.spreadsheet import FORMATS as SPREADSHEET_FORMATS
-from riskcli.report.spreadsheet import spreadsheet_safe
+from riskcli.core.errors import UsageError
+from riskcli.output.emit import emit, emit_rows
+from riskcli.output.formats import WRITERS
+from riskcli.output.result import Result
+from riskcli.output.spreadsheet import FORMATS as SPREADSHEET_FORMATS
+from riskcli.output.spreadsheet import spreadsheet_safe
 
 if TYPE_CHECKING:
-    from riskcli.report.display import Display
+    from riskcli.output.display import Display
 
 FILE_WIDTH = 160
 PUBLISHED_WIDTH = 120
@@ -52,9 +52,9 @@ def write(
 def _for_people(
     displays: Displays, form: str, output: Path | None, caption: str | None, label: str | None
 ) -> str:
-    from riskcli.report.display import as_markdown, as_text
-    from riskcli.report.html import as_html
-    from riskcli.report.latex import as_latex
+    from riskcli.output.display import as_markdown, as_text
+    from riskcli.output.html import as_html
+    from riskcli.output.latex import as_latex
 
     width = _width(form, output)
     shown = _captioned(displays(width), caption)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from riskcli.cli.options import Against, Comparing, Inputs
-from riskcli.notes import Note
-from riskcli.parallel import importing
+from riskcli.core.notes import Note
+from riskcli.core.parallel import importing
 
 if TYPE_CHECKING:
-    from riskcli.results import RiskTable
+    from riskcli.analyses.score.analysis import RiskTable
 
 
 def risk_table_of(inputs: Inputs, comparing: Comparing) -> RiskTable:
     """Read and score the runs, and compare them as asked."""
-    with importing("riskcli.results"):
+    with importing("riskcli.analyses.score.analysis"):
         evaluation = inputs.evaluate(comparing.wanted)
-    from riskcli.evaluation import based_on
-    from riskcli.results import risk_table
+    from riskcli.analyses.score.analysis import risk_table
+    from riskcli.scores.evaluation import based_on
 
     options = comparing.options(evaluation.added)
     table = risk_table(evaluation.matrices, options.baselines, options=options)

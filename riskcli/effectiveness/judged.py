@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.trec.texts import Texts
+from riskcli.trec.fast.texts import Texts
 
 _TOPIC_MIX = np.uint64(0xC2B2AE3D27D4EB4F)
 _SPARSE = 3

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.errors import UsageError, nearest
+from riskcli.core.errors import UsageError, nearest
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskcli.matrix import ScoreMatrix
-from riskcli.notes import Note, counted, listed
+from riskcli.core.notes import Note, counted, listed
 from riskcli.risk.comparison import Comparison
+from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25
 FEW_DIFFERING = 10

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.errors import UsageError
+from riskcli.core.errors import UsageError
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.losses import Cubic, chosen_cubic
 from riskcli.risk.paired import Paired

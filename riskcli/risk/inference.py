@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from riskcli.errors import UsageError
+from riskcli.core.errors import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTIONS
 from riskcli.risk.jackknife import Jackknife

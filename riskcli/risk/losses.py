@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.errors import UsageError
+from riskcli.core.errors import UsageError
 
 Floats = NDArray[np.float64]
 

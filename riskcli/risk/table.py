@@ -9,9 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.errors import UsageError
-from riskcli.matrix import ScoreMatrix
-from riskcli.notes import Note
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs, refuse_virtual_names
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison, PopulationRule, population_rule, with_loss
@@ -19,6 +18,7 @@ from riskcli.risk.correction import adjust
 from riskcli.risk.inference import Inference, Significance
 from riskcli.risk.losses import LINEAR, LOSSES, Cubic
 from riskcli.risk.measures import all_columns, measures
+from riskcli.scores.matrix import ScoreMatrix
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.str_]

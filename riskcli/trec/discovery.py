@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from riskcli.errors import InputError, UsageError
-from riskcli.notes import Note, listed
-from riskcli.order import natural_key
-from riskcli.settings import load_settings
+from riskcli.cli.settings import load_settings
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import Note, listed
+from riskcli.core.order import natural_key
 
 IGNORED_SUFFIXES = frozenset(
     f".{ending}"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riskcli.errors import UsageError
-from riskcli.notes import Note
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note
 from riskcli.trec.findings import Finding
 
 RULES = ("auto", "tag", "file")

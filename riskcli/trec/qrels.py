@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from riskcli.notes import Note, counted
-from riskcli.order import naturally
-from riskcli.trec import fields
+from riskcli.core.notes import Note, counted
+from riskcli.core.order import naturally
+from riskcli.trec.fast import fields
 from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
 from riskcli.trec.source import load
 

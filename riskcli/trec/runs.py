@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from riskcli.parallel import pulled
-from riskcli.trec import fields
-from riskcli.trec.duplicates import Pairs, may_repeat, may_repeat_between
+from riskcli.core.parallel import pulled
+from riskcli.trec.fast import fields
+from riskcli.trec.fast.duplicates import Pairs, may_repeat, may_repeat_between
+from riskcli.trec.fast.texts import Texts
 from riskcli.trec.findings import Finding, number, text_lines, wrong_columns
 from riskcli.trec.source import MAX_BYTES, Source
-from riskcli.trec.texts import Texts
 
 LAYOUT = {
     "topic": fields.REPEATED,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from riskcli.errors import InputError
+from riskcli.core.errors import InputError
 
 MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""

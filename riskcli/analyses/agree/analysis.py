@@ -1,0 +1,190 @@
+"""How far rankings agree: by several risk measures, effectiveness measures and loss functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.analyses.agree.coefficients import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.analyses.base import Shown
+from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
+from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.notes import Note
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.cautions import cautions
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.losses import LINEAR
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.table import Options, comparisons
+from riskcli.scores.matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Floats = NDArray[np.float64]
+
+COLUMNS = (
+    "measure", "of", "loss", "other_measure", "other_of", "other_loss", "runs", "tau_b", "tau_ap",
+    "rbo_min", "rbo_residual", "rbo_ext",
+)  # fmt: skip
+PERSISTENCE = 0.9
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The runs' values by one risk and one effectiveness measure; NaN where there is none."""
+
+    measure: str
+    of: RiskMeasure
+    loss: str
+    values: Mapping[str, float]
+
+    def order(self, runs: Sequence[str]) -> list[str]:
+        """The runs from best to worst; equal ones as they are given."""
+        return sorted(runs, key=lambda run: -self.values[run])
+
+    @property
+    def ranked(self) -> set[str]:
+        """The runs that have a value."""
+        return {run for run, value in self.values.items() if not np.isnan(value)}
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """Two rankings, over the runs that both have; AP correlation takes the first for the truth."""
+
+    first: int
+    second: int
+    runs: int
+    tau_b: float
+    tau_ap: float
+    overlap: Overlap
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement(Shown):
+    """Every ordered pair of rankings, and what they rest on."""
+
+    displayed_by: ClassVar[str] = "riskcli.analyses.agree.display"
+
+    rankings: tuple[Ranking, ...]
+    pairs: tuple[Agreed, ...]
+    baseline: str
+    alpha: float
+    persistence: float
+    depth: int | None
+    settings: Mapping[str, Any]
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+
+    def result(self) -> Result:
+        """A row an ordered pair."""
+        rows = [_row(self, pair) for pair in self.pairs]
+        return Result(COLUMNS, rows, self.settings, self.inputs, self.notes, self.skipped)
+
+
+def ranking_agreement(
+    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
+    baseline: str | Sequence[str] = "@mean",
+    *,
+    options: Options | None = None,
+    of: Sequence[str] = (),
+    persistence: float = PERSISTENCE,
+    depth: int | None = None,
+) -> Agreement:
+    """Compare the rankings by every risk measure (or those of `of`) and effectiveness measure.
+
+    With a smooth loss in the options, its rankings stand beside those of the linear one. RBO looks
+    at the first `depth` runs of each (None: all).
+    """
+    options = options or Options()
+    names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
+    options = replace(options, baselines=names)
+    if len(options.alphas) != 1:
+        raise UsageError(f"rankings are compared at one alpha, found {len(options.alphas)}")
+    chosen = _chosen_measures(of)
+    rankings: list[Ranking] = []
+    fits: list[Fit] = []
+    notes: list[Note] = []
+    for matrix in as_matrices(scores):
+        for loss in dict.fromkeys([LINEAR, options.loss]):
+            comparison = _only_comparison(matrix, replace(options, loss=loss))
+            rankings += _rankings(matrix, comparison, loss, options.alphas[0], chosen)
+            fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
+            found = cautions(matrix, comparison, ())
+            notes += [note for note in found if note.code == "negative-score"]
+    pairs = [
+        _agreed(rankings, first, second, persistence, depth)
+        for first, second in permutations(range(len(rankings)), 2)
+    ]
+    record, doubts = loss_record(fits, options.loss)
+    settings = {**described(options), **record, "alphas": list(options.alphas)}
+    settings |= {"of": [m.id for m in chosen], "persistence": persistence, "depth": depth}
+    return Agreement(
+        tuple(rankings), tuple(pairs), ", ".join(names), options.alphas[0], persistence, depth,
+        settings, notes=tuple(dict.fromkeys([*notes, *doubts])),
+    )  # fmt: skip
+
+
+def _chosen_measures(of: Sequence[str]) -> list[RiskMeasure]:
+    able = {measure.id: measure for measure in measures()}
+    for name in of:
+        if name not in able:
+            raise UsageError(f"no measure {name!r}{nearest(name, able)} ({', '.join(able)})")
+    return [able[name] for name in dict.fromkeys(of)] or list(able.values())
+
+
+def _only_comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
+    found = comparisons(matrix, options)
+    if len(found) != 1:
+        raise UsageError("one baseline, or a set of them pooled, is needed here")
+    return found[0]
+
+
+def _rankings(
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    loss: str,
+    alpha: float,
+    chosen: Sequence[RiskMeasure],
+) -> Iterator[Ranking]:
+    """One a risk measure; a loss does not touch what is no risk measure."""
+    for measure in chosen:
+        if loss != LINEAR and not measure.depends_on_alpha:
+            continue
+        values = measure.of(comparison, alpha if comparison.smooth is None else 0.0)
+        if values is not None:
+            named = dict(zip(matrix.runs, values.tolist(), strict=True))
+            yield Ranking(matrix.measure, measure, loss, named)
+
+
+def _agreed(
+    rankings: Sequence[Ranking], first: int, second: int, persistence: float, depth: int | None
+) -> Agreed:
+    one, other = rankings[first], rankings[second]
+    runs = [run for run in one.values if run in one.ranked and run in other.ranked]
+    x, y = (np.array([ranking.values[run] for run in runs]) for ranking in (one, other))
+    place = {run: number for number, run in enumerate(runs)}
+    orders = [[place[run] for run in ranking.order(runs)] for ranking in (one, other)]
+    overlap = rank_biased_overlap(orders[0][:depth], orders[1][:depth], persistence)
+    truth, estimate = (np.array(order, dtype=np.intp) for order in orders)
+    return Agreed(first, second, len(runs), kendall_tau_b(x, y), tau_ap(truth, estimate), overlap)
+
+
+def _row(agreement: Agreement, pair: Agreed) -> list[Value]:
+    one, other = agreement.rankings[pair.first], agreement.rankings[pair.second]
+    overlap = pair.overlap
+    numbers = (pair.tau_b, pair.tau_ap, overlap.least, overlap.residual, overlap.extrapolated)
+    return [
+        one.measure, one.of.id, one.loss, other.measure, other.of.id, other.loss, pair.runs,
+        *tidy(numbers),
+    ]  # fmt: skip

@@ -1,0 +1,75 @@
+"""The agreement of rankings for people: a matrix a coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from riskcli.analyses.agree.analysis import Agreed, Agreement, Ranking
+from riskcli.analyses.score.display import shortened
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.fold import folded
+from riskcli.output.numbers import decimal
+from riskcli.risk.losses import LINEAR
+
+Show = Callable[[Agreed], str]
+
+
+def displays(agreement: Agreement, width: int) -> list[Display]:
+    """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
+    about = f"baseline {shortened(agreement.baseline)}, α = {agreement.alpha:g}"
+    seen = "" if agreement.depth is None else f", first {agreement.depth} runs"
+    rbo = f"RBO, persistence {agreement.persistence:g}{seen}; {about}"
+    tables = [
+        (
+            f"Kendall's τ_b; {about}",
+            lambda pair: decimal(pair.tau_b, 2),
+            ["1: the same order, -1: the reverse; ties count as ties. A ranking without the "
+             "baseline's own row is compared over the runs that both have."],
+        ),
+        (
+            f"τ_AP; {about}",
+            lambda pair: decimal(pair.tau_ap, 2),
+            ["The row's ranking is taken for the truth, the column's for the estimate; mistakes "
+             "near the estimate's top weigh most."],
+        ),
+        (
+            f"{rbo}: extrapolated",
+            lambda pair: decimal(pair.overlap.extrapolated, 2),
+            ["1: the same order, 0: nothing in common; the top weighs most."],
+        ),
+        (
+            f"{rbo}: least + residual",
+            lambda pair: f"{pair.overlap.least:.2f}+{pair.overlap.residual:.2f}",
+            ["What is certain, and how much more it could be if the rankings went on."],
+        ),
+    ]  # fmt: skip
+    made: list[Display] = []
+    for title, show, caption in tables:
+        made += folded(_matrix(agreement, title, show, caption), width)
+    return made
+
+
+def _matrix(agreement: Agreement, title: str, show: Show, caption: Sequence[str]) -> Display:
+    names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
+    found = {(pair.first, pair.second): pair for pair in agreement.pairs}
+    headings = [Heading("", left=True), *(Heading(name.replace(" ", "\n")) for name in names)]
+    rows = []
+    for row, name in enumerate(names):
+        cells = [
+            Cell("") if row == column else Cell(show(found[row, column]))
+            for column in range(len(names))
+        ]
+        rows.append([Cell(name), *cells])
+    return replace(Display(title, headings, rows), caption=caption)
+
+
+def _name(ranking: Ranking, everyone: Sequence[Ranking]) -> str:
+    """As short as it can be told from the others."""
+    parts = []
+    if len({other.measure for other in everyone}) > 1:
+        parts.append(ranking.measure)
+    parts.append(ranking.of.title)
+    if ranking.loss != LINEAR:
+        parts.append("s(x)")
+    return " ".join(parts)

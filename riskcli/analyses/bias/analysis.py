@@ -1,0 +1,166 @@
+"""Each run in turn as the baseline: how far the verdict depends on that choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.analyses.base import Shown
+from riskcli.analyses.bias.baselines import (
+    Baselines,
+    Components,
+    each_as_baseline,
+    principal_components,
+)
+from riskcli.analyses.score.analysis import as_matrices
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import Note
+from riskcli.output.parts import Tables, part_of
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.table import rank
+from riskcli.scores.matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Floats = NDArray[np.float64]
+Part = Literal["urisk", "baselines", "components", "friedman"]
+PARTS: tuple[Part, ...] = ("urisk", "baselines", "components", "friedman")
+
+COLUMNS: Mapping[Part, tuple[str, ...]] = {
+    "urisk": (
+        "run", "measure", "baseline", "alpha", "topics", "mean", "urisk", "rank_mean",
+        "rank_urisk", "similarity",
+    ),
+    "baselines": ("baseline", "measure", "alpha", "mean", "runs", "tau_b", "bias", "bias_partial"),
+    "components": ("name", "measure", "kind", "component", "explained", "coordinate"),
+    "friedman": ("measure", "alpha", "runs", "baselines", "chi2", "df", "p", "w"),
+}  # fmt: skip
+DEFAULT_ALPHA = 10.0
+
+
+@dataclass(frozen=True)
+class MatrixBias:
+    """One score matrix: URisk under every baseline, and what it shows."""
+
+    measure: str
+    alpha: float
+    topics: int
+    runs: tuple[str, ...]
+    means: Floats
+    found: Baselines
+    ranks: Floats
+    """Of URisk, by run and baseline; NaN for the baseline itself."""
+    components: Components
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The runs, then the virtual ones."""
+        return (*self.runs, *self.found.names)
+
+
+@dataclass(frozen=True, repr=False)
+class Bias(Shown):
+    """The matrices of a call, and what they rest on."""
+
+    displayed_by: ClassVar[str] = "riskcli.analyses.bias.display"
+
+    parts: tuple[MatrixBias, ...]
+    settings: Mapping[str, Any]
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+
+    def result(self, part: Part = "urisk") -> Result:
+        """The rows of one part; JSON has the others beside them."""
+        makers = {
+            "urisk": _urisk_rows,
+            "baselines": _baseline_rows,
+            "components": _component_rows,
+            "friedman": _friedman_rows,
+        }
+        tables: Tables = {
+            name: (COLUMNS[name], [row for one in self.parts for row in makers[name](one)])
+            for name in PARTS
+        }
+        return part_of(self, tables, part)
+
+    def to_frame(self, part: Part = "urisk") -> pd.DataFrame:
+        """The rows of one part as a DataFrame."""
+        return self.result(part).to_frame()
+
+
+def baseline_bias(
+    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
+    alpha: float = DEFAULT_ALPHA,
+    *,
+    components: int = 2,
+) -> Bias:
+    """URisk of every run against every other, Friedman's test, and the bias of each baseline."""
+    if not (np.isfinite(alpha) and alpha >= 0):
+        raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+    parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in as_matrices(scores))
+    return Bias(parts, {"alphas": [alpha], "components": components})
+
+
+def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:
+    if len(matrix.runs) < 2 or not matrix.topics:
+        raise UsageError(f"bias needs two runs or more, found {len(matrix.runs)}")
+    found = each_as_baseline(matrix.values, alpha)
+    compared = found.urisk.copy()
+    np.fill_diagonal(compared[:, : len(matrix.runs)], np.nan)
+    virtual = found.scores[len(matrix.runs) :]
+    return MatrixBias(
+        measure=matrix.measure,
+        alpha=alpha,
+        topics=len(matrix.topics),
+        runs=matrix.runs,
+        means=matrix.values.mean(axis=1),
+        found=found,
+        ranks=np.stack([rank(column) for column in compared.T], axis=1),
+        components=principal_components(matrix.values, virtual, components),
+    )
+
+
+def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
+    rank_mean = tidy(rank(one.means).tolist(), whole=True)
+    for place, baseline in enumerate(one.baselines):
+        columns = [
+            tidy(one.means.tolist()),
+            tidy(one.found.urisk[:, place].tolist()),
+            rank_mean,
+            tidy(one.ranks[:, place].tolist(), whole=True),
+            tidy(one.found.similarity[:, place].tolist()),
+        ]
+        for run, *values in zip(one.runs, *columns, strict=True):
+            yield [run, one.measure, baseline, one.alpha, one.topics, *values]
+
+
+def _baseline_rows(one: MatrixBias) -> Iterator[list[Value]]:
+    found = one.found
+    means = tidy(found.scores.mean(axis=1).tolist())
+    columns = [tidy(x.tolist()) for x in (found.tau_b, found.bias, found.partial)]
+    for place, (name, *values) in enumerate(zip(one.baselines, *columns, strict=True)):
+        others = len(one.runs) - (place < len(one.runs))
+        yield [name, one.measure, one.alpha, means[place], others, *values]
+
+
+def _component_rows(one: MatrixBias) -> Iterator[list[Value]]:
+    coordinates = one.components.coordinates.tolist()
+    for component, explained in enumerate(one.components.explained.tolist()):
+        for place, name in enumerate(one.baselines):
+            kind = "run" if place < len(one.runs) else "virtual"
+            at = coordinates[place][component]
+            yield [name, one.measure, kind, component + 1, explained, at]
+
+
+def _friedman_rows(one: MatrixBias) -> Iterator[list[Value]]:
+    test = one.found.friedman
+    chi2, p, w = tidy([test.chi2, test.p, test.w])
+    yield [one.measure, one.alpha, len(one.runs), len(one.runs), chi2, test.degrees, p, w]

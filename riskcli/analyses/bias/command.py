@@ -1,0 +1,65 @@
+"""`riskeval bias`: how far the verdict depends on the baseline."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.alphas import Alphas
+from riskcli.cli.options import Inputs, Output, input_options, output_options
+from riskcli.core.errors import UsageError
+from riskcli.output.emit import RESULT_FORMATS
+
+
+@click.command()
+@input_options
+@output_options(RESULT_FORMATS)
+@click.option(
+    "-a",
+    "--alpha",
+    type=Alphas(),
+    default="10",
+    show_default=True,
+    help="Losses count 1 + alpha times.",
+)
+@click.option(
+    "--part",
+    type=click.Choice(["urisk", "baselines", "components", "friedman"]),
+    help="One of the tables. [default: a table shows all, tsv and csv urisk]",
+)
+@click.option(
+    "--components",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Principal components.",
+)
+def bias(
+    inputs: Inputs, output: Output, alpha: tuple[float, ...], part: str | None, components: int
+) -> int:
+    """How far the verdict on RUNS depends on the baseline (ECIR'14).
+
+    Prints the URisk of every run against every other as the baseline and against the virtual runs,
+    with ranks and Friedman's test; for each baseline how far it turns the ranking by effectiveness
+    and favours runs that resemble it; and the runs' principal components over topics.
+    """
+    form = output.chosen_format(RESULT_FORMATS)
+    from riskcli.analyses.bias.analysis import baseline_bias
+    from riskcli.analyses.bias.display import displays
+    from riskcli.cli.notes import tell
+    from riskcli.cli.rendering import write
+    from riskcli.scores.evaluation import based_on
+
+    if len(alpha) != 1:
+        raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
+    evaluation = inputs.evaluate()
+    found = baseline_bias(evaluation.matrices, alpha[0], components=components)
+    found = based_on(found, evaluation)
+    tell(found.notes, inputs.quiet)
+    write(
+        found.result(part or "urisk"),  # type: ignore[arg-type]
+        lambda width: displays(found, width, part),  # type: ignore[arg-type]
+        form,
+        output.output,
+        **output.words,
+    )
+    return inputs.exit_code(found.skipped)

@@ -1,0 +1,114 @@
+"""The choice of a baseline for people: URisk under each, what it favours, and where runs lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskcli.analyses.bias.analysis import Bias, MatrixBias, Part
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.fold import folded
+from riskcli.output.numbers import decimal, p_value
+
+
+def displays(bias: Bias, width: int, part: Part | None = None) -> list[Display]:
+    """All parts, or the one asked for."""
+    made: list[Display] = []
+    for one in bias.parts:
+        order = [int(row) for row in np.argsort(-one.means, kind="stable")]
+        if part in (None, "urisk"):
+            made += folded(_matrix(one, order), width, fixed=2)
+        if part in (None, "friedman"):
+            made.append(_friedman(one))
+        if part in (None, "baselines"):
+            made.append(_baselines(one, order))
+        if part in (None, "components"):
+            made.append(_components(one, order))
+    return made
+
+
+def _matrix(one: MatrixBias, order: Sequence[int]) -> Display:
+    """Runs by baselines, both from the best mean to the worst, virtual ones last."""
+    places = [*order, *range(len(one.runs), len(one.baselines))]
+    numbers = {row: str(number + 1) for number, row in enumerate(order)}
+    headings = [Heading("#"), Heading("run", left=True)]
+    headings += [Heading(numbers.get(p, one.baselines[p]), ranked=True) for p in places]
+    rows = [
+        [Cell(numbers[row]), Cell(one.runs[row]), *(_cell(one, row, place) for place in places)]
+        for row in order
+    ]
+    caption = [
+        "A column a baseline: the run of that number, or a virtual run. Beside URisk its rank "
+        "under that baseline."
+    ]
+    title = f"URisk by {one.measure}, α = {one.alpha:g}, each run in turn as the baseline"
+    return Display(title, headings, rows, caption)
+
+
+def _cell(one: MatrixBias, row: int, place: int) -> Cell:
+    rank = one.ranks[row, place]
+    value = None if row == place else float(one.found.urisk[row, place])
+    return Cell(decimal(value, 3), rank=None if np.isnan(rank) else int(rank))
+
+
+def _friedman(one: MatrixBias) -> Display:
+    """The test, and what it does and does not say."""
+    test = one.found.friedman
+    headings = [Heading("χ²"), Heading("df"), Heading("p"), Heading("Kendall's W")]
+    row = [
+        Cell(decimal(test.chi2, 2)),
+        Cell(str(test.degrees)),
+        Cell(p_value(test.p)),
+        Cell(decimal(test.w, 3)),
+    ]
+    meaning = (
+        "A small p says that runs differ consistently across baselines; it does not by itself say "
+        "that rankings change with the baseline. W is 1 where every baseline ranks the runs alike, "
+        "near 0 where their rankings have nothing in common."
+    )
+    title = f"Friedman's test: {len(one.runs)} runs, each of them as baseline ({one.measure})"
+    return Display(title, headings, [row], [meaning])
+
+
+def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
+    found = one.found
+    means = found.scores.mean(axis=1)
+    rows = [
+        [
+            Cell(one.baselines[place]),
+            Cell(decimal(float(means[place]), 4)),
+            Cell(decimal(float(found.tau_b[place]), 3)),
+            Cell(decimal(float(found.bias[place]), 3)),
+            Cell(decimal(float(found.partial[place]), 3)),
+        ]
+        for place in [*order, *range(len(one.runs), len(one.baselines))]
+    ]
+    headings = [Heading("baseline", left=True), Heading("Mean"), Heading("τ_b"), Heading("bias r")]
+    headings.append(Heading("partial"))
+    caption = [
+        "τ_b: Kendall's, between the rankings of the other runs by mean and by URisk.",
+        "bias r: correlation, over the other runs, between similarity to the baseline across "
+        "topics and URisk less its linear part in the mean; above 0 the baseline favours runs that "
+        "resemble it. partial: the mean taken out of the similarity too. A description of these "
+        "runs, not a test.",
+    ]
+    return Display(f"Baselines ({one.measure}, α = {one.alpha:g})", headings, rows, caption)
+
+
+def _components(one: MatrixBias, order: Sequence[int]) -> Display:
+    explained = one.components.explained
+    headings = [Heading("run", left=True)]
+    headings += [Heading(f"PC{i + 1} ({share:.1%})") for i, share in enumerate(explained)]
+    rows = [
+        [
+            Cell(one.baselines[place]),
+            *(Cell(decimal(float(at), 3)) for at in one.components.coordinates[place]),
+        ]
+        for place in [*order, *range(len(one.runs), len(one.baselines))]
+    ]
+    caption = [
+        "Runs as points in the space of topics, centred on the mean run; virtual runs projected. "
+        "Runs near a baseline have its profile."
+    ]
+    return Display(f"Principal components ({one.measure})", headings, rows, caption)

@@ -1,0 +1,146 @@
+"""`riskeval check`: the gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from riskcli.cli.options import Inputs, Output, input_options, output_options
+
+FORMATS = ("table", "json", "jsonl", "tsv", "csv", "markdown", "junit", "github")
+
+
+class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """FORMAT=FILE."""
+
+    name = "FORMAT=FILE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        form, equals, file = str(value).partition("=")
+        if form not in FORMATS or not equals or not file:
+            self.fail(f"{value!r} is not FORMAT=FILE with one of {', '.join(FORMATS)}", param, ctx)
+        return form, Path(file)
+
+
+def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Print what rules can speak of, and stop."""
+    if wanted:
+        from riskcli.analyses.check.publish import rules_help
+
+        click.echo(rules_help())
+        ctx.exit()
+
+
+@click.command()
+@input_options
+@output_options(FORMATS)
+@click.option(
+    "-b",
+    "--baseline",
+    required=True,
+    metavar="NAME|FILE",
+    help="What candidates are compared with: a run of "
+    "RUNS, a run file, or a file that `riskeval matrix` wrote.",
+)
+@click.option(
+    "--policy",
+    default="standard",
+    show_default=True,
+    metavar="NAME",
+    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: nor do "
+    "losses counted twice outweigh gains, nor does a topic lose more than 0.3; none.",
+)
+@click.option(
+    "--require",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
+    "'urisk@5 > -0.01', 'loss(151) <= 0'.",
+)
+@click.option(
+    "--list-rules",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_rules,
+    help="Print what rules can speak of, and stop.",
+)
+@click.option(
+    "-a",
+    "--alpha",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).",
+)
+@click.option("--gamma", type=float, default=0.05, show_default=True, help="Level of the tests.")
+@click.option(
+    "--correction",
+    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+    default="holm",
+    show_default=True,
+    help="Correction over the policy's tests and all candidates.",
+)
+@click.option(
+    "--detect",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SIZE",
+    help="Warn where a loss of the mean of this size would go unseen.",
+)
+@click.option(
+    "--worst", type=click.IntRange(min=0), default=3, show_default=True, help="Topics to name."
+)
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    type=_Report(),
+    help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
+)
+def check(
+    inputs: Inputs,
+    output: Output,
+    baseline: str,
+    policy: str,
+    rules: tuple[str, ...],
+    alpha: float,
+    gamma: float,
+    correction: str,
+    detect: float | None,
+    worst: int,
+    reports: tuple[tuple[str, Path], ...],
+) -> int:
+    """A gate for CI: do the candidates RUNS hold up against a baseline?
+
+    Exits with 0 where every candidate passes, 1 where one fails, 2 for wrong input. Equal systems
+    fail the standard and lenient policies with probability gamma at most; a rule on TRisk or URisk
+    at alpha above 0 is broken by equal systems, too.
+    """
+    from riskcli.analyses.check.gate import judge
+    from riskcli.analyses.check.grammar import parse_rule
+    from riskcli.analyses.check.policy import policy as preset
+    from riskcli.analyses.check.publish import publish
+    from riskcli.analyses.check.sources import with_baseline
+    from riskcli.cli.notes import tell
+    from riskcli.risk.inference import Significance
+    from riskcli.scores.evaluation import based_on
+
+    form = output.chosen_format(FORMATS)
+    parsed = [parse_rule(rule) for rule in rules]
+    plan = Significance(gamma=gamma, correction=correction)
+    chosen = preset(policy)
+    evaluation, name = with_baseline(
+        inputs.runs, baseline, qrels=inputs.qrels, rules=inputs.rules(), jobs=inputs.jobs
+    )
+    gate = judge(
+        evaluation.matrices, name, chosen, parsed,
+        significance=plan, alpha=alpha, detect=detect, worst=worst,
+    )  # fmt: skip
+    gate = based_on(gate, evaluation)
+    tell(gate.notes, inputs.quiet)
+    publish(gate, form, output.output, reports)
+    return 0 if gate.passed and not inputs.exit_code(gate.skipped) else 1

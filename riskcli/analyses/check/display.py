@@ -1,0 +1,117 @@
+"""A gate's verdict for people, pull requests, JUnit readers and GitHub annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from xml.etree import ElementTree as Tree
+
+from riskcli.analyses.check.gate import Finding, Gate, Verdict
+from riskcli.core.notes import counted
+from riskcli.output.display import Cell, Display, Heading, as_markdown, as_text
+from riskcli.output.escape import visible
+from riskcli.output.formats import WRITERS
+from riskcli.output.github import annotation
+
+_WORDS = {True: "pass", False: "FAIL"}
+
+
+def displays(gate: Gate, _width: int = 0) -> list[Display]:
+    """A table of the rules for each verdict, with the topics to blame below."""
+    return [_display(verdict) for verdict in gate.verdicts]
+
+
+def _display(verdict: Verdict) -> Display:
+    headings = [
+        Heading("", left=True), Heading("rule", left=True), Heading("value"), Heading("p"),
+        Heading("", left=True),
+    ]  # fmt: skip
+    rows = [
+        [
+            Cell(_WORDS[finding.passed], strong=not finding.passed),
+            Cell(finding.rule),
+            Cell("" if finding.value is None else f"{finding.value:.4g}"),
+            Cell("" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}"),
+            Cell(finding.why),
+        ]
+        for finding in verdict.findings
+    ]
+    title = f"{_WORDS[verdict.passed]}: {verdict.candidate} against {verdict.baseline}"
+    return Display(f"{title}, {verdict.measure}", headings, rows, _caption(verdict))
+
+
+def _caption(verdict: Verdict) -> list[str]:
+    lines = [
+        f"mean {verdict.mean:.4f} against {verdict.baseline_mean:.4f} on "
+        f"{counted(verdict.topics, 'topic')}"
+    ]
+    if verdict.unseen_below is not None:
+        lines[0] += f"; a loss of the mean below {verdict.unseen_below:.2g} would go unseen"
+    if verdict.losses and not verdict.passed:
+        lines.append(f"topics to blame: {blame(verdict)}")
+    return lines
+
+
+def blame(verdict: Verdict) -> str:
+    """The topics that lost most, with both scores."""
+    return ", ".join(
+        f"{loss.topic} ({loss.baseline:.3f} to {loss.candidate:.3f})" for loss in verdict.losses
+    )
+
+
+def as_junit(gate: Gate) -> str:
+    """A test suite a candidate and measure, a test case a rule."""
+    root = Tree.Element("testsuites", name="riskeval check")
+    for verdict in gate.verdicts:
+        suite = Tree.SubElement(
+            root,
+            "testsuite",
+            name=visible(f"{verdict.candidate} against {verdict.baseline}, {verdict.measure}"),
+            tests=str(len(verdict.findings)),
+            failures=str(len(verdict.failures)),
+            errors="0",
+        )
+        for finding in verdict.findings:
+            case = Tree.SubElement(
+                suite, "testcase", name=visible(finding.rule), classname=visible(verdict.candidate)
+            )
+            if not finding.passed:
+                message = visible(f"{finding.rule}: {finding.why}")
+                failure = Tree.SubElement(case, "failure", message=message, type="rule")
+                failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
+    Tree.indent(root)
+    return f"<?xml version='1.0' encoding='UTF-8'?>\n{Tree.tostring(root, encoding='unicode')}\n"
+
+
+def as_github(gate: Gate) -> str:
+    """An annotation for each failure, and one line for the whole."""
+    lines = [
+        _annotation("error", verdict, finding)
+        for verdict in gate.verdicts
+        for finding in verdict.failures
+    ]
+    failed = sum(not verdict.passed for verdict in gate.verdicts)
+    summary = f"{len(gate.verdicts) - failed} of {counted(len(gate.verdicts), 'verdict')} pass"
+    lines.append(annotation("notice", summary, title="riskeval check"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
+    title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
+    message = f"{finding.why}; topics to blame: {blame(verdict)}" if verdict.losses else finding.why
+    return annotation(level, message, title=title)
+
+
+GATE_ONLY: dict[str, Callable[[Gate], str]] = {"junit": as_junit, "github": as_github}
+"""The forms that other results do not have."""
+
+REPORT_WIDTH = 120
+
+
+def as_report(gate: Gate, form: str) -> str:
+    """The verdict in any of its forms, as a file holds it."""
+    if form in GATE_ONLY:
+        return GATE_ONLY[form](gate)
+    if form in WRITERS:
+        return WRITERS[form](gate.result())
+    shown = displays(gate)
+    return as_markdown(shown) if form == "markdown" else as_text(shown, REPORT_WIDTH, colour=False)

@@ -1,0 +1,344 @@
+"""Candidates against a baseline: every rule judged, the topics to blame, and the power to see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import stdtrit
+
+from riskcli.analyses.base import Shown
+from riskcli.analyses.check.grammar import Rule
+from riskcli.analyses.check.policy import LossTest, Policy
+from riskcli.analyses.check.quantities import (
+    baseline_value,
+    check_quantity,
+    column_value,
+    topic_quantity,
+)
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import Note
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.correction import CORRECTION_TITLES, adjust
+from riskcli.risk.inference import Significance
+from riskcli.risk.table import Block, Options, risk_blocks
+from riskcli.scores.matrix import ScoreMatrix
+
+COLUMNS = (
+    "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
+    "worst_topics",
+)  # fmt: skip
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class TopicLoss:
+    """A topic with both scores."""
+
+    topic: str
+    candidate: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule judged for one candidate by one measure."""
+
+    rule: str
+    passed: bool
+    value: float | None
+    bound: float | None
+    why: str
+    p: float | None = None
+    p_adjusted: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One candidate by one measure: every rule, and the topics that lost most."""
+
+    candidate: str
+    baseline: str
+    measure: str
+    topics: int
+    mean: float
+    baseline_mean: float
+    findings: tuple[Finding, ...]
+    losses: tuple[TopicLoss, ...]
+    unseen_below: float | None
+    """A loss of the mean smaller than this would go unseen more often than once in five times."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every rule is kept."""
+        return all(finding.passed for finding in self.findings)
+
+    @property
+    def failures(self) -> list[Finding]:
+        """The rules that are not kept."""
+        return [finding for finding in self.findings if not finding.passed]
+
+
+@dataclass(frozen=True, repr=False)
+class Gate(Shown):
+    """The verdicts on all candidates, and what they rest on."""
+
+    displayed_by: ClassVar[str] = "riskcli.analyses.check.display"
+
+    verdicts: tuple[Verdict, ...]
+    policy: Policy
+    settings: Mapping[str, Any]
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every candidate may pass."""
+        return all(verdict.passed for verdict in self.verdicts)
+
+    def result(self) -> Result:
+        """A row a rule, candidate and measure."""
+        rows = [row for verdict in self.verdicts for row in _rows(verdict)]
+        return Result(
+            COLUMNS, rows, self.settings, self.inputs, self.notes,
+            skipped=self.skipped, extra={"passed": self.passed},
+        )  # fmt: skip
+
+
+def judge(
+    matrices: Sequence[ScoreMatrix],
+    baseline: str,
+    policy: Policy,
+    rules: Sequence[Rule] = (),
+    *,
+    significance: Significance | None = None,
+    alpha: float = 1.0,
+    detect: float | None = None,
+    worst: int = 3,
+) -> Gate:
+    """Judge every run but the baseline by the policy's tests and by all rules.
+
+    Each candidate is measured in the matrix of the baseline and itself, so that its verdict does
+    not depend on other candidates; only the correction of the tests counts them.
+    """
+    plan = significance or Significance()
+    every_rule = [*policy.rules, *rules]
+    if not every_rule and not policy.tests:
+        raise UsageError("nothing to check: the policy is none, and there is no --require")
+    cases = [
+        _Case(_pair(matrix, run, baseline), plan, alpha)
+        for matrix in matrices
+        for run in matrix.runs
+        if run != baseline
+    ]
+    if not cases:
+        raise UsageError(f"no candidate besides the baseline {baseline}")
+    for rule in every_rule:
+        check_quantity(rule.quantity, rule.topic, cases[0].matrix.topics, rule.text)
+    tested = _tested(cases, policy.tests, plan)
+    verdicts = [
+        case.verdict([*tests, *(case.judge_rule(rule) for rule in every_rule)], worst)
+        for case, tests in zip(cases, tested, strict=True)
+    ]
+    notes = dict.fromkeys(note for case in cases for note in case.notes)
+    return Gate(
+        tuple(verdicts),
+        policy,
+        _settings(policy, every_rule, baseline, plan, alpha, detect),
+        notes=(*notes, *_power_notes(verdicts, detect)),
+    )
+
+
+def _pair(matrix: ScoreMatrix, run: str, baseline: str) -> ScoreMatrix:
+    rows = [matrix.runs.index(baseline), matrix.runs.index(run)]
+    return ScoreMatrix(matrix.measure, (baseline, run), matrix.topics, matrix.values[rows])
+
+
+class _Case:
+    """One candidate (row 1) against the baseline (row 0) by one measure."""
+
+    def __init__(self, matrix: ScoreMatrix, plan: Significance, alpha: float) -> None:
+        self.matrix = matrix
+        self.plan = replace(plan, correction="none", family="column")
+        self.alpha = alpha
+        self.notes: list[Note] = []
+        self._blocks: dict[float, Block] = {}
+
+    def block(self, alpha: float | None) -> Block:
+        """The risk table of the pair."""
+        at = self.alpha if alpha is None else alpha
+        if at not in self._blocks:
+            options = Options(
+                baselines=(self.matrix.runs[0],), alphas=(at,), significance=self.plan
+            )
+            (self._blocks[at],), notes = risk_blocks(self.matrix, options)
+            self.notes += notes
+        return self._blocks[at]
+
+    def number(self, name: str, alpha: float | None = None) -> float | None:
+        """A number of the candidate's row."""
+        value = column_value(self.block(alpha), name, 1)
+        return value if isinstance(value, float) else None
+
+    def effect(self, test: LossTest) -> float | None:
+        """What the test is about: the difference to the baseline, or TRisk itself."""
+        difference = self.number(f"{test.of}_diff", test.alpha)
+        return self.number(test.of, test.alpha) if difference is None else difference
+
+    def judge_rule(self, rule: Rule) -> Finding:
+        """The rule's two sides, and what would have passed."""
+        if rule.bound.word is not None:
+            return self._judge_flag(rule)
+        value, baseline = self._sides(rule)
+        if rule.bound.slope and baseline is None:
+            raise UsageError(
+                f"rule {rule.text!r}: the baseline has no {rule.quantity} to compare with"
+            )
+        bound = rule.bound.value(baseline or 0.0)
+        if value is None:
+            return Finding(rule.text, False, None, bound, f"{rule.quantity} is undefined")
+        passed = rule.holds(value, baseline or 0.0)
+        why = "" if passed else _missed(rule, value, bound)
+        return Finding(rule.text, passed, value, bound, why)
+
+    def _sides(self, rule: Rule) -> tuple[float | None, float | None]:
+        """The candidate's value and, where there is one, the baseline's."""
+        quantity = topic_quantity(rule.quantity)
+        if quantity is None:
+            block = self.block(rule.alpha)
+            value = column_value(block, rule.quantity, 1)
+            if isinstance(value, str):
+                raise UsageError(
+                    f"rule {rule.text!r}: {rule.quantity} is better, worse or none; "
+                    "compare it with == or !="
+                )
+            return value, baseline_value(block, rule.quantity, 1)
+        base, run = self.matrix.values
+        if rule.topic is not None:
+            place = [self.matrix.topics.index(rule.topic)]
+            base, run = base[place], run[place]
+        reference = float(base[0]) if quantity.name == "score" else None
+        return quantity.value(run, base), reference
+
+    def _judge_flag(self, rule: Rule) -> Finding:
+        found = column_value(self.block(rule.alpha), rule.quantity, 1)
+        if not isinstance(found, str):
+            raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
+        passed = (found == rule.bound.word) == (rule.comparison == "==")
+        return Finding(rule.text, passed, None, None, "" if passed else f"it is {found}")
+
+    def verdict(self, findings: Sequence[Finding], worst: int) -> Verdict:
+        """All findings, with the topics that lost most."""
+        base, run = self.matrix.values
+        order = np.argsort(run - base, kind="stable")[:worst].tolist()
+        losses = [
+            TopicLoss(self.matrix.topics[place], float(run[place]), float(base[place]))
+            for place in order
+            if run[place] < base[place]
+        ]
+        return Verdict(
+            self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
+            float(run.mean()), float(base.mean()), tuple(findings), tuple(losses),
+            self._unseen_below(),
+        )  # fmt: skip
+
+    def _unseen_below(self) -> float | None:
+        """The smallest loss of the mean that the paired t test would see four times in five."""
+        error, degrees = self.number("mean_diff_se"), len(self.matrix.topics) - 1
+        if error is None or degrees < 1:
+            return None
+        tail = stdtrit(degrees, 1 - self.plan.gamma) + stdtrit(degrees, POWER)
+        return float(tail * error)
+
+
+def _missed(rule: Rule, value: float, bound: float) -> str:
+    return f"it is {value:.4g}, {abs(value - bound):.4g} off; {rule.comparison} {bound:.4g} passes"
+
+
+def _tested(
+    cases: Sequence[_Case], tests: Sequence[LossTest], plan: Significance
+) -> list[list[Finding]]:
+    """The tests of every case, corrected together over tests, candidates and measures."""
+    p = np.array([[_p_value(case, test) for test in tests] for case in cases], dtype=np.float64)
+    adjusted, family = adjust(p.ravel(), plan.correction) if p.size else (p.ravel(), 0)
+    table = adjusted.reshape(p.shape)
+    return [
+        [
+            _judge_test(case, test, float(p[row, place]), float(table[row, place]), plan, family)
+            for place, test in enumerate(tests)
+        ]
+        for row, case in enumerate(cases)
+    ]
+
+
+def _p_value(case: _Case, test: LossTest) -> float:
+    """One-sided: a gate asks only whether the candidate is lower, never whether it is higher."""
+    p, effect = case.number(f"{test.of}_p", test.alpha), case.effect(test)
+    if p is None or effect is None:
+        return float("nan")
+    if effect == 0:
+        return 1.0
+    return p / 2 if effect < 0 else 1 - p / 2
+
+
+def _judge_test(
+    case: _Case, test: LossTest, p: float, adjusted: float, plan: Significance, family: int
+) -> Finding:
+    effect = case.effect(test)
+    if np.isnan(p):
+        why = "it cannot be tested on these scores"
+        return Finding(test.text, False, effect, 0.0, why)
+    failed = bool(adjusted < plan.gamma) and effect is not None and effect < 0
+    why = ""
+    if failed:
+        correction = CORRECTION_TITLES[plan.correction]
+        why = (
+            f"the difference is {effect:.4g}, corrected one-sided p = {adjusted:.2g} "
+            f"({correction}, {family} tests)"
+        )
+    return Finding(test.text, not failed, effect, 0.0, why, p, adjusted)
+
+
+def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[Note]:
+    """Say where a loss of the size asked for would go unseen."""
+    for verdict in verdicts:
+        unseen = verdict.unseen_below
+        if detect is not None and unseen is not None and unseen > detect:
+            message = (
+                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics a loss "
+                f"below {unseen:.2g} would go unseen; {detect:g} was asked for"
+            )
+            yield Note("low-power", message)
+
+
+def _settings(
+    policy: Policy,
+    rules: Sequence[Rule],
+    baseline: str,
+    plan: Significance,
+    alpha: float,
+    detect: float | None,
+) -> dict[str, Any]:
+    return {
+        "policy": policy.name,
+        "rules": [rule.text for rule in rules],
+        "baseline": baseline,
+        "alpha": alpha,
+        "gamma": plan.gamma,
+        "correction": plan.correction,
+        "detect": detect,
+    }
+
+
+def _rows(verdict: Verdict) -> Iterator[list[Value]]:
+    topics = ";".join(loss.topic for loss in verdict.losses)
+    for finding in verdict.findings:
+        numbers = (finding.value, finding.bound, finding.p, finding.p_adjusted)
+        yield [
+            verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
+            *tidy(numbers), finding.why, "" if finding.passed else topics,
+        ]  # fmt: skip

@@ -1,0 +1,63 @@
+"""Presets of rules: what a gate asks for where nobody wrote rules of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from riskcli.analyses.check.grammar import Rule, parse_rule
+from riskcli.core.errors import UsageError, nearest
+
+
+@dataclass(frozen=True)
+class LossTest:
+    """Fails where the candidate is significantly below the baseline by `of`, at `alpha`."""
+
+    of: str
+    alpha: float | None
+    meaning: str
+
+    @property
+    def text(self) -> str:
+        """How reports name it."""
+        at = "" if self.alpha is None else f"@{self.alpha:g}"
+        return f"{self.of}{at} not significantly lower"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Tests, which are corrected together, and rules, which are plain comparisons."""
+
+    name: str
+    meaning: str
+    tests: tuple[LossTest, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+
+_MEAN = LossTest("mean", None, "the mean is not significantly below the baseline's")
+_GEORISK = LossTest("georisk", None, "GeoRisk is not significantly below the baseline's")
+_LOSSES_TWICE = LossTest(
+    "trisk", 1.0, "losses, each counted twice, do not significantly outweigh the gains"
+)
+
+POLICIES = {
+    policy.name: policy
+    for policy in (
+        Policy("lenient", "the mean alone", (_MEAN,)),
+        Policy("standard", "the mean and GeoRisk", (_MEAN, _GEORISK)),
+        Policy(
+            "strict",
+            "the mean, GeoRisk, losses counted twice, and no topic loses more than 0.3",
+            (_MEAN, _GEORISK, _LOSSES_TWICE),
+            (parse_rule("max_loss <= 0.3"),),
+        ),
+        Policy("none", "only the rules given with --require"),
+    )
+}
+DEFAULT_POLICY = "standard"
+
+
+def policy(name: str) -> Policy:
+    """The preset of that name."""
+    if name not in POLICIES:
+        raise UsageError(f"no policy is called {name!r}{nearest(name, POLICIES)}")
+    return POLICIES[name]

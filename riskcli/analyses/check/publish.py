@@ -1,0 +1,56 @@
+"""Where a gate's verdict goes: stdout or a file, further reports, and GitHub's job summary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from riskcli.analyses.check.display import GATE_ONLY, as_report
+from riskcli.analyses.check.gate import Gate
+from riskcli.analyses.check.grammar import COMPARISONS
+from riskcli.analyses.check.policy import POLICIES
+from riskcli.analyses.check.quantities import TOPIC_QUANTITIES, column_quantities
+from riskcli.cli.rendering import write
+from riskcli.core.errors import InputError
+from riskcli.output.emit import emit
+
+
+def publish(
+    gate: Gate, form: str, output: Path | None, reports: Iterable[tuple[str, Path]]
+) -> None:
+    """Write every report, the job summary under GitHub Actions, and last the result itself."""
+    for report_form, file in reports:
+        emit(as_report(gate, report_form), file)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary and os.environ.get("GITHUB_ACTIONS") == "true":
+        _append(Path(summary), as_report(gate, "markdown"))
+    if form in GATE_ONLY:
+        emit(GATE_ONLY[form](gate), output)
+    else:
+        write(gate.result(), gate.displays, form, output)
+
+
+def _append(path: Path, text: str) -> None:
+    """Other steps of the job write to the summary as well: it is added to, not replaced."""
+    try:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
+
+
+def rules_help() -> str:
+    """What a rule can be made of."""
+    lines = ["RULE = QUANTITY COMPARISON BOUND, as in: urisk@5 > -0.01", ""]
+    lines.append(f"COMPARISON: {' '.join(COMPARISONS)}")
+    lines.append("BOUND: a number, 5%, baseline, baseline - 0.005, 0.98 * baseline; for flags:")
+    lines.append("       better, worse, none. `baseline` is the same quantity of the baseline.")
+    lines += ["QUANTITY, with @ALPHA where it depends on alpha:"]
+    lines += [f"  {column.name:18} {column.meaning}" for column in column_quantities()]
+    for quantity in TOPIC_QUANTITIES:
+        name = f"{quantity.name}(TOPIC)" if quantity.of_topic else quantity.name
+        lines.append(f"  {name:18} {quantity.meaning}")
+    lines += ["", "Policies:"]
+    lines += [f"  {policy.name:18} {policy.meaning}" for policy in POLICIES.values()]
+    return "\n".join(lines)

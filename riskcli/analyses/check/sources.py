@@ -1,0 +1,109 @@
+"""Candidates and baseline for a gate, the latter perhaps from a file of scores kept from before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from riskcli.core.errors import InputError
+from riskcli.core.notes import Note, listed
+from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.reading import Rules
+from riskcli.trec.source import load
+
+_COMPARED = ("topics", "max_grade", "score_precision")
+
+
+def with_baseline(
+    places: Sequence[Path],
+    baseline: str,
+    *,
+    qrels: Path | None,
+    rules: Rules,
+    jobs: int | None = None,
+) -> tuple[Evaluation, str]:
+    """The scores of candidates and baseline in the same matrices, and the baseline's name."""
+    path = Path(baseline)
+    text = load(path, rules.max_bytes) if path.is_file() else b""
+    kind = kind_of(path, text, rules.input_format) if text else None
+    if kind is None:
+        found = evaluate(places, qrels=qrels, rules=rules, baselines=[baseline], jobs=jobs)
+        return found, found.added.get(baseline, baseline)
+    candidates = evaluate(places, qrels=qrels, rules=rules, jobs=jobs)
+    kept = _kept_scores(path, text, kind, rules, candidates)
+    name = kept[0].runs[0]
+    matrices = tuple(
+        _joined(path, matrix, _of_measure(path, matrix.measure, kept))
+        for matrix in candidates.matrices
+    )
+    return (
+        replace(
+            candidates,
+            matrices=matrices,
+            inputs=(*candidates.inputs, (path, "baseline scores")),
+            notes=(*candidates.notes, *_unknown_settings(path, text, kind)),
+        ),
+        name,
+    )
+
+
+def _kept_scores(
+    path: Path, text: bytes, kind: str, rules: Rules, candidates: Evaluation
+) -> list[ScoreMatrix]:
+    """The file's matrices, each of the one baseline run; its settings must be today's."""
+    measures = [matrix.measure for matrix in candidates.matrices]
+    label = measures[0] if len(measures) == 1 else UNNAMED
+    kept = read_scores(path, text, kind, label)
+    runs = {run for matrix in kept for run in matrix.runs}
+    if len(runs) != 1:
+        message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
+        raise InputError(path, "not-one-run", message)
+    then = recorded_settings(text, kind)
+    now = rules.settings()
+    for name in _COMPARED:
+        if name in then and then[name] != now[name]:
+            message = f"was made with {name} = {then[name]!r}, the candidates with {now[name]!r}"
+            raise InputError(path, "other-settings", message)
+    return kept
+
+
+def _of_measure(path: Path, measure: str, kept: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    for matrix in kept:
+        if matrix.measure == measure:
+            return matrix
+    held = listed(matrix.measure for matrix in kept)
+    raise InputError(path, "other-measure", f"holds scores by {held}, the candidates by {measure}")
+
+
+def _joined(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> ScoreMatrix:
+    """Both in one matrix; their topics must be the same."""
+    if baseline.runs[0] in candidates.runs:
+        message = f"the run is named {baseline.runs[0]!r}, as one of the candidates"
+        raise InputError(path, "same-name", message)
+    ours, theirs = set(candidates.topics), set(baseline.topics)
+    for what, topics in (("lacks", ours - theirs), ("has besides", theirs - ours)):
+        if topics:
+            message = f"its topics are others: it {what} {listed(sorted(topics))}"
+            raise InputError(path, "other-topics", message)
+    order = [baseline.topics.index(topic) for topic in candidates.topics]
+    values = np.vstack([baseline.values[:, order], candidates.values])
+    matrix = ScoreMatrix(
+        candidates.measure, (*baseline.runs, *candidates.runs), candidates.topics, values
+    )
+    matrix.check_finite()
+    return matrix
+
+
+def _unknown_settings(path: Path, text: bytes, kind: str) -> list[Note]:
+    if recorded_settings(text, kind):
+        return []
+    message = (
+        f"{path.name} does not say by which measure and settings it was made; "
+        "the JSON and Parquet forms do"
+    )
+    return [Note("unknown-settings", message)]

@@ -1,0 +1,189 @@
+"""How one run's number and its flag came about, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskcli.analyses.base import Shown
+from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.notes import Note
+from riskcli.output.result import Result, tidy
+from riskcli.risk.baselines import choose_baselines
+from riskcli.risk.comparison import Comparison, population_rule
+from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.table import Block, Options, named_rows, require_plain, risk_blocks
+from riskcli.scores.matrix import ScoreMatrix
+
+COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
+
+
+@dataclass(frozen=True)
+class TopicShare:
+    """What one topic adds to the value."""
+
+    topic: str
+    score: float
+    reference: float
+    contribution: float
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
+    """The steps to a value, to its test, and the topics that cost it most."""
+
+    displayed_by: ClassVar[str] = "riskcli.analyses.explain.display"
+
+    run: str
+    measure: str
+    of: RiskMeasure
+    baseline: str
+    alpha: float
+    steps: tuple[tuple[str, float], ...]
+    test: tuple[tuple[str, float], ...]
+    verdict: str
+    topics: tuple[TopicShare, ...]
+    reference_title: str
+    settings: Mapping[str, Any]
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+
+    def result(self) -> Result:
+        """A row a number: `part` is value, test or topic."""
+        numbers = [
+            *(("value", what, value) for what, value in self.steps),
+            *(("test", what, value) for what, value in self.test),
+            *(("topic", share.topic, share.contribution) for share in self.topics),
+        ]
+        values = tidy(value for _, _, value in numbers)
+        rows = [
+            (self.run, self.measure, self.of.id, self.baseline, self.alpha, part, what, value)
+            for (part, what, _), value in zip(numbers, values, strict=True)
+        ]
+        return Result(
+            COLUMNS, rows, self.settings, self.inputs, self.notes,
+            skipped=self.skipped, extra={"verdict": self.verdict},
+        )  # fmt: skip
+
+
+def explain_run(
+    matrix: ScoreMatrix, run: str, of: str, options: Options, worst: int = 5
+) -> Explanation:
+    """Explain one run's value by the risk measure `of`, against one baseline at one alpha."""
+    require_plain(options, "explain")
+    measure = _explainable(of)
+    if run not in matrix.runs:
+        raise UsageError(f"no run is named {run!r}{nearest(run, matrix.runs)}")
+    if len(options.alphas) != 1:
+        raise UsageError(f"one alpha can be explained at a time, found {len(options.alphas)}")
+    blocks, notes = risk_blocks(matrix, options)
+    if len(blocks) != 1:
+        raise UsageError("one baseline, or a set of them pooled, can be explained at a time")
+    row, alpha = matrix.runs.index(run), options.alphas[0]
+    comparison = _comparison(matrix, options)
+    if measure.id not in blocks[0].columns:
+        raise UsageError(f"{measure.title} needs scores of at least 0")
+    if measure.paired and comparison.baseline.own_row == row:
+        raise UsageError(f"{run} is the baseline itself: it has no {measure.title}")
+    assert measure.steps is not None
+    return Explanation(
+        run=run,
+        measure=matrix.measure,
+        of=measure,
+        baseline=blocks[0].baseline,
+        alpha=alpha,
+        steps=tuple(measure.steps(comparison, alpha, row)),
+        test=tuple(_test_steps(blocks[0], measure, row, options)),
+        verdict=_verdict(blocks[0], measure, row, options),
+        topics=_worst_topics(matrix, comparison, measure, alpha, row, worst),
+        reference_title="expected" if measure.nonnegative else "baseline",
+        settings={"run": run, "of": of, "alpha": alpha, "baselines": list(options.baselines)},
+        notes=tuple(notes),
+    )
+
+
+def _explainable(name: str) -> RiskMeasure:
+    able = {measure.id: measure for measure in measures() if measure.steps is not None}
+    if name not in able:
+        raise UsageError(f"cannot explain {name!r}{nearest(name, able)} ({', '.join(able)})")
+    return able[name]
+
+
+def _comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
+    named = named_rows(matrix.runs, options.baselines)
+    (baseline,) = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
+    return Comparison(matrix.values, baseline, population_rule(options.population, named), named)
+
+
+def _number(block: Block, name: str, row: int) -> float:
+    column = block.columns.get(name)
+    return float("nan") if column is None else float(column[row])
+
+
+def _test_steps(
+    block: Block, measure: RiskMeasure, row: int, options: Options
+) -> list[tuple[str, float]]:
+    """Difference, error, statistic, degrees of freedom, p, and its correction."""
+    p = _number(block, f"{measure.id}_p", row)
+    if np.isnan(p):
+        return []
+    found: list[tuple[str, float]] = []
+    difference, error = (_number(block, f"{measure.id}_diff{end}", row) for end in ("", "_se"))
+    if not np.isnan(difference):
+        found.append(("difference to the baseline", difference))
+        if options.significance.test == "jackknife" or not measure.nonnegative:
+            t = difference / error if error else np.copysign(np.inf, difference)
+            found += [("SE of the difference", error), ("t", t if difference else 0.0)]
+    found.append(("degrees of freedom, c - 1", block.topics - 1))
+    found.append(("p, two-sided", p))
+    found.append(("tests in the family", block.families.get(measure.id, 1)))
+    correction = CORRECTION_TITLES[options.significance.correction]
+    found.append((f"p corrected ({correction})", _number(block, f"{measure.id}_p_adj", row)))
+    return found
+
+
+def _verdict(block: Block, measure: RiskMeasure, row: int, options: Options) -> str:
+    gamma = options.significance.gamma
+    flags = block.columns.get(f"{measure.id}_flag")
+    p = _number(block, f"{measure.id}_p_adj", row)
+    if flags is None:
+        return f"{measure.title} is not tested by itself."
+    if np.isnan(p):
+        return "No test applies to this run."
+    flag = str(flags[row])
+    if not flag:
+        return f"No flag: the corrected p is not below γ = {gamma:g}."
+    return f"Flag {flag}: the corrected p is below γ = {gamma:g}."
+
+
+def _worst_topics(
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    measure: RiskMeasure,
+    alpha: float,
+    row: int,
+    worst: int,
+) -> tuple[TopicShare, ...]:
+    if measure.contributions is None:
+        return ()
+    contributions = measure.contributions(comparison, alpha)[row]
+    reference = (
+        comparison.crowd.expected[row] if measure.nonnegative else comparison.baseline.scores
+    )
+    order: Sequence[int] = np.argsort(contributions, kind="stable")[:worst].tolist()
+    return tuple(
+        TopicShare(
+            matrix.topics[place],
+            float(matrix.values[row, place]),
+            float(reference[place]),
+            float(contributions[place]),
+        )
+        for place in order
+    )

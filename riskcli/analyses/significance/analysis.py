@@ -1,0 +1,255 @@
+"""Which runs differ: every pair of them, or each against the baseline, by one measure or more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from riskcli.analyses.base import Shown
+from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
+from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.notes import Note
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.baselines import Baseline
+from riskcli.risk.cautions import cautions
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.correction import adjust
+from riskcli.risk.inference import Significance
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.table import Options, flags, rank, require_plain, risk_blocks
+from riskcli.scores.matrix import ScoreMatrix
+
+COLUMNS = (
+    "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
+    "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
+)  # fmt: skip
+TUKEY = "tukey"
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The differences by one risk measure (`of`) of one score matrix, at one alpha."""
+
+    measure: str
+    of: RiskMeasure
+    alpha: float
+    topics: int
+    runs: tuple[str, ...]
+    values: Floats
+    others: tuple[str, ...]
+    other_values: Floats
+    pairs: Pairs
+    effect: Floats
+    groups: tuple[str, ...]
+    correction: str
+    population: str = "all"
+
+
+@dataclass(frozen=True, repr=False)
+class SignificanceTables(Shown):
+    """All tables of a call, and what they rest on."""
+
+    displayed_by: ClassVar[str] = "riskcli.analyses.significance.display"
+
+    tables: tuple[PairTable, ...]
+    settings: Mapping[str, Any]
+    plan: Significance
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+
+    def result(self) -> Result:
+        """The long form: a row a pair."""
+        rows = [row for table in self.tables for row in _rows(table)]
+        return Result(COLUMNS, rows, self.settings, self.inputs, self.notes, skipped=self.skipped)
+
+
+def compare_pairs(
+    matrices: Sequence[ScoreMatrix],
+    of: Sequence[str] = ("mean", "georisk"),
+    *,
+    between: Literal["all", "baseline"] = "all",
+    options: Options | None = None,
+    tukey: bool = False,
+) -> SignificanceTables:
+    """Compare every pair of runs, or each run with the baseline.
+
+    The family that p-values are corrected for is all pairs of one measure. With `tukey`, means are
+    compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
+    """
+    options = options or Options()
+    require_plain(options, "significance")
+    if between == "all" and options.population == "baselines":
+        raise UsageError("all pairs are compared in the population of all runs")
+    if tukey and between != "all":
+        raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
+    chosen = [_comparable(name) for name in of]
+    make = _all_pairs if between == "all" else _against_baseline
+    tables: list[PairTable] = []
+    notes: list[Note] = []
+    for matrix in matrices:
+        for measure in chosen:
+            alphas = options.alphas if measure.depends_on_alpha else options.alphas[:1]
+            for alpha in alphas:
+                tables.append(make(matrix, measure, alpha, options, tukey))
+        notes += cautions(matrix, _everyone(matrix), options.alphas)
+    return SignificanceTables(
+        tuple(tables),
+        _described(of, between, options, tukey),
+        options.significance,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _comparable(name: str) -> RiskMeasure:
+    able = {measure.id: measure for measure in measures() if measure.deviations is not None}
+    if name in able:
+        return able[name]
+    raise UsageError(
+        f"runs cannot be compared in pairs by {name!r}{nearest(name, able)} "
+        f"(by {', '.join(able)} they can; URisk and TRisk compare with a baseline: see score)"
+    )
+
+
+def _everyone(matrix: ScoreMatrix) -> Comparison:
+    """The whole matrix, against its mean run."""
+    if not matrix.runs or not matrix.topics:
+        raise UsageError("the score matrix is empty")
+    return Comparison(matrix.values, Baseline("@mean", (), matrix.values.mean(axis=0)))
+
+
+def _all_pairs(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
+) -> PairTable:
+    comparison, plan = _everyone(matrix), options.significance
+    correction = TUKEY if tukey and measure.id == "mean" else plan.correction
+    if measure.nonnegative and comparison.has_negative:
+        raise UsageError(f"{measure.title} needs scores of at least 0")
+    assert measure.deviations is not None
+    values = measure.values(comparison, alpha)
+    known = correction if correction != TUKEY else "none"
+    pairs = compare_all(values, measure.deviations(comparison, alpha), plan.gamma, known)
+    if measure.nonnegative:
+        pairs = _without_empty_runs(pairs, matrix, plan)
+    if correction == TUKEY:
+        pairs = _by_tukey(pairs, matrix, plan)
+    order = np.lexsort((np.arange(len(values)), rank(values)))
+    return PairTable(
+        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
+        values, pairs, _effects(comparison, measure, pairs),
+        tuple(letters(len(values), order.tolist(), pairs.significant())), correction,
+    )  # fmt: skip
+
+
+def _without_empty_runs(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
+    """A run whose scores are all 0 has no test."""
+    empty = np.asarray(~matrix.values.any(axis=1))
+    void = empty[pairs.first] | empty[pairs.second]
+    p = np.where(void, np.nan, pairs.p)
+    adjusted, family = adjust(p, plan.correction)
+    blank = {
+        name: np.where(void, np.nan, getattr(pairs, name))
+        for name in ("difference", "error", "low", "high")
+    }
+    flag = flags(blank["difference"], adjusted, plan.gamma)
+    return replace(pairs, p=p, p_adjusted=adjusted, family=family, flag=flag, **blank)
+
+
+def _by_tukey(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
+    p = randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed)
+    return replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
+
+
+def _effects(comparison: Comparison, measure: RiskMeasure, pairs: Pairs) -> Floats:
+    """d_z of paired means; empty for other measures."""
+    if measure.id != "mean":
+        return np.full(len(pairs.p), np.nan)
+    spread = pairs.error * np.sqrt(comparison.topics)
+    effect: Floats = np.full(len(spread), np.nan)
+    np.divide(pairs.difference, spread, out=effect, where=spread > 0)
+    effect[(spread == 0) & (pairs.difference == 0)] = 0.0
+    return effect
+
+
+def _against_baseline(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, _tukey: bool
+) -> PairTable:
+    """The same tests as the risk table's, with the interval of the difference."""
+    blocks, _ = risk_blocks(matrix, replace(options, alphas=(alpha,)))
+    if len(blocks) != 1:
+        raise UsageError("one baseline, or a set of them pooled, is needed here")
+    (block,) = blocks
+    columns = {
+        name: np.asarray(block.columns[f"{measure.id}_{name}"], dtype=np.float64)
+        for name in ("diff", "diff_se", "p", "p_adj")
+    }
+    values = np.asarray(block.columns[measure.id], dtype=np.float64)
+    rows = np.flatnonzero(np.arange(len(values)) != block.baseline_row)
+    plan = options.significance
+    degrees = len(matrix.topics) - 1
+    margin = np.full(len(values), np.nan)
+    if degrees > 0:
+        margin = stdtrit(degrees, 1 - plan.gamma / 2) * columns["diff_se"]
+    pairs = Pairs(
+        rows, np.zeros_like(rows), columns["diff"][rows], columns["diff_se"][rows],
+        (columns["diff"] - margin)[rows], (columns["diff"] + margin)[rows], columns["p"][rows],
+        columns["p_adj"][rows], np.asarray(block.columns[f"{measure.id}_flag"], dtype=str)[rows],
+        block.families[measure.id],
+    )  # fmt: skip
+    effect = np.full(len(rows), np.nan)
+    if measure.id == "mean" and "mean_dz" in block.columns:
+        effect = np.asarray(block.columns["mean_dz"], dtype=np.float64)[rows]
+    reference = values - columns["diff"]
+    return PairTable(
+        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values,
+        (block.baseline,), reference, pairs, effect, (), plan.correction, block.population,
+    )  # fmt: skip
+
+
+def _rows(table: PairTable) -> Iterator[list[Value]]:
+    pairs = table.pairs
+    single = len(table.others) == 1 and not table.groups
+    alpha = table.alpha if table.of.depends_on_alpha else None
+    numbers = [
+        tidy(values.tolist())
+        for values in (
+            table.values[pairs.first],
+            table.other_values[pairs.first if single else pairs.second],
+            pairs.difference, pairs.low, pairs.high, pairs.error, pairs.p, pairs.p_adjusted,
+        )
+    ]  # fmt: skip
+    effects = tidy(table.effect.tolist())
+    for place, first in enumerate(pairs.first.tolist()):
+        second = int(pairs.second[place])
+        groups = [table.groups[first], table.groups[second]] if table.groups else [None, None]
+        yield [
+            table.runs[first], table.others[second], table.measure, table.of.id,
+            table.population, alpha, table.topics, *(column[place] for column in numbers),
+            str(pairs.flag[place]), effects[place], *groups,
+        ]  # fmt: skip
+
+
+def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -> dict[str, Any]:
+    plan = options.significance
+    described: dict[str, Any] = {
+        "of": list(of),
+        "between": between,
+        "alphas": list(options.alphas),
+        "gamma": plan.gamma,
+        "correction": plan.correction,
+        "tukey": tukey,
+    }
+    if between == "baseline":
+        described |= {"baselines": list(options.baselines), "pool": options.pool}
+    if tukey or plan.test == "swap":
+        described |= {"replicates": plan.swaps, "seed": plan.seed}
+    return described

@@ -1,0 +1,133 @@
+"""Pairs of runs for people: groups by letters, then the matrix of differences where it fits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskcli.analyses.significance.analysis import TUKEY, PairTable, SignificanceTables
+from riskcli.core.notes import counted
+from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark
+from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.inference import Significance
+from riskcli.risk.table import rank
+
+_MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
+
+
+def displays(found: SignificanceTables, width: int) -> list[Display]:
+    """For each table its groups and matrix, or its list of differences to the baseline."""
+    made: list[Display] = []
+    plan = found.plan
+    for table in found.tables:
+        if not table.groups:
+            made.append(_differences(table, plan))
+            continue
+        groups, matrix = _groups(table), _matrix(table)
+        caption = _caption(table, plan)
+        if matrix.width() <= width:
+            made += [groups, Display("", matrix.headings, matrix.rows, caption)]
+        else:
+            hidden = "All differences, intervals and p-values: -f tsv."
+            made.append(Display(groups.title, groups.headings, groups.rows, [*caption, hidden]))
+    return made
+
+
+def _title(table: PairTable) -> str:
+    alpha = f", α = {table.alpha:g}" if table.of.depends_on_alpha else ""
+    return f"{table.of.title} of {table.measure}{alpha}"
+
+
+def _best_first(table: PairTable) -> list[int]:
+    return [int(row) for row in np.argsort(rank(table.values), kind="stable")]
+
+
+def _groups(table: PairTable) -> Display:
+    """The runs from best to worst; runs that share a letter cannot be told apart."""
+    ranks = rank(table.values)
+    rows = [
+        [
+            Cell(f"{ranks[row]:.0f}"),
+            Cell(table.runs[row]),
+            Cell(f"{table.values[row]:.{table.of.decimals}f}"),
+            Cell(table.groups[row]),
+        ]
+        for row in _best_first(table)
+    ]
+    headings = [
+        Heading("#"), Heading("run", left=True), Heading(table.of.title),
+        Heading("groups", left=True),
+    ]  # fmt: skip
+    return Display(_title(table), headings, rows)
+
+
+def _matrix(table: PairTable) -> Display:
+    """Row less column, each pair once, with the mark of the row."""
+    order = _best_first(table)
+    place = {row: position for position, row in enumerate(order)}
+    cells = [[Cell("") for _ in order[1:]] for _ in order[:-1]]
+    pairs = table.pairs
+    for number, (first, second) in enumerate(
+        zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    ):
+        difference, mark = float(pairs.difference[number]), _MARKS[str(pairs.flag[number])]
+        above, below = place[first], place[second]
+        if above > below:
+            above, below, difference = below, above, -difference
+            mark = {"better": "worse", "worse": "better", "": ""}[mark]  # type: ignore[assignment]
+        text = UNDEFINED if np.isnan(difference) else f"{difference:.{table.of.decimals - 1}f}"
+        cells[above][below - 1] = Cell(text, mark=mark)
+    headings = [Heading("row - column", left=True)]
+    headings += [Heading(f"{place[row] + 1}", marked=True) for row in order[1:]]
+    rows = [
+        [Cell(f"{position + 1} {table.runs[row]}"), *cells[position]]
+        for position, row in enumerate(order[:-1])
+    ]
+    return Display("", headings, rows)
+
+
+def _differences(table: PairTable, plan: Significance) -> Display:
+    """Each run against the baseline, with the interval of the difference."""
+    pairs, decimals = table.pairs, table.of.decimals
+    order = sorted(range(len(pairs.first)), key=lambda i: -table.values[pairs.first[i]])
+    rows = []
+    for place in order:
+        run = int(pairs.first[place])
+        low, high = f"{pairs.low[place]:.{decimals}f}", f"{pairs.high[place]:.{decimals}f}"
+        tested = np.isfinite(pairs.p[place])
+        rows.append(
+            [
+                Cell(table.runs[run]),
+                Cell(f"{table.values[run]:.{decimals}f}"),
+                Cell(
+                    f"{pairs.difference[place]:.{decimals}f}" if tested else UNDEFINED,
+                    mark=_MARKS[str(pairs.flag[place])],
+                ),
+                Cell(f"[{low}, {high}]" if tested else UNDEFINED),
+                Cell(f"{pairs.p[place]:.2g}" if tested else UNDEFINED),
+                Cell(f"{pairs.p_adjusted[place]:.2g}" if tested else UNDEFINED),
+            ]
+        )
+    headings = [
+        Heading("run", left=True), Heading(table.of.title), Heading("difference", marked=True),
+        Heading("interval"), Heading("p"), Heading("adjusted"),
+    ]  # fmt: skip
+    title = f"{_title(table)}, less that of {table.others[0]}"
+    return Display(title, headings, rows, _caption(table, plan))
+
+
+def _caption(table: PairTable, plan: Significance) -> list[str]:
+    """What was tested, how, and in which family."""
+    if table.correction == TUKEY:
+        how = f"randomised Tukey HSD, {plan.swaps} replicates, seed {plan.seed}"
+    else:
+        test = "paired t" if table.of.id == "mean" else "delete-one-topic jackknife, t"
+        how = f"{test}; {CORRECTION_TITLES[table.correction]} over {table.pairs.family} tests"
+    lines = [
+        f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}; ▲ ▼ differ at "
+        f"γ = {plan.gamma:g} ({how}), conditional on these runs."
+    ]
+    if table.groups:
+        lines.append("Runs that share a letter cannot be told apart.")
+    else:
+        lines.append(f"Intervals of {1 - plan.gamma:.4g} are for each difference by itself.")
+    return lines

@@ -1,0 +1,205 @@
+"""Topic by topic: where a run's risk comes from, in rows and with the totals of the risk table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.analyses.base import Shown
+from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
+from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import Note
+from riskcli.output.convention import MINUS, negative
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.baselines import matching_runs
+from riskcli.risk.cautions import cautions
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.losses import LINEAR
+from riskcli.risk.measures import measures
+from riskcli.risk.table import Convention, Options, comparisons
+from riskcli.scores.matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Floats = NDArray[np.float64]
+Order = Literal["loss", "topic"]
+
+COLUMNS = (
+    "run", "measure", "baseline", "population", "alpha", "topic", "score", "baseline_score",
+    "delta", "w", "tr", "tj", "flag", "expected", "z", "zrisk_part", "zrisk_share",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunTopics:
+    """One run against one baseline at one alpha: an array a column, a cell a topic."""
+
+    run: str
+    measure: str
+    baseline: str
+    population: str
+    alpha: float | None
+    topics: tuple[str, ...]
+    columns: Mapping[str, NDArray[Any]]
+    totals: Mapping[str, float]
+    """The run's values by every risk measure, as the risk table has them."""
+    baseline_mean: float
+    of_topics: int
+    """How many topics the totals are over, shown or not."""
+    critical: float
+    convention: Convention = "plain"
+
+    def chosen(self, places: Sequence[int] | NDArray[np.intp]) -> RunTopics:
+        """Only those topics, in that order."""
+        kept = [int(place) for place in places]
+        columns = {name: column[kept] for name, column in self.columns.items()}
+        return replace(self, topics=tuple(self.topics[i] for i in kept), columns=columns)
+
+
+@dataclass(frozen=True, repr=False)
+class TopicTable(Shown):
+    """The topics of every run asked for, and what they rest on."""
+
+    displayed_by: ClassVar[str] = "riskcli.analyses.topics.display"
+
+    parts: tuple[RunTopics, ...]
+    settings: Mapping[str, Any]
+    gamma: float
+    inputs: tuple[tuple[Path, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+
+    def only_flagged(self) -> TopicTable:
+        """Only the topics that are flagged."""
+        kept = [part.chosen(np.flatnonzero(part.columns["flag"] != "")) for part in self.parts]
+        return replace(self, parts=tuple(kept))
+
+    def top(self, count: int) -> TopicTable:
+        """Only the first topics of each run."""
+        kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
+        return replace(self, parts=tuple(kept))
+
+    def result(self) -> Result:
+        """A row a run and topic; the totals beside them."""
+        rows = [row for part in self.parts for row in _rows(part)]
+        totals = [_totals_entry(part) for part in self.parts]
+        return Result(
+            COLUMNS, rows, self.settings, self.inputs, self.notes, self.skipped, {"totals": totals}
+        )
+
+
+def topic_table(
+    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
+    runs: Sequence[str] = (),
+    baseline: str | Sequence[str] = "@mean",
+    *,
+    options: Options | None = None,
+    order: Order = "loss",
+) -> TopicTable:
+    """The runs named (globs too; none: all but the baseline) on every topic, worst loss first."""
+    options = options or Options()
+    names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
+    options = replace(options, baselines=names)
+    parts: list[RunTopics] = []
+    notes: list[Note] = []
+    fits: list[Fit] = []
+    for matrix in as_matrices(scores):
+        for comparison in comparisons(matrix, options):
+            rows = _chosen_rows(matrix, comparison, runs)
+            fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
+            for alpha in options.levels:
+                parts += _parts(matrix, comparison, alpha, rows, options)
+            notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
+    ordered = [part.chosen(_order(part, order)) for part in parts]
+    record, doubts = loss_record(fits, options.loss)
+    settings = {**described(options), **record, "runs": list(runs), "order": order}
+    gathered = tuple(dict.fromkeys([*notes, *doubts]))
+    return TopicTable(tuple(ordered), settings, options.significance.gamma, notes=gathered)
+
+
+def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, runs: Sequence[str]) -> list[int]:
+    own = comparison.baseline.own_row
+    if not runs:
+        return [row for row in range(len(matrix.runs)) if row != own]
+    rows = list(dict.fromkeys(row for name in runs for row in matching_runs(matrix.runs, name)))
+    if rows == [own]:
+        raise UsageError(f"{matrix.runs[rows[0]]} is the baseline itself: no topic differs")
+    return [row for row in rows if row != own]
+
+
+def _parts(
+    matrix: ScoreMatrix, comparison: Comparison, alpha: float, rows: Sequence[int], options: Options
+) -> Iterator[RunTopics]:
+    found = exploratory(comparison, alpha, options.significance.gamma)
+    totals = {measure.id: measure.of(comparison, alpha) for measure in measures()}
+    for row in rows:
+        part = RunTopics(
+            run=matrix.runs[row],
+            measure=matrix.measure,
+            baseline=comparison.baseline.name,
+            population=comparison.population,
+            alpha=alpha if comparison.smooth is None else None,
+            topics=matrix.topics,
+            columns=_columns(comparison, found, row),
+            totals={name: float(v[row]) for name, v in totals.items() if v is not None},
+            baseline_mean=float(comparison.baseline.scores.mean()),
+            of_topics=comparison.topics,
+            critical=found.critical,
+        )
+        yield _turned(part) if options.convention == MINUS else part
+
+
+def _columns(comparison: Comparison, found: TopicRisk, row: int) -> dict[str, NDArray[Any]]:
+    return {
+        "score": comparison.scores[row],
+        "baseline_score": comparison.baseline.scores,
+        "delta": comparison.paired.delta[row],
+        "w": found.w[row],
+        "tr": found.tr[row],
+        "tj": found.tj[row],
+        "flag": found.flag[row],
+        "expected": found.expected[row],
+        "z": found.z[row],
+        "zrisk_part": found.part[row],
+        "zrisk_share": found.share[row],
+    }
+
+
+def _turned(part: RunTopics) -> RunTopics:
+    """In the minus convention: what makes up URisk and ZRisk turns with them."""
+    turning = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
+    columns = {
+        name: negative(column) if name in turning else column
+        for name, column in part.columns.items()
+    }
+    signed = {measure.id for measure in measures() if measure.signed}
+    totals = {name: 0.0 - value if name in signed else value for name, value in part.totals.items()}
+    return replace(part, columns=columns, totals=totals, convention=MINUS)
+
+
+def _order(part: RunTopics, order: Order) -> Sequence[int] | NDArray[np.intp]:
+    """The largest loss first, equal ones as the topics stand."""
+    if order == "topic":
+        return range(len(part.topics))
+    return np.argsort(part.columns["delta"], kind="stable")
+
+
+def _rows(part: RunTopics) -> Iterator[tuple[Value, ...]]:
+    fixed = (part.run, part.measure, part.baseline, part.population, part.alpha)
+    columns = [tidy(part.columns[name].tolist()) for name in COLUMNS[6:]]
+    for topic, *values in zip(part.topics, *columns, strict=True):
+        yield (*fixed, topic, *values)
+
+
+def _totals_entry(part: RunTopics) -> dict[str, Value]:
+    values = tidy(part.totals.values())
+    head = {"run": part.run, "measure": part.measure, "baseline": part.baseline}
+    return {**head, "alpha": part.alpha, **dict(zip(part.totals, values, strict=True))}

@@ -1,0 +1,74 @@
+"""`riskeval topics`: where a run's risk comes from."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.options import (
+    Against,
+    Inputs,
+    Output,
+    against_options,
+    input_options,
+    output_options,
+)
+from riskcli.output.emit import RESULT_FORMATS
+
+
+@click.command()
+@input_options
+@against_options
+@output_options(RESULT_FORMATS)
+@click.option(
+    "--run",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Show this run (or glob) of RUNS; repeatable. [default: all but the baseline]",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["loss", "topic"]),
+    default="loss",
+    show_default=True,
+    help="Largest loss first, or as the topics are numbered.",
+)
+@click.option("--only-flagged", is_flag=True, help="Only topics whose TR or TJ is significant.")
+@click.option("--top", type=click.IntRange(min=1), help="Only the first N topics of each run.")
+def topics(
+    inputs: Inputs,
+    against: Against,
+    output: Output,
+    names: tuple[str, ...],
+    order: str,
+    only_flagged: bool,
+    top: int | None,
+) -> int:
+    """Where the risk of RUNS comes from, topic by topic.
+
+    Prints each topic's scores, the difference as the loss counts it (w), how far it stands out
+    (TR, TJ of SIGIR'14), and for ZRisk the expected score, z and the topic's share. The last line
+    of a run holds the figures of `riskeval score`.
+    """
+    form = output.chosen_format(RESULT_FORMATS)
+    from riskcli.analyses.topics.analysis import topic_table
+    from riskcli.cli.notes import tell
+    from riskcli.cli.rendering import write
+    from riskcli.cli.tables import default_baseline_note
+    from riskcli.scores.evaluation import based_on
+
+    evaluation = inputs.evaluate(against.wanted)
+    options = against.options(evaluation.added)
+    table = topic_table(
+        evaluation.matrices,
+        names,
+        options.baselines,
+        options=options,
+        order=order,  # type: ignore[arg-type]
+    )
+    table = based_on(table, evaluation, default_baseline_note(against))
+    tell(table.notes, inputs.quiet)
+    table = table.only_flagged() if only_flagged else table
+    table = table.top(top) if top else table
+    write(table.result(), table.displays, form, output.output, **output.words)
+    return inputs.exit_code(table.skipped)

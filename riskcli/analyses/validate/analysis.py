@@ -1,0 +1,246 @@
+"""What is wrong with files, all of it: the readers' own errors, and remarks for the authors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, note_topics
+from riskcli.core.errors import InputError
+from riskcli.core.notes import Note
+from riskcli.core.parallel import Progress, available_cores, in_order
+from riskcli.output.result import Result
+from riskcli.scores.files.registry import inspect_scores, kind_of, tag_of
+from riskcli.scores.files.rows import UNNAMED_RUN
+from riskcli.trec import runs
+from riskcli.trec.codes import Severity
+from riskcli.trec.discovery import find_files, find_qrels
+from riskcli.trec.findings import Finding, count_lines, text_lines
+from riskcli.trec.names import file_name, inspect_names
+from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
+from riskcli.trec.source import MAX_BYTES, load
+from riskcli.trec.tally import Tally
+
+COLUMNS = ("path", "line", "severity", "code", "message", "more")
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is looked for, and how much of it is kept."""
+
+    max_docs: int = MAX_DOCS
+    max_findings: int | None = 10
+    """The findings of one code and file that are kept (None: all); all are counted."""
+    max_bytes: int = MAX_BYTES
+    run_names: str = "auto"
+    input_format: str | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The checks as machine formats record them."""
+        return {
+            "max_docs": self.max_docs,
+            "max_findings": self.max_findings,
+            "run_names": self.run_names,
+            "input_format": self.input_format,
+        }
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What was found in one file."""
+
+    path: Path
+    kind: Literal["run", "scores", "qrels", "unread"]
+    tally: Tally
+    names: tuple[str, ...] = ()
+    """A run's tags, or the runs of a score file."""
+    named: bool = False
+    """False for a run, or the scores of one, that its tag or its file must name."""
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity."""
+        return self.tally.count(severity)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What was found in every file, qrels first."""
+
+    files: tuple[FileReport, ...]
+    notes: tuple[Note, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity, in all files."""
+        return sum(file.count(severity) for file in self.files)
+
+    def result(self) -> Result:
+        """A row a finding; `more` counts those of its code that were left out after it."""
+        rows = [
+            (str(file.path), found.line, found.severity, found.code, found.message, more)
+            for file in self.files
+            for found, more in file.tally.findings()
+        ]
+        return Result(
+            COLUMNS,
+            rows,
+            self.settings,
+            inputs=[(f.path, f.kind) for f in self.files if f.kind != "unread"],
+            notes=self.notes,
+            extra={"files": [_summary(file) for file in self.files]},
+        )
+
+
+def _summary(file: FileReport) -> dict[str, Any]:
+    return {
+        "path": str(file.path),
+        "kind": file.kind,
+        "errors": file.count("error"),
+        "warnings": file.count("warning"),
+        "codes": dict(sorted(file.tally.counts.items())),
+    }
+
+
+def validate(
+    places: Iterable[Path | str],
+    *,
+    qrels: Path | str | None = None,
+    checks: Checks | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Validation:
+    """Read every file to its end and report all that is wrong with it.
+
+    With `qrels` that file is checked too, and topics are compared with it.
+    """
+    checks = checks or Checks()
+    judgements = None if qrels is None else find_qrels(qrels, [])[0]
+    found = find_files([Path(place) for place in places], but=judgements)
+    checker = _Checker(checks)
+    reports = [] if judgements is None else [checker.check_qrels(judgements)]
+    count = jobs or available_cores()
+    reports += in_order(checker.check, found.files, count, progress)
+    _note_names(reports, checks.run_names)
+    return Validation(tuple(reports), found.notes, checks.settings())
+
+
+class _Checker:
+    """Checks files, several at once if need be."""
+
+    def __init__(self, checks: Checks) -> None:
+        self._checks = checks
+        self._qrels: Qrels | None = None
+
+    def check_qrels(self, path: Path) -> FileReport:
+        """What is wrong with the judgements; good ones are kept for the runs."""
+        tally = Tally(path, self._checks.max_findings)
+        text = self._load(tally)
+        if text is None:
+            return FileReport(path, "unread", tally)
+        self._qrels = quick_qrels(path, text)
+        if self._qrels is None:
+            self._look_closely_at_qrels(tally, text)
+        return FileReport(path, "qrels", tally)
+
+    def _look_closely_at_qrels(self, tally: Tally, text: bytes) -> None:
+        for item in inspect_qrels(tally.path, text):
+            if isinstance(item, Finding):
+                tally.add(item)
+        if not tally.count("error"):
+            self._qrels = parse_qrels(tally.path, text)
+            for note in self._qrels.notes:
+                tally.add(Finding(tally.path, None, note.code, note.message))
+
+    def check(self, path: Path) -> FileReport:
+        """What is wrong with a run or a score file."""
+        tally = Tally(path, self._checks.max_findings)
+        text = self._load(tally)
+        if text is None:
+            return FileReport(path, "unread", tally)
+        try:
+            kind = kind_of(path, text, self._checks.input_format)
+        except InputError as error:
+            tally.add(Finding.of(error))
+            return FileReport(path, "unread", tally)
+        if kind is None:
+            return FileReport(path, "run", tally, self._check_run(tally, text))
+        return self._check_scores(tally, text, kind)
+
+    def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
+        names: dict[str, None] = {}
+        for item in inspect_scores(tally.path, text, kind):
+            if isinstance(item, Finding):
+                tally.add(item)
+            else:
+                names[item.run] = None
+        tag = tag_of(text, kind, list(names))
+        named = UNNAMED_RUN not in names and tag is None
+        found = tuple(names) if named else (tag,) if tag else ()
+        return FileReport(tally.path, "scores", tally, found, named)
+
+    def _load(self, tally: Tally) -> bytes | None:
+        try:
+            return load(tally.path, self._checks.max_bytes)
+        except InputError as error:
+            tally.add(Finding.of(error))
+            return None
+
+    def _check_run(self, tally: Tally, text: bytes) -> tuple[str, ...]:
+        """Note all that is wrong, and the tags that a run's lines carry."""
+        table = runs.quick_table(text, tuple(runs.LAYOUT))
+        if table is not None:
+            columns = columns_of(tally, table, _numbering(text, table.num_rows))
+        else:
+            lines = list(_good_lines(tally, text))
+            if not lines:
+                return ()
+            columns = columns_of(tally, runs.table_of(lines), lambda place: lines[place].line)
+        note_doubts(tally, columns, self._checks.max_docs)
+        if self._qrels is not None:
+            judged = self._qrels.judgements
+            note_topics(tally, columns, judged, self._qrels.relevant_topics)
+        return columns.run.tags
+
+
+def _good_lines(tally: Tally, text: bytes) -> Iterator[runs.Line]:
+    """The lines that can be taken; the others are noted."""
+    for item in runs.inspect_run(tally.path, text):
+        if isinstance(item, Finding):
+            tally.add(item)
+        else:
+            yield item
+
+
+def _numbering(text: bytes, count: int) -> Callable[[int], int]:
+    """The numbers in the file of the lines that are not blank, worked out when first needed."""
+
+    @cache
+    def numbers() -> Sequence[int]:
+        if count_lines(text) == count:
+            return range(1, count + 1)
+        return [line for line, _ in text_lines(text)]
+
+    return lambda place: numbers()[place]
+
+
+def _note_names(reports: Sequence[FileReport], rule: str) -> None:
+    """Note runs that would be called the same, by the rule that names them for scoring."""
+    waiting = [report for report in reports if report.kind != "qrels" and not report.named]
+    runs = [report for report in waiting if report.kind != "unread"]
+    tags = [report.names[0] if len(report.names) == 1 else None for report in runs]
+    by_tag = rule == "tag" or (rule == "auto" and None not in tags and len(set(tags)) == len(tags))
+    names = [
+        (tag or "") if by_tag else file_name(report.path)
+        for report, tag in zip(runs, tags, strict=True)
+    ]
+    paths = [report.path for report in runs]
+    for report in reports:
+        if report.named:
+            names += report.names
+            paths += [report.path] * len(report.names)
+    tallies = {report.path: report.tally for report in reports}
+    for finding in inspect_names(names, paths):
+        tallies[finding.path].add(finding)

@@ -1,0 +1,62 @@
+"""`riskeval validate`: what is wrong with files, all of it."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.options import Files, Output, file_options, output_options
+
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "github")
+
+
+@click.command()
+@file_options
+@output_options(FORMATS)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option(
+    "--max-docs",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Warn of topics with more documents.",
+)
+@click.option(
+    "--max-findings",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Findings shown of one code and file, 0 for all; every one is counted.",
+)
+def validate(files: Files, output: Output, strict: bool, max_docs: int, max_findings: int) -> int:
+    """Check RUNS (run files, folders of them, or files of scores) and report all that is wrong.
+
+    Errors are what every other command refuses; warnings change no number. With --qrels that file
+    is checked too, and the runs' topics are compared with it. Exits with 0 where nothing is
+    refused, with 1 otherwise.
+    """
+    form = output.chosen_format(FORMATS)
+    from riskcli.analyses.validate.analysis import Checks
+    from riskcli.analyses.validate.analysis import validate as check
+    from riskcli.analyses.validate.display import as_github, displays, summary
+    from riskcli.cli.notes import tell
+    from riskcli.cli.progress import on_terminal
+    from riskcli.cli.rendering import write
+    from riskcli.output.emit import emit
+
+    checks = Checks(
+        max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format
+    )
+    with on_terminal(files.quiet) as progress:
+        found = check(
+            files.runs, qrels=files.qrels, checks=checks, jobs=files.jobs, progress=progress
+        )
+    tell(found.notes, files.quiet)
+    if form == "github":
+        emit(as_github(found), output.output)
+    else:
+        write(found.result(), lambda _: displays(found), form, output.output, **output.words)
+    if form not in ("table", "markdown", "github") and not files.quiet:
+        click.echo(summary(found), err=True)
+    refused = found.count("error") or (strict and found.count("warning"))
+    return 1 if refused else 0

@@ -1,0 +1,59 @@
+"""What was found in files: for people grouped by file, for GitHub as annotations."""
+
+from __future__ import annotations
+
+from riskcli.analyses.validate.analysis import FileReport, Validation
+from riskcli.core.notes import counted
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.github import annotation
+
+_HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
+
+
+def displays(validation: Validation) -> list[Display]:
+    """A table for each file in which something was found, and a line for the whole."""
+    found = [_display(file) for file in validation.files if file.tally.counts]
+    return [*found, Display("", (), (), [summary(validation)])]
+
+
+def _display(file: FileReport) -> Display:
+    rows = []
+    for finding, more in file.tally.findings():
+        where = "" if finding.line is None else str(finding.line)
+        wrong = finding.severity == "error"
+        rows.append([
+            Cell(where), Cell(finding.severity, strong=wrong), Cell(finding.code),
+            Cell(finding.message),
+        ])  # fmt: skip
+        if more:
+            rows.append([Cell(""), Cell(""), Cell(finding.code), Cell(f"and {more:,} more")])
+    return Display(f"{file.path}: {_counts(file)}", _HEADINGS, rows)
+
+
+def _counts(counted_in: FileReport | Validation) -> str:
+    errors, warnings = counted_in.count("error"), counted_in.count("warning")
+    return f"{errors:,} error{'' if errors == 1 else 's'}, " + (
+        f"{warnings:,} warning{'' if warnings == 1 else 's'}"
+    )
+
+
+def summary(validation: Validation) -> str:
+    """How many files, how many of them are refused, and how much was found."""
+    refused = sum(file.count("error") > 0 for file in validation.files)
+    doubtful = sum(bool(file.tally.counts) for file in validation.files) - refused
+    return (
+        f"{counted(len(validation.files), 'file')}: {refused} refused, {doubtful} with warnings "
+        f"only; {_counts(validation)}"
+    )
+
+
+def as_github(validation: Validation) -> str:
+    """An annotation for each finding that is kept, and one for the whole."""
+    lines = []
+    for file in validation.files:
+        for finding, more in file.tally.findings():
+            message = f"{finding.message} (and {more:,} more)" if more else finding.message
+            where = {"file": str(file.path), "line": finding.line, "title": finding.code}
+            lines.append(annotation(finding.severity, message, **where))
+    lines.append(annotation("notice", summary(validation), title="riskeval validate"))
+    return "".join(f"{line}\n" for line in lines)

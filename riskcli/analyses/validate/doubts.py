@@ -1,0 +1,309 @@
+"""What looks wrong in a run that can be read: remarks for its author, found on whole columns.
+
+Nothing here changes a score: trec_eval ignores the rank column, and so do we.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from riskcli.scores.matrix import answers_nothing
+from riskcli.trec.fast import fields
+from riskcli.trec.fast.texts import Texts
+from riskcli.trec.findings import whole_number
+from riskcli.trec.names import file_name
+from riskcli.trec.runs import Run, run_of
+from riskcli.trec.tally import Described, Tally
+
+Places = NDArray[np.intp]
+MAX_DOCS = 1000
+"""The documents a topic that TREC's tracks take."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A run with the columns that are not used for scoring, and where its lines stand."""
+
+    run: Run
+    table: pa.Table
+    line: Callable[[int], int]
+    """The number in the file of the line at that place of the table."""
+
+    def coded(self, name: str) -> tuple[list[str], NDArray[np.int32]]:
+        """The distinct texts of a column, and which one each line holds."""
+        column = fields.one_chunk(self.table[name])
+        return column.dictionary.to_pylist(), fields.numbers(column.indices, np.int32)
+
+    def topic(self, place: int) -> str:
+        """The topic of a line."""
+        code: int = self.run.topic_codes[place].item()
+        return self.run.topics[code]
+
+    def docno(self, place: int) -> str:
+        """The document of a line."""
+        return self.run.docnos.take(np.array([place])).as_strings()[0]
+
+
+def columns_of(tally: Tally, table: pa.Table, line: Callable[[int], int]) -> Columns:
+    """The columns of a run's table."""
+    return Columns(run_of(tally.path, table), table, line)
+
+
+def note_doubts(tally: Tally, columns: Columns, max_docs: int) -> None:
+    """Count all that looks wrong."""
+    _note_ranks(tally, columns)
+    _note_single_precision_ties(tally, columns)
+    _note_long_topics(tally, columns, max_docs)
+    _note_tags(tally, columns)
+    _note_second_column(tally, columns)
+    _note_mangled(tally, columns)
+
+
+# Ranks
+
+
+def _note_ranks(tally: Tally, columns: Columns) -> None:
+    spelled = fields.one_chunk(columns.table["rank"])
+    ranks = _plain_ranks(spelled)
+    if ranks is not None:
+        taken = np.arange(len(ranks))
+    else:
+        texts = spelled.to_pylist()
+        numbers = [whole_number(text) for text in texts]
+        tally.add_all(
+            "bad-rank",
+            [place for place, rank in enumerate(numbers) if rank is None],
+            lambda i: (
+                columns.line(i),
+                f"the rank (4th column) is {texts[i]!r}, expected a whole number",
+            ),
+        )
+        ranks = np.array([rank or 0 for rank in numbers], dtype=np.int64)
+        taken = np.flatnonzero([rank is not None for rank in numbers])
+    if len(taken) < len(ranks) or not _in_order(columns.run, ranks):
+        _note_rank_order(tally, columns, ranks, taken)
+
+
+def _plain_ranks(spelled: Any) -> NDArray[np.int64] | None:
+    """The ranks where all are digits alone; None asks for a look at each."""
+    text = spelled.buffers()[2].to_pybytes()
+    if not text.isdigit():  # Arrow would take 0x10 for a number
+        return None
+    try:
+        return fields.numbers(spelled.cast(fields.WHOLE), np.int64)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
+    """Whether the lines of each topic stand together, by rising ranks and falling scores."""
+    codes, scores = run.topic_codes, run.scores
+    same = codes[1:] == codes[:-1]
+    falling = (ranks[1:] > ranks[:-1]) & (scores[1:] <= scores[:-1])
+    return bool(np.all((codes[1:] > codes[:-1]) | (same & falling)))
+
+
+def _note_rank_order(
+    tally: Tally, columns: Columns, ranks: NDArray[np.int64], taken: Places
+) -> None:
+    codes, scores = columns.run.topic_codes, columns.run.scores
+    order = taken[np.lexsort((-scores[taken], ranks[taken], codes[taken]))]
+    before, after = order[:-1], order[1:]
+    same_topic = codes[before] == codes[after]
+    again = same_topic & (ranks[before] == ranks[after])
+    rising = same_topic & (ranks[before] < ranks[after]) & (scores[before] < scores[after])
+
+    def describe_order(pair: tuple[int, int]) -> Described:
+        first, second = pair
+        return columns.line(second), (
+            f"topic {columns.topic(second)}: document {columns.docno(second)} at rank "
+            f"{ranks[second]} has score {float(scores[second])!r}, above the "
+            f"{float(scores[first])!r} of rank {ranks[first]} on line {columns.line(first)}"
+        )
+
+    def describe_again(pair: tuple[int, int]) -> Described:
+        first, second = sorted(pair)
+        return columns.line(second), (
+            f"topic {columns.topic(second)} has rank {ranks[second]} already "
+            f"on line {columns.line(first)}"
+        )
+
+    tally.add_all("rank-order", _Pairs(before[rising], after[rising]), describe_order)
+    tally.add_all("duplicate-rank", _Pairs(before[again], after[again]), describe_again)
+
+
+class _Pairs(Sequence[tuple[int, int]]):
+    """Pairs of places, in the order of the later one; made only when somebody looks."""
+
+    def __init__(self, first: Places, second: Places) -> None:
+        order = np.argsort(second, kind="stable")
+        self._first, self._second = first[order], second[order]
+
+    def __len__(self) -> int:
+        return len(self._second)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return list(zip(self._first[key].tolist(), self._second[key].tolist(), strict=True))
+        return int(self._first[key]), int(self._second[key])
+
+
+# Scores
+
+
+def _note_single_precision_ties(tally: Tally, columns: Columns) -> None:
+    codes, scores = columns.run.topic_codes, columns.run.scores
+    order, ordered_codes, ordered = _by_falling_score(codes, scores)
+    with np.errstate(over="ignore"):
+        single = ordered.astype(np.float32)
+    tied = (single[1:] == single[:-1]) & (ordered[1:] != ordered[:-1])
+    tied &= ordered_codes[1:] == ordered_codes[:-1]
+    if not tied.any():
+        return
+    before, after = order[:-1][tied], order[1:][tied]
+    later = np.maximum(before, after)
+
+    def describe(pair: tuple[int, int]) -> Described:
+        first, second = pair
+        return columns.line(second), (
+            f"topic {columns.topic(second)}: the scores {float(scores[first])!r} (line "
+            f"{columns.line(first)}) and {float(scores[second])!r} tie in single precision, "
+            "as in trec_eval 9"
+        )
+
+    tally.add_all("single-precision-tie", _Pairs(np.minimum(before, after), later), describe)
+
+
+def _by_falling_score(
+    codes: NDArray[np.int32], scores: NDArray[np.float64]
+) -> tuple[Places, NDArray[np.int32], NDArray[np.float64]]:
+    """The places of the lines by topic and falling score, with both in that order."""
+    falling = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
+    if np.all(falling | (codes[1:] > codes[:-1])):
+        return np.arange(len(codes)), codes, scores
+    order = np.lexsort((-scores, codes))
+    return order, codes[order], scores[order]
+
+
+def _note_long_topics(tally: Tally, columns: Columns, max_docs: int) -> None:
+    codes = columns.run.topic_codes
+    counts = np.bincount(codes, minlength=len(columns.run.topics))
+
+    def describe(topic: int) -> Described:
+        first_beyond = int(np.flatnonzero(codes == topic)[max_docs])
+        name = columns.run.topics[topic]
+        message = f"topic {name} has {counts[topic]:,} documents, more than {max_docs:,}"
+        return columns.line(first_beyond), message
+
+    tally.add_all("too-many-documents", np.flatnonzero(counts > max_docs).tolist(), describe)
+
+
+# Names
+
+
+def _note_tags(tally: Tally, columns: Columns) -> None:
+    tags, codes = columns.coded("tag")
+    expected = file_name(tally.path)
+    if len(tags) == 1:
+        if tags[0] != expected:
+            message = f"the tag is {tags[0]!r}, the file is named {expected!r}"
+            tally.add_all("tag-name", [0], lambda i: (columns.line(i), message))
+        return
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    tally.add_all(
+        "mixed-tags",
+        changes.tolist(),
+        lambda i: (
+            columns.line(i),
+            f"the tag is {tags[codes[i]]!r} here and {tags[codes[i - 1]]!r} above: "
+            "are these several runs in one file?",
+        ),
+    )
+
+
+def _note_second_column(tally: Tally, columns: Columns) -> None:
+    texts, codes = columns.coded("q0")
+    if texts == ["Q0"]:
+        return
+    other = np.array([text != "Q0" for text in texts])
+    tally.add_all(
+        "not-q0",
+        np.flatnonzero(other[codes]).tolist(),
+        lambda i: (columns.line(i), f"the 2nd column is {texts[codes[i]]!r}, expected Q0"),
+    )
+
+
+_MANGLED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b\ufeff\ufffd]"
+    "|[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac"  # UTF-8 read as Latin-1 or Windows-1252
+    "|^[\"']|[\"',;]$"
+    "|&(?:amp|lt|gt|quot|#\\d+);"
+    r"|^\d+(?:\.\d+)?[eE]\+\d+$|^\d+\.0$"
+    "|(?:\\.\\.\\.|\u2026)$"
+    "|^(?:nan|NaN|None|null|NULL|#NAME\\?|#N/A)$"
+)
+_WHY = "traces of quoting, rounding, cutting or a wrong encoding"
+
+
+def _note_mangled(tally: Tally, columns: Columns) -> None:
+    if _looks_clean(columns.run.docnos):
+        return
+    docnos = columns.run.docnos.as_strings()
+    tally.add_all(
+        "mangled-docno",
+        [place for place, docno in enumerate(docnos) if _MANGLED.search(docno)],
+        lambda i: (columns.line(i), f"document {docnos[i]!r} looks mangled ({_WHY})"),
+    )
+
+
+_TELLING = (b'"', b"'", b"&", b"+")
+_LAST = np.frombuffer(b"\"',;.", dtype=np.uint8)
+_FIRST = np.frombuffer(b"nN#", dtype=np.uint8)
+_LONGEST_LOST = len("#NAME?")
+
+
+def _looks_clean(docnos: Texts) -> bool:
+    """True only where no docno can be a mangled one: most runs need no closer look."""
+    text = bytes(docnos.packed())
+    seen = np.frombuffer(text, dtype=np.uint8)
+    if seen.min() <= 0x20 or seen.max() >= 0x7F or any(sign in text for sign in _TELLING):
+        return False
+    sizes = docnos.end - docnos.start
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    last, last_but_one = seen[ends - 1], seen[np.maximum(ends - 2, 0)]
+    decimal = (last == ord("0")) & (last_but_one == ord("."))
+    lost = np.isin(seen[starts], _FIRST) & (sizes <= _LONGEST_LOST)
+    return not (np.isin(last, _LAST) | decimal | lost).any()
+
+
+# Topics
+
+
+def note_topics(
+    tally: Tally, columns: Columns, judged: Container[str], expected: Sequence[str]
+) -> None:
+    """Count topics that are not `judged`, and those `expected` that the run does not answer."""
+    topics, codes = columns.run.topics, columns.run.topic_codes
+    tally.add_all(
+        "unknown-topic",
+        [code for code, topic in enumerate(topics) if topic not in judged],
+        lambda code: (
+            columns.line(int(np.argmax(codes == code))),
+            f"topic {topics[code]} is not in the qrels",
+        ),
+    )
+    answered = set(topics)
+    missing = [topic for topic in expected if topic not in answered]
+    if len(missing) == len(expected):
+        message = answers_nothing(columns.run.tag or file_name(tally.path), expected)
+        tally.add_all("no-topic-known", [message], lambda found: (None, found))
+    else:
+        tally.add_all("missing-topic", missing, lambda topic: (None, f"no line for topic {topic}"))

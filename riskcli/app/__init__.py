@@ -1,0 +1,93 @@
+"""The program: its commands. A command's module is imported when it runs, or for its help."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.core.version import __version__
+
+COMMANDS = {
+    "score": "Risk table of the runs: effectiveness, URisk, TRisk, ZRisk, GeoRisk.",
+    "explain": "How one run's number and its flag came about.",
+    "significance": "Which runs differ: all pairs, or each from the baseline.",
+    "sweep": "At which alpha verdicts change: swaps, significance, break-even.",
+    "bias": "How far the verdict depends on the baseline: each run in turn.",
+    "agree": "How far rankings by the measures agree.",
+    "topics": "Where a run's risk comes from, topic by topic.",
+    "check": "A gate for CI: do candidates hold up against a baseline?",
+    "config": "The options in force here, and where each value came from.",
+    "help": "What a measure, a column or an exit code means.",
+    "validate": "All that is wrong with run files, with file, line and code.",
+    "matrix": "The run × topic matrix of effectiveness scores itself.",
+    "plot": "Figures for papers: SVG, PNG, PDF, HTML.",
+    "report": "A leaderboard to publish: one page that computes in the browser.",
+}
+"""Every command with the line that the help shows; its module bears its name."""
+
+
+def load_command(name: str) -> click.Command:  # noqa: C901
+    """The command of that name, imported only now: no command pays for the others."""
+    match name:
+        case "score":
+            from riskcli.analyses.score.command import score as command
+        case "explain":
+            from riskcli.analyses.explain.command import explain as command
+        case "significance":
+            from riskcli.analyses.significance.command import significance as command
+        case "sweep":
+            from riskcli.analyses.sweep.command import sweep as command
+        case "bias":
+            from riskcli.analyses.bias.command import bias as command
+        case "agree":
+            from riskcli.analyses.agree.command import agree as command
+        case "topics":
+            from riskcli.analyses.topics.command import topics as command
+        case "check":
+            from riskcli.analyses.check.command import check as command
+        case "validate":
+            from riskcli.analyses.validate.command import validate as command
+        case "matrix":
+            from riskcli.analyses.matrix.command import matrix as command
+        case "plot":
+            from riskcli.plots.command import plot as command
+        case "report":
+            from riskcli.page.command import report as command
+        case "config":
+            from riskcli.app.config import config as command
+        case _:
+            from riskcli.app.help import help as command
+    return command
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in COMMANDS:
+            return load_command(name)
+        from riskcli.core.errors import nearest
+
+        known = self.list_commands(ctx)
+        hint = nearest(name, known) or f"; the commands are {', '.join(known)}"
+        raise click.UsageError(f"no command named {name!r}{hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="riskeval %(version)s")
+def riskeval() -> None:
+    """Risk-sensitive evaluation of search systems.
+
+    A mean hides the topics that a new system ruins; riskeval shows them. Try:
+
+        riskeval score RUNS/ --baseline NAME
+
+    Exit codes: 0 done; 1 done, and the answer is no; 2 wrong input or command line.
+    """

@@ -1,0 +1,46 @@
+"""`riskeval config`: what is in force, and where it came from."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.options import Output, output_options
+
+FORMATS = ("table", "tsv", "csv", "json", "jsonl")
+
+
+@click.command()
+@click.argument("command", default="score", metavar="[COMMAND]")
+@click.option("--profile", metavar="NAME", help="Settings of this profile, too.")
+@output_options(FORMATS)
+def config(command: str, profile: str | None, output: Output) -> None:
+    """The options of COMMAND (score) as they are in force here, and where each value came from.
+
+    Settings stand in riskeval.toml, or under [tool.riskeval] in pyproject.toml: the long options
+    as keys. Those in a table [profile.NAME] count with --profile NAME. The command line wins.
+    """
+    form = output.chosen_format(FORMATS)
+    from riskcli.app import COMMANDS, load_command
+    from riskcli.cli.configuration import in_force
+    from riskcli.cli.rendering import write
+    from riskcli.core.errors import UsageError, nearest
+    from riskcli.output.display import Cell, Display, Heading
+    from riskcli.output.result import Result
+
+    if command not in COMMANDS:
+        raise UsageError(f"no command named {command!r}{nearest(command, COMMANDS)}")
+    found = in_force(load_command(command), profile)
+    rows = [(item.option, _spelled(item.value), item.source) for item in found]
+    result = Result(("option", "value", "source"), rows, {"command": command, "profile": profile})
+    headings = [Heading(name, left=True) for name in result.columns]
+    cells = [[Cell(text) for text in row] for row in rows]
+    write(result, lambda _: [Display("", headings, cells)], form, output.output)
+
+
+def _spelled(value: object) -> str:
+    """The value as it would stand on the command line."""
+    if value is None or value == []:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

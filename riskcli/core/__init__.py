@@ -1,0 +1,1 @@
+"""What everything else speaks of: errors, notes, the order of names, threads."""

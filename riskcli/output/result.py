@@ -1,0 +1,95 @@
+"""What a command found: tidy rows, and the settings, inputs and warnings they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskcli.core.errors import InputError
+from riskcli.core.notes import Note
+from riskcli.core.version import __version__
+from riskcli.trec.source import sha256
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """Rows of values in the order of the columns; None is undefined, nothing is infinite."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
+    settings: Mapping[str, Any]
+    inputs: Sequence[tuple[Path, str]] = ()
+    notes: Sequence[Note] = ()
+    skipped: Sequence[InputError] = ()
+    """Errors of the files that were left out."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further members of the JSON object."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame."""
+        import pandas as pd
+
+        columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        series = [_as_series(values) for values in columns]
+        frame = pd.concat(series, axis=1) if series else pd.DataFrame()
+        return frame.set_axis(list(self.columns), axis=1)
+
+    def envelope(self) -> dict[str, Any]:
+        """The JSON object, but for the rows."""
+        return {
+            "riskeval": __version__,
+            "settings": dict(self.settings),
+            "inputs": [
+                {"path": path.name, "sha256": sha256(path), "kind": kind}
+                for path, kind in self.inputs
+            ],
+            "warnings": [
+                {"code": note.code, "message": note.message} for note in self.notes if note.warning
+            ],
+            **({"skipped": [_as_entry(error) for error in self.skipped]} if self.skipped else {}),
+            **self.extra,
+        }
+
+
+def _as_entry(error: InputError) -> dict[str, Any]:
+    """An error as machine formats record it."""
+    return {
+        "path": Path(error.path).name,
+        "line": error.line,
+        "code": error.code,
+        "message": error.message,
+    }
+
+
+def _as_series(values: Sequence[Value]) -> pd.Series[Any]:
+    """Numbers as float (NaN for undefined), counts with gaps as Int64, the rest as it is."""
+    import pandas as pd
+
+    present = {type(value) for value in values if value is not None}
+    if present == {int} and None in values:
+        return pd.Series(values, dtype="Int64")
+    if present <= {int, float} and present != {int}:
+        return pd.Series(values, dtype="float64")
+    return pd.Series(values)
+
+
+def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:
+    """Plain Python values: None for NaN and infinities, int where counts or ranks are whole."""
+    tidied: list[Value] = []
+    for value in values:
+        if not isinstance(value, float):
+            tidied.append(value)
+        elif value - value != 0:  # NaN or infinite
+            tidied.append(None)
+        elif whole and value.is_integer():
+            tidied.append(int(value))
+        else:
+            tidied.append(value)
+    return tidied

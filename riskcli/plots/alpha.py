@@ -1,0 +1,97 @@
+"""A risk measure over alpha: a line a run, and what changes on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from riskcli.analyses.sweep.analysis import Swept, alpha_sweep
+from riskcli.plots.labels import Frame, domain, shortened
+from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.request import Floats, Request
+from riskcli.plots.style import MOST_COLOURS, rule_at, values
+from riskcli.risk.measures import measures
+
+_POINTS = 81
+_SHAPES = {"swap": "circle", "break-even": "diamond", "significance": "triangle-up"}
+_TITLES = {
+    "swap": "two runs swap places", "break-even": "URisk turns negative",
+    "significance": "the flag changes",
+}  # fmt: skip
+
+
+def draw(request: Request) -> Any:
+    """Lines of all runs, those brought out in colour and named at their ends."""
+    known = [m for m in measures() if m.depends_on_alpha]
+    ids = sorted((m.id for m in known), key=lambda name: name != "georisk")
+    of = request.one_of(ids)
+    own = request.comparison.baseline.own_row
+    swept = _swept(request, of)
+    measure = next(m for m in known if m.id == of)
+    rows = request.chosen(MOST_COLOURS, without=own if measure.paired else None)
+    alphas, series = swept.series[0].alphas, swept.series[0].columns[of]
+    frame = Frame(
+        (float(alphas[0] or 0), float(alphas[-1] or 0)),
+        domain(series),
+        request.width or 420,
+        request.height or 340,
+    )
+    x = alt.X("alpha:Q", title="α", scale=alt.Scale(domain=list(frame.x), nice=False))
+    y = alt.Y("value:Q", title=f"{measure.title} of {swept.measure}",
+              scale=alt.Scale(domain=list(frame.y), nice=False))  # fmt: skip
+    names = [swept.runs[row] for row in rows]
+    quiet = [row for row in range(len(swept.runs)) if row not in rows]
+    layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)
+    if of == "trisk":
+        layers += [rule_at(0.0, "y", dashed=False)]
+    layers += _event_layers(swept, rows, x, y)
+    layers += [end_names(names, series[-1, rows], frame)]
+    return alt.layer(*layers).properties(
+        width=frame.width, height=frame.height, title=f"baseline {shortened(swept.baseline, 40)}"
+    )
+
+
+def _swept(request: Request, of: str) -> Swept:
+    ends = (min(request.options.alphas), max(request.options.alphas))
+    low, high = ends if request.ranged and ends[0] < ends[1] else (0.0, 20.0)
+    grid = tuple(np.linspace(low, high, _POINTS).tolist())
+    options = replace(request.options, alphas=grid)
+    able = [m.id for m in measures() if m.swaps is not None or m.turns is not None]
+    chosen = [of] if of in able else able
+    return alpha_sweep(request.matrix, request.options.baselines, options=options, of=chosen).parts[
+        0
+    ]
+
+
+def _lines(swept: Swept, series: Floats, rows: Sequence[int]) -> list[dict[str, Any]]:
+    return [
+        {"run": swept.runs[row], "alpha": alpha, "value": float(series[place, row])}
+        for row in rows
+        for place, alpha in enumerate(swept.series[0].alphas)
+        if np.isfinite(series[place, row])
+    ]
+
+
+def _event_layers(swept: Swept, rows: Sequence[int], x: alt.X, y: alt.Y) -> list[Any]:
+    """Events that concern only runs that are brought out."""
+    shown = [
+        {"alpha": e.alpha, "value": e.value, "event": _TITLES[e.kind], "run": swept.runs[e.run]}
+        for e in swept.events
+        if e.run in rows and (e.other is None or e.other in rows) and e.kind in _TITLES
+    ]
+    if not shown:
+        return []
+    kinds = [kind for kind, title in _TITLES.items() if any(r["event"] == title for r in shown)]
+    shape = alt.Shape(
+        "event:N",
+        scale=alt.Scale(domain=[_TITLES[k] for k in kinds], range=[_SHAPES[k] for k in kinds]),
+        legend=alt.Legend(title=None, orient="bottom"),
+    )
+    marks = alt.Chart(values(shown)).mark_point(
+        filled=False, fill="white", stroke="#222222", strokeWidth=1, size=34, opacity=1
+    )
+    return [marks.encode(x=x, y=y, shape=shape)]

@@ -1,0 +1,61 @@
+"""z of every run on every topic: where scores depart from what run and topic lead to expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from riskcli.core.errors import UsageError
+from riskcli.plots.labels import shortened
+from riskcli.plots.request import Request
+from riskcli.plots.style import values
+
+_MOST = 150
+_LEAST_TEXT = 9
+_SHADES = ["#08204f", "#3c6fb0", "#adb8c0", "#f2c14e", "#fff0a8"]
+"""From below expectation to above; lighter all the way, so that it is told in grey too."""
+
+
+def draw(request: Request) -> Any:
+    """Runs by falling ZRisk, topics by falling mean; dark is below expectation, in grey too."""
+    comparison, matrix = request.comparison, request.matrix
+    if comparison.has_negative:
+        raise UsageError("z needs scores of at least 0")
+    z = comparison.crowd.z
+    zrisk = comparison.crowd.zrisk(request.alpha)
+    rows = sorted(request.chosen(_MOST), key=lambda row: -float(zrisk[row]))
+    columns = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+    runs = [shortened(matrix.runs[row], 30) for row in rows]
+    topics = [matrix.topics[place] for place in columns]
+    width = request.width or max(200, min(13 * len(topics), 1000))
+    height = request.height or max(80, min(16 * len(runs), 1100))
+    cells = [
+        {"run": run, "topic": topic, "z": round(float(z[row, place]), 4)}
+        for run, row in zip(runs, rows, strict=True)
+        for topic, place in zip(topics, columns, strict=True)
+    ]
+    every = max(1, -(-len(topics) * 10 // int(width)))
+    shown = max(1, -(-len(runs) * _LEAST_TEXT // int(height)))
+    axis = alt.Axis(labelAngle=-90, values=topics[::every], labelOverlap=False)
+    title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}"
+    return (
+        alt.Chart(values(cells))
+        .mark_rect()
+        .encode(
+            x=alt.X("topic:N", sort=topics, title="topic, from the highest mean score", axis=axis),
+            y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(values=runs[::shown])),
+            color=_shade(float(np.abs(z[rows]).max()) or 1.0, height),
+            tooltip=["run:N", "topic:N", "z:Q"],
+        )
+        .properties(width=width, height=height, title=title)
+    )
+
+
+def _shade(most: float, height: int) -> Any:
+    ends = [most * part for part in (-1, -0.5, 0, 0.5, 1)]
+    scale = alt.Scale(domain=ends, range=_SHADES, interpolate="lab")
+    return alt.Color(
+        "z:Q", scale=scale, legend=alt.Legend(title="z", gradientLength=min(height, 160))
+    )

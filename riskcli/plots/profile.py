@@ -1,0 +1,76 @@
+"""The score on every topic, a line a run: the performance profiles of SIGIR'16, Figure 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from riskcli.plots.labels import Frame, domain
+from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.request import Request
+from riskcli.plots.style import MOST_COLOURS, SHAPES, colour_of, values
+from riskcli.scores.matrix import ScoreMatrix
+
+_FEW = 12
+_MOST_LINES = 4
+
+
+def draw(request: Request) -> Any:
+    """Topics in their order where they are few, else from the easiest to the hardest."""
+    matrix, few = request.matrix, len(request.matrix.topics) <= _FEW
+    rows = request.chosen(MOST_COLOURS if few else _MOST_LINES)
+    order = list(range(len(matrix.topics))) if few else _easiest_first(matrix)
+    topics = [matrix.topics[place] for place in order]
+    low, high = domain(matrix.values)
+    frame = Frame(
+        (0, len(topics)),
+        (min(low, 0.0), high),
+        request.width or max(320, min(12 * len(topics), 900)),
+        request.height or 260,
+    )
+    x = _topic_axis(topics, few, frame)
+    scale = alt.Scale(domain=list(frame.y), nice=False)
+    y = alt.Y("score:Q", title=matrix.measure, scale=scale)
+    names = [matrix.runs[row] for row in rows]
+    quiet = [row for row in range(len(matrix.runs)) if row not in rows]
+    strong = _scores(matrix, rows, order)
+    layers = run_lines(_scores(matrix, quiet, order), strong, names, x, y)
+    layers += [
+        _points(strong, names, x, y),
+        end_names(names, matrix.values[rows, order[-1]], frame),
+    ]
+    return alt.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+def _easiest_first(matrix: ScoreMatrix) -> list[int]:
+    order: list[int] = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+    return order
+
+
+def _topic_axis(topics: Sequence[str], few: bool, frame: Frame) -> Any:
+    every = max(1, -(-len(topics) * 10 // int(frame.width)))
+    title = "topic" if few else "topic, from the highest mean score to the lowest"
+    axis = alt.Axis(labelAngle=0 if few else -90, values=list(topics[::every]), title=title)
+    return alt.X("topic:N", sort=list(topics), axis=axis, scale=alt.Scale(padding=0.5))
+
+
+def _scores(matrix: ScoreMatrix, rows: Sequence[int], order: Sequence[int]) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": matrix.runs[row],
+            "topic": matrix.topics[place],
+            "score": float(matrix.values[row, place]),
+        }
+        for row in rows
+        for place in order
+    ]
+
+
+def _points(rows: Sequence[dict[str, Any]], names: Sequence[str], x: Any, y: Any) -> Any:
+    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
+    shape = alt.Shape("run:N", scale=alt.Scale(domain=list(names), range=shapes), legend=None)
+    mark = alt.Chart(values(rows)).mark_point(filled=True, size=26, opacity=1)
+    return mark.encode(x=x, y=y, color=colour_of(names), shape=shape)

@@ -1,0 +1,66 @@
+"""Bootstrap replicates of the mean w against the normal: ECIR'20, Figure 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+from scipy.special import ndtri
+
+from riskcli.core.errors import UsageError
+from riskcli.plots.bootstrap import mean_replicates
+from riskcli.plots.labels import shortened
+from riskcli.plots.request import Floats, Request
+from riskcli.plots.style import COLOURS, RULE, values
+from riskcli.risk.losses import PUBLISHED
+from riskcli.risk.paired import Paired
+from riskcli.risk.smooth import SmoothPaired
+
+_REPLICATES = 10_000
+_SHOWN = 199
+
+
+def draw(request: Request) -> Any:
+    """A panel a loss: unweighted, losses 1 + alpha times, smooth. On the line is normal."""
+    comparison, matrix = request.comparison, request.matrix
+    row, *more = request.chosen(1, without=comparison.baseline.own_row)
+    if more:
+        raise UsageError("qq shows one run: name one with --run")
+    scores, baseline = matrix.values[row : row + 1], comparison.baseline.scores
+    plain = Paired(scores, baseline)
+    alphas = [0.0, *(alpha for alpha in request.options.alphas if alpha)]
+    counted = {_title(alpha): plain.weighted(alpha)[0] for alpha in alphas}
+    smooth = comparison.smooth or PUBLISHED
+    counted["smooth loss"] = SmoothPaired(scores, baseline, smooth).weighted(0.0)[0]
+    panels = [
+        _panel(title, mean_replicates(w, _REPLICATES, request.seed)).properties(
+            width=request.width or 200, height=request.height or 200
+        )
+        for title, w in counted.items()
+    ]
+    against = f"{shortened(matrix.runs[row], 40)} against {shortened(comparison.baseline.name, 40)}"
+    title = (
+        f"{against}, {matrix.measure}: {_REPLICATES:,} bootstrap replicates, seed {request.seed}"
+    )
+    return alt.concat(*panels, columns=3).properties(title=alt.Title(title, offset=14))
+
+
+def _title(alpha: float) -> str:
+    return "no weight on losses" if alpha == 0 else f"losses {1 + alpha:g} times"
+
+
+def _panel(title: str, means: Floats) -> Any:
+    """Quantiles of the replicates over those of the normal, and the line of their mean and SD."""
+    places = (np.arange(_SHOWN) + 0.5) / _SHOWN
+    normal, found = ndtri(places), np.quantile(means, places)
+    rows = [{"normal": float(x), "mean": float(y)} for x, y in zip(normal, found, strict=True)]
+    middle, spread = float(means.mean()), float(means.std(ddof=1))
+    ends = [{"normal": x, "mean": middle + spread * x} for x in (-2.9, 2.9)]
+    x = alt.X("normal:Q", title="standard normal quantile")
+    y = alt.Y("mean:Q", title="mean w", scale=alt.Scale(zero=False))
+    line = alt.Chart(values(ends)).mark_line(color=RULE, strokeWidth=1.2).encode(x=x, y=y)
+    dots = alt.Chart(values(rows)).mark_point(color=COLOURS[0], size=12, strokeWidth=1)
+    return alt.layer(line, dots.encode(x=x, y=y)).properties(
+        title=alt.Title(title, fontSize=12, fontWeight="normal")
+    )

@@ -1,1 +1,0 @@
-"""Renderings of results: tables for people, formats for machines. Nothing here computes."""

@@ -1,0 +1,269 @@
+"""From files to score matrices: read and score each file, name the runs, join them by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import Note, counted, listed
+from riskcli.core.parallel import Progress, available_cores, in_order
+from riskcli.effectiveness.names import canonical_name, split_names, unanswered_score
+from riskcli.risk.baselines import VIRTUAL
+from riskcli.scores.matrix import ScoreMatrix, TopicRule, join
+from riskcli.scores.reading import Part, Reader, Rules
+from riskcli.trec.discovery import find_files
+from riskcli.trec.names import name_runs, refuse_virtual_name
+from riskcli.trec.qrels import Qrels
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Score matrices by measure, and where they come from."""
+
+    matrices: tuple[ScoreMatrix, ...]
+    inputs: tuple[tuple[Path, str], ...]
+    """Each file that the result rests on, with its kind: run, scores or qrels."""
+    notes: tuple[Note, ...]
+    settings: Mapping[str, Any]
+    added: Mapping[str, str] = field(default_factory=dict)
+    """Names of the runs that were given as baseline files, by the path given."""
+    skipped: tuple[InputError, ...] = ()
+    """What was wrong with the files that were left out."""
+
+
+def evaluate(
+    places: Iterable[Path | str],
+    *,
+    qrels: Path | str | None = None,
+    rules: Rules | None = None,
+    baselines: Iterable[str] = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score the runs in files and folders, or take the scores of score files.
+
+    A baseline that names no run but a file is read too, and joins the matrix as one more run.
+    `jobs` files are read at once (None: one a core); the result does not depend on it.
+    """
+    rules = rules or Rules()
+    spots = [Path(place) for place in places]
+    reader = Reader(spots, qrels, rules)
+    found = find_files(spots, but=reader.qrels_place())
+    jobs = jobs or available_cores()
+    reader.threads = -(-jobs // len(found.files))
+    taken = list(in_order(reader.try_read, found.files, jobs, progress))
+    parts = [part for part in taken if isinstance(part, Part)]
+    skipped = tuple(error for error in taken if isinstance(error, InputError))
+    if not parts:
+        raise UsageError(f"no run is left: {counted(len(skipped), 'file')} skipped")
+    parts, added, naming = _with_baseline_files(reader, parts, list(baselines))
+    matrices, notes = _joined(parts, reader)
+    return Evaluation(
+        matrices=tuple(matrices),
+        inputs=_inputs(parts, reader),
+        notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts, reader), *notes),
+        settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
+        added=added,
+        skipped=skipped,
+    )
+
+
+Found = TypeVar("Found", bound=Any)
+
+
+def based_on(found: Found, evaluation: Evaluation, notes: Iterable[Note] = ()) -> Found:
+    """A result with the inputs, settings, notes and skipped files of the evaluation under it."""
+    changed: Found = replace(
+        found,
+        settings={**evaluation.settings, **found.settings},
+        inputs=evaluation.inputs,
+        notes=tuple(dict.fromkeys([*evaluation.notes, *notes, *found.notes])),
+        skipped=evaluation.skipped,
+    )
+    return changed
+
+
+def single_matrix(evaluation: Evaluation) -> ScoreMatrix:
+    """The matrix of an evaluation by one measure."""
+    if len(evaluation.matrices) != 1:
+        raise UsageError(
+            f"one measure at a time, found {listed(m.measure for m in evaluation.matrices)}; "
+            "choose one with --measure"
+        )
+    return evaluation.matrices[0]
+
+
+def _joined(parts: Sequence[Part], reader: Reader) -> tuple[list[ScoreMatrix], list[Note]]:
+    """A matrix for each measure, over the topics that the rule and the qrels ask for."""
+    rule = reader.rules.topics
+    scored = _any_run(parts)
+    universe = _universe(reader.qrels, rule) if scored else None
+    matrices = []
+    notes = _qrels_notes(reader) if scored else []
+    for measure, members in _by_measure(parts, reader, scored).items():
+        matrix, join_notes = join(
+            measure, members, universe, rule == "common", unanswered_score(measure)
+        )
+        matrices.append(matrix)
+        notes += [note for note in join_notes if note not in notes]
+    return matrices, notes
+
+
+def _any_run(parts: Sequence[Part]) -> bool:
+    return any(part.kind == "run" for part in parts)
+
+
+def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
+    return qrels.topics if rule == "judged" else qrels.relevant_topics
+
+
+def _with_baseline_files(
+    reader: Reader, parts: list[Part], baselines: Sequence[str]
+) -> tuple[list[Part], dict[str, str], list[Note]]:
+    """The parts, named; with a part for each baseline that is a file and not yet among them."""
+    named, notes = _named(parts, reader.rules.run_names)
+    known = {run for part in named for matrix in part.matrices for run in matrix.runs}
+    paths = {
+        baseline: Path(baseline)
+        for baseline in baselines
+        if baseline not in known and baseline not in VIRTUAL and Path(baseline).is_file()
+    }
+    if not paths:
+        return named, {}, notes
+    places = {part.path.resolve(): place for place, part in enumerate(parts)}
+    for path in paths.values():
+        if path.resolve() not in places:
+            places[path.resolve()] = len(parts)
+            parts = [*parts, reader.read(path)]
+    named, notes = _named(parts, reader.rules.run_names)
+    added = {baseline: _only_run(named[places[path.resolve()]]) for baseline, path in paths.items()}
+    return named, added, notes
+
+
+def _only_run(part: Part) -> str:
+    runs = {run for matrix in part.matrices for run in matrix.runs}
+    if len(runs) != 1:
+        raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
+    return runs.pop()
+
+
+def _named(parts: Sequence[Part], rule: str) -> tuple[list[Part], list[Note]]:
+    runs = [(part.path, part.tag) for part in parts if not part.named]
+    names, notes = name_runs(runs, rule)
+    waiting = iter(names)
+    named = []
+    for part in parts:
+        if not part.named:
+            name = next(waiting)
+            matrices = tuple(replace(matrix, runs=(name,)) for matrix in part.matrices)
+            part = replace(part, matrices=matrices)
+        named.append(part)
+    _refuse_shared_names(named)
+    return named, notes
+
+
+def _refuse_shared_names(parts: Sequence[Part]) -> None:
+    owners: dict[tuple[str, str], Path] = {}
+    for part in parts:
+        for matrix in part.matrices:
+            for run in matrix.runs:
+                refuse_virtual_name(part.path, run)
+                first = owners.setdefault((matrix.measure, run), part.path)
+                if first is not part.path:
+                    raise UsageError(f"two runs are named {run!r}: in {first} and {part.path}")
+
+
+def _by_measure(
+    parts: Sequence[Part], reader: Reader, scored: bool
+) -> dict[str, list[ScoreMatrix]]:
+    """The parts' matrices by measure, in the order asked for."""
+    groups: dict[str, list[ScoreMatrix]] = {}
+    if scored:
+        groups = {str(measure): [] for measure in reader.measures}
+    for part in parts:
+        for matrix in part.matrices:
+            groups.setdefault(matrix.measure, []).append(matrix)
+    chosen = _asked_for(groups, split_names(reader.rules.measures))
+    _refuse_gaps(chosen, {run for part in parts for m in part.matrices for run in m.runs})
+    return chosen
+
+
+def _asked_for(
+    groups: dict[str, list[ScoreMatrix]], wanted: Sequence[str]
+) -> dict[str, list[ScoreMatrix]]:
+    """The groups of the measures asked for; a score file's measure may bear any name."""
+    if not wanted:
+        return groups
+    chosen = {}
+    for text in wanted:
+        name = text if text in groups else canonical_name(text)
+        if name not in groups:
+            raise UsageError(f"no scores by {text} in these files; they hold {listed(groups)}")
+        chosen[name] = groups[name]
+    return chosen
+
+
+def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]], runs: Set[str]) -> None:
+    """Refuse files of which some hold a measure that others lack: runs would vanish."""
+    for name, members in groups.items():
+        absent = sorted(runs - {run for matrix in members for run in matrix.runs})
+        if absent:
+            raise UsageError(
+                f"no scores by {name} for {counted(len(absent), 'run')}: {listed(absent)}; "
+                "choose the measure with --measure"
+            )
+
+
+def _part_notes(parts: Sequence[Part], reader: Reader) -> list[Note]:
+    scored = parts if _any_run(parts) else []
+    unknown = [(_shown(part), _unknown_topics(part, reader)) for part in scored]
+    ignored = [f"{name} ({count})" for name, count in unknown if count]
+    mixed = [part.path.name for part in parts if len(part.tags) > 1]
+    notes = [
+        Note("taken-as", f"scores of {part.path.name} taken as {part.taken_as}: it does not say")
+        for part in parts
+        if part.taken_as
+    ]
+    if ignored:
+        message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
+        notes.append(Note("unknown-topics", message))
+    if mixed:
+        message = f"lines carry different tags, are these several runs in one file: {listed(mixed)}"
+        notes.append(Note("mixed-tags", message))
+    return notes
+
+
+def _unknown_topics(part: Part, reader: Reader) -> int:
+    """How many of a part's topics the qrels do not have."""
+    scored = {topic for matrix in part.matrices for topic in matrix.topics}
+    return part.unknown_topics + len(scored - reader.qrels.judgements.keys())
+
+
+def _shown(part: Part) -> str:
+    return part.matrices[0].runs[0] if part.kind == "run" else part.path.name
+
+
+def _qrels_notes(reader: Reader) -> list[Note]:
+    qrels = reader.qrels
+    notes = list(qrels.notes)
+    if reader.found_qrels != "given":
+        notes.append(Note("qrels", f"judgements: {qrels.path} ({reader.found_qrels})", False))
+    barren = len(qrels.topics) - len(qrels.relevant_topics)
+    if barren and reader.rules.topics != "judged":
+        message = f"{counted(barren, 'topic')} of the qrels without a relevant document left out"
+        notes.append(Note("barren-topics", message + " (--topics judged keeps them)", False))
+    return notes
+
+
+def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[tuple[Path, str], ...]:
+    files: list[tuple[Path, str]] = [(part.path, part.kind) for part in parts]
+    if _any_run(parts) and reader.qrels.path is not None:
+        files.append((reader.qrels.path, "qrels"))
+    return tuple(files)
+
+
+def _skip_notes(skipped: Sequence[InputError]) -> list[Note]:
+    return [Note("skipped-file", f"LEFT OUT: {error}") for error in skipped]

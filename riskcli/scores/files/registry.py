@@ -1,0 +1,178 @@
+"""Files that hold scores already, in place of runs: which format it is, and what is in it.
+
+A format is told by content. One that names no run holds one run's scores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from riskcli.core.errors import InputError
+from riskcli.scores.files import INPUT_FORMATS, lines, objects, tables
+from riskcli.scores.files import parquet as columns
+from riskcli.scores.files.parquet import METADATA_KEY as METADATA_KEY
+from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble
+from riskcli.scores.files.tables import LONG as LONG
+from riskcli.scores.files.tables import RUN as RUN
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.findings import Finding
+from riskcli.trec.names import file_name
+
+UNNAMED = "score"
+"""What the measure is called where the file does not say."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of score files: what it is, whether a text looks like it, and its reader."""
+
+    name: str
+    meaning: str
+    fits: Callable[[bytes], bool]
+    inspect: Callable[[Path, bytes], Items]
+
+
+_PARQUET = re.compile(rb"PAR1(?:\x15|\S*\Z)")
+"""How Parquet begins: its name and a number's field. (A run may begin with a topic called PAR1.)"""
+_OBJECT = re.compile(rb'\s*\{\s*["}]')
+"""How JSON begins. (A run may begin with a topic called {.)"""
+
+
+def _is_object(text: bytes) -> bool:
+    return _OBJECT.match(text) is not None
+
+
+def _is_parquet(text: bytes) -> bool:
+    return _PARQUET.match(text) is not None
+
+
+FORMATS = {
+    known.name: known
+    for known in (
+        Format(
+            "csv",
+            "wide (run and a column a topic) or long (run,topic,measure,score)",
+            lambda text: tables.is_table(tables.heading(text, ",")),
+            lambda path, text: tables.inspect_table(path, text, ","),
+        ),
+        Format(
+            "tsv",
+            "the same, parted by tabs",
+            lambda text: tables.is_table(tables.heading(text, "\t")),
+            lambda path, text: tables.inspect_table(path, text, "\t"),
+        ),
+        Format(
+            "gdeval",
+            "gdeval.pl: runid,topic,ndcg@20,err@20",
+            lambda text: tables.is_gdeval(tables.heading(text, ",")),
+            lambda path, text: tables.inspect_table(path, text, ","),
+        ),
+        Format(
+            "trec_eval",
+            "trec_eval -q: measure, topic, score",
+            lambda text: lines.fits(text, lines.TREC_EVAL),
+            lambda path, text: lines.inspect_lines(path, text, lines.TREC_EVAL),
+        ),
+        Format(
+            "ir_measures",
+            "ir_measures -q: topic, measure, score",
+            lambda text: lines.fits(text, lines.IR_MEASURES),
+            lambda path, text: lines.inspect_lines(path, text, lines.IR_MEASURES),
+        ),
+        Format(
+            "json",
+            "what `riskeval matrix -f json` writes",
+            lambda text: _is_object(text) and not objects.is_json_line(text),
+            objects.inspect_json,
+        ),
+        Format(
+            "jsonl",
+            "an object a line: query_id, measure, value",
+            lambda text: _is_object(text) and objects.is_json_line(text),
+            objects.inspect_json_lines,
+        ),
+        Format(
+            "parquet",
+            "wide or long, as CSV",
+            _is_parquet,
+            columns.inspect_parquet,
+        ),
+    )
+}
+
+
+def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
+    """The format of a score file, None for a run or anything else; `given` decides if it is."""
+    if given is not None:
+        return None if given == INPUT_FORMATS[0] else given
+    fitting = [known.name for known in FORMATS.values() if known.fits(text)]
+    if len(fitting) > 1:
+        message = f"could be {' or '.join(fitting)}; say which with --input-format"
+        raise InputError(path, "ambiguous-format", message)
+    return fitting[0] if fitting else None
+
+
+def inspect_scores(path: Path, text: bytes, kind: str) -> Items:
+    """The scores of a file, row by row, and all that is wrong with it."""
+    return FORMATS[kind].inspect(path, text)
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """A file's matrices, one a measure. `tag` is what a file of one run calls it, if it does."""
+
+    matrices: list[ScoreMatrix]
+    tag: str | None = None
+    labelled: bool = False
+    """Whether the file does not say by which measure its scores are."""
+
+    @property
+    def unnamed(self) -> bool:
+        """Whether it holds the scores of one run, which its tag or its file must name."""
+        return all(matrix.runs == (UNNAMED_RUN,) for matrix in self.matrices)
+
+
+def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> ScoreFile:
+    """What a score file holds; `label` names the measure of a wide table."""
+    rows: list[ScoreRow] = []
+    for item in inspect_scores(path, text, kind):
+        if isinstance(item, Finding):
+            raise item.as_error()
+        rows.append(item)
+    tag = tag_of(text, kind, {row.run for row in rows})
+    if tag is not None:
+        rows = [row._replace(run=UNNAMED_RUN) for row in rows]
+    labelled = any(row.measure is None for row in rows)
+    return ScoreFile(assemble(rows, label), tag, labelled)
+
+
+def tag_of(text: bytes, kind: str, runs: Collection[str]) -> str | None:
+    """The tag that an evaluation program gives the only run of its output."""
+    if kind == "gdeval" and len(runs) == 1:
+        return next(iter(runs))
+    return lines.tag_of(text) if kind == "trec_eval" else None
+
+
+def read_scores(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> list[ScoreMatrix]:
+    """The matrices in a score file by itself, every run named."""
+    found = read_score_file(path, text, kind, label)
+    if not found.unnamed:
+        return found.matrices
+    name = found.tag or file_name(path)
+    return [replace(matrix, runs=(name,)) for matrix in found.matrices]
+
+
+def recorded_settings(text: bytes, kind: str) -> dict[str, Any]:
+    """The settings that a JSON or Parquet file says it was made with; others say nothing."""
+    about: dict[str, Any] = {}
+    if kind == "json":
+        about = json.loads(text)
+    elif kind == "parquet":
+        about = columns.about(text)
+    settings = about.get("settings", {})
+    return settings if isinstance(settings, dict) else {}

@@ -1,0 +1,104 @@
+"""What every format of scores is read into, and the matrices made of that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from riskcli.core.order import naturally
+from riskcli.effectiveness.names import canonical_name
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.findings import Finding, number
+
+UNNAMED_RUN = ""
+"""The run of a file that holds one run's scores and leaves naming it to its own name or tag."""
+
+
+class ScoreRow(NamedTuple):
+    """Scores of one run on some topics; NaN is a topic that it did not answer."""
+
+    run: str
+    measure: str | None
+    """None where the file does not say it."""
+    topics: Sequence[str]
+    values: Sequence[float]
+
+
+Item = ScoreRow | Finding
+Items = Iterator[Item]
+
+measure_name = cache(canonical_name)
+"""A measure's canonical name. (Cached: looking for a name that is none takes long.)"""
+
+
+def score_in(cell: str) -> float | None:
+    """The score in a cell, NaN where it is empty, None where it is something else."""
+    text = cell.strip()
+    return number(text) if text else math.nan
+
+
+def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> Finding:
+    """The finding for a cell that holds no score."""
+    where = f"run {run}, topic {topic}" if run != UNNAMED_RUN else f"topic {topic}"
+    message = f"{where}: the score is {cell!r}, expected a finite number"
+    return Finding(path, line, "bad-score", message)
+
+
+class Cells:
+    """Turns single scores into rows, and refuses the second one of a place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def row(self, run: str, topic: str, measure: str, cell: str, line: int | None) -> Item:
+        """The score, or what is wrong with it."""
+        score = score_in(cell)
+        if score is None:
+            return bad_score(self._path, run, topic, cell, line)
+        name = measure_name(measure)
+        if (run, topic, name) in self._seen:
+            of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"
+            message = f"{of} {topic} and measure {measure} stand here a second time"
+            return Finding(self._path, line, "duplicate-score", message)
+        self._seen.add((run, topic, name))
+        return ScoreRow(run, name, (topic,), (score,))
+
+    def named(self, run: str, topic: str, measure: str, cell: str, line: int | None) -> Item:
+        """The score of a run that must have a name."""
+        if not run or not topic:
+            message = "the name of the run or the topic is empty"
+            return Finding(self._path, line, "no-name", message)
+        return self.row(run, topic, measure, cell, line)
+
+
+def assemble(rows: Iterable[ScoreRow], label: str) -> list[ScoreMatrix]:
+    """A matrix for each measure; `label` names the one that the file does not name."""
+    groups: dict[str, list[ScoreRow]] = {}
+    for row in rows:
+        groups.setdefault(label if row.measure is None else row.measure, []).append(row)
+    return [_matrix_of(measure, members) for measure, members in groups.items()]
+
+
+def _matrix_of(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
+    topics = rows[0].topics
+    if len(topics) > 1 and all(row.topics is topics for row in rows):
+        values = np.array([row.values for row in rows], dtype=np.float64)
+        return ScoreMatrix(measure, tuple(row.run for row in rows), tuple(topics), values)
+    return _from_cells(measure, rows)
+
+
+def _from_cells(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
+    runs = {run: place for place, run in enumerate(dict.fromkeys(row.run for row in rows))}
+    names = naturally({topic for row in rows for topic in row.topics})
+    topics = {topic: place for place, topic in enumerate(names)}
+    values = np.full((len(runs), len(topics)), np.nan)
+    for row in rows:
+        for topic, score in zip(row.topics, row.values, strict=True):
+            values[runs[row.run], topics[topic]] = score
+    return ScoreMatrix(measure, tuple(runs), tuple(topics), values)

@@ -1,0 +1,185 @@
+"""Scores and runs that are in hand already: DataFrames, ir_measures' results, PyTerrier's frames.
+
+Nothing is imported for it: whatever has the columns, or the attributes, will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note
+from riskcli.core.order import naturally
+from riskcli.effectiveness.names import (
+    DEFAULT_MEASURES,
+    canonical_name,
+    parse_measures,
+    unanswered_score,
+)
+from riskcli.effectiveness.scoring import Scorer
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.matrix import ScoreMatrix, join
+from riskcli.scores.reading import Rules
+from riskcli.trec.qrels import Qrels
+from riskcli.trec.runs import Line, Run, run_of, table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TOPIC = ("qid", "query_id", "topic")
+_DOCNO = ("docno", "doc_id", "docid")
+_GRADE = ("label", "relevance", "grade")
+_RUN = ("name", "run", "system")
+_VALUE = ("value", "score")
+
+
+class QueryResult(Protocol):
+    """What ir_measures' `iter_calc` yields."""
+
+    query_id: str
+    measure: Any
+    value: float
+
+
+def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
+    """A run from a frame of results: `qid`, `docno` and `score`, as PyTerrier's transformers give.
+
+    The order of rows and a `rank` column play no part: ties are broken as trec_eval does.
+    """
+    topics = [str(topic) for topic in _column(frame, _TOPIC)]
+    docnos = [str(docno) for docno in _column(frame, _DOCNO)]
+    scores = [float(score) for score in _column(frame, ("score",))]
+    if not topics:
+        raise UsageError(f"run {name}: the frame is empty")
+    seen: set[tuple[str, str]] = set()
+    for topic, docno, score in zip(topics, docnos, scores, strict=True):
+        if (topic, docno) in seen:
+            raise UsageError(f"run {name}: topic {topic} has document {docno} twice")
+        if not np.isfinite(score):
+            raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
+        seen.add((topic, docno))
+    cells = zip(topics, docnos, scores, strict=True)
+    lines = [Line(0, topic, "Q0", docno, "0", score, name) for topic, docno, score in cells]
+    return run_of(Path(name), table_of(lines))
+
+
+def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
+    """Judgements from a frame of `qid`, `docno` and `label` (PyTerrier) or `relevance`."""
+    judgements: dict[str, dict[str, int]] = {}
+    columns = [_column(frame, names) for names in (_TOPIC, _DOCNO, _GRADE)]
+    for topic, docno, grade in zip(*columns, strict=True):
+        grades = judgements.setdefault(str(topic), {})
+        if grades.setdefault(str(docno), int(grade)) != int(grade):
+            raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
+    if not judgements:
+        raise UsageError("the frame of judgements is empty")
+    return Qrels(judgements)
+
+
+def score_runs(
+    runs: Mapping[str, Run | pd.DataFrame],
+    qrels: Qrels | pd.DataFrame,
+    measures: Iterable[str] = DEFAULT_MEASURES,
+    *,
+    rules: Rules | None = None,
+) -> Evaluation:
+    """Score runs that are in memory, by name; the same numbers as `evaluate` gives for files."""
+    rules = rules or Rules()
+    chosen = parse_measures(measures)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_from_frame(qrels)
+    scorer = Scorer(judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision)
+    parts: dict[str, list[ScoreMatrix]] = {str(measure): [] for measure in chosen}
+    for name, given in runs.items():
+        run = given if isinstance(given, Run) else run_from_frame(given, name)
+        topics, scores = scorer.score(run)
+        for measure, values in scores.items():
+            matrix = ScoreMatrix(str(measure), (name,), tuple(topics), values[None, :])
+            parts[str(measure)].append(matrix)
+    universe = judged.topics if rules.topics == "judged" else judged.relevant_topics
+    return _joined(parts, universe, rules)
+
+
+def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evaluation:
+    """Score matrices from a frame with a row a score.
+
+    Columns: a run (`name` or `run`), a topic (`qid`, `query_id` or `topic`), `measure`, and a value
+    (`value` or `score`), as `pt.Experiment(..., perquery=True)` gives; `measure` names that of a
+    frame without such a column. A missing score counts 0, with a warning, as everywhere.
+    """
+    runs, topics, values = (_column(frame, names) for names in (_RUN, _TOPIC, _VALUE))
+    if "measure" in frame.columns:
+        names = [canonical_name(str(name)) for name in frame["measure"]]
+    else:
+        names = [measure or "score"] * len(frame)
+    cells: dict[str, dict[tuple[str, str], float]] = {}
+    for run, topic, name, value in zip(runs, topics, names, values, strict=True):
+        _put(cells.setdefault(name, {}), name, str(run), str(topic), float(value))
+    return _matrices(cells)
+
+
+def scores_from_ir_measures(
+    results: Mapping[str, Iterable[QueryResult]],
+) -> Evaluation:
+    """Score matrices from `ir_measures.iter_calc(...)`, its results for each run by name."""
+    cells: dict[str, dict[tuple[str, str], float]] = {}
+    for run, found in results.items():
+        for result in found:
+            name = canonical_name(str(result.measure))
+            scores = cells.setdefault(name, {})
+            _put(scores, name, str(run), str(result.query_id), float(result.value))
+    return _matrices(cells)
+
+
+def _column(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
+    """The first of the columns that the frame has."""
+    for name in names:
+        if name in frame.columns:
+            return list(frame[name])
+    found = ", ".join(map(str, frame.columns))
+    raise UsageError(f"the frame has no column {' or '.join(names)}; it has {found}")
+
+
+def _put(
+    scores: dict[tuple[str, str], float], measure: str, run: str, topic: str, value: float
+) -> None:
+    if (run, topic) in scores:
+        raise UsageError(f"{measure}: run {run} has topic {topic} twice")
+    if not np.isfinite(value):
+        raise UsageError(f"{measure}: run {run}, topic {topic}: the score is {value}")
+    scores[run, topic] = value
+
+
+def _matrices(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluation:
+    if not cells:
+        raise UsageError("no scores in hand")
+    matrices = []
+    for measure, scores in cells.items():
+        runs = naturally({run for run, _ in scores})
+        topics = naturally({topic for _, topic in scores})
+        row = {run: place for place, run in enumerate(runs)}
+        column = {topic: place for place, topic in enumerate(topics)}
+        values = np.full((len(runs), len(topics)), np.nan)
+        for (run, topic), value in scores.items():
+            values[row[run], column[topic]] = value
+        matrices.append(ScoreMatrix(measure, tuple(runs), tuple(topics), values))
+    return _joined({matrix.measure: [matrix] for matrix in matrices}, None, Rules())
+
+
+def _joined(
+    parts: Mapping[str, Sequence[ScoreMatrix]], universe: Sequence[str] | None, rules: Rules
+) -> Evaluation:
+    matrices, notes = [], list[Note]()
+    for measure, members in parts.items():
+        if not members:
+            raise UsageError("no run to score")
+        matrix, found = join(
+            measure, members, universe, rules.topics == "common", unanswered_score(measure)
+        )
+        matrices.append(matrix)
+        notes += [note for note in found if note not in notes]
+    settings = {"measures": [matrix.measure for matrix in matrices], **rules.settings()}
+    return Evaluation(tuple(matrices), (), tuple(notes), settings)

@@ -1,0 +1,152 @@
+"""The score matrix X: runs by topics, one effectiveness score a cell, rows and columns named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note, counted, listed
+from riskcli.core.order import natural_key, naturally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TopicRule = Literal["relevant", "judged", "common"]
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """Scores by one measure. A cell is NaN only before `join` has settled unanswered topics."""
+
+    measure: str
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    values: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        expected = (len(self.runs), len(self.topics))
+        if self.values.shape != expected:
+            raise UsageError(f"scores have shape {self.values.shape}, names say {expected}")
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, measure: str = "score") -> ScoreMatrix:
+        """From a DataFrame of runs (index) by topics (columns), all cells finite numbers."""
+        try:
+            values = frame.to_numpy(dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"the frame holds something that is no number: {error}") from error
+        runs = tuple(str(run) for run in frame.index)
+        topics = tuple(str(topic) for topic in frame.columns)
+        for kind, names in (("run", runs), ("topic", topics)):
+            refuse_repeated(kind, names)
+        matrix = cls(measure, runs, topics, values)
+        matrix.check_finite()
+        return matrix
+
+    def to_frame(self) -> pd.DataFrame:
+        """A DataFrame with the runs as index and a column for each topic."""
+        import pandas as pd
+
+        index = pd.Index(self.runs, name="run")
+        return pd.DataFrame(self.values, index=index, columns=pd.Index(self.topics, name="topic"))
+
+    def check_finite(self) -> None:
+        """Refuse NaN and infinite scores, naming the first."""
+        bad = np.argwhere(~np.isfinite(self.values))
+        if len(bad):
+            run, topic = bad[0]
+            raise UsageError(
+                f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
+                f"{self.values[run, topic]}, expected a finite number"
+            )
+
+
+def refuse_repeated(kind: str, names: Sequence[str]) -> None:
+    """Refuse a name that occurs twice."""
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if list(names).count(name) > 1)
+        raise UsageError(f"{kind} {repeated!r} occurs twice")
+
+
+def join(
+    measure: str,
+    parts: Sequence[ScoreMatrix],
+    universe: Sequence[str] | None,
+    common: bool = False,
+    unanswered: float = 0.0,
+) -> tuple[ScoreMatrix, list[Note]]:
+    """All parts in one matrix over the topics of `universe` (None: all topics that any part has).
+
+    This is the one place that decides about missing topics: a run's unanswered topic scores 0
+    (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is
+    counted in the notes.
+    """
+    runs = [run for part in parts for run in part.runs]
+    refuse_repeated("run", runs)
+    topics = naturally({topic for part in parts for topic in part.topics})
+    if universe is not None:
+        topics = list(universe)
+    column = {topic: place for place, topic in enumerate(topics)}
+    values = np.full((len(runs), len(topics)), np.nan)
+    row = 0
+    for part in parts:
+        known = [place for place, topic in enumerate(part.topics) if topic in column]
+        target = [column[part.topics[place]] for place in known]
+        values[row : row + len(part.runs), target] = part.values[:, known]
+        row += len(part.runs)
+    order = sorted(range(len(runs)), key=lambda place: natural_key(runs[place]))
+    matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values[order])
+    return _settle_missing(matrix, common, unanswered)
+
+
+def _settle_missing(
+    matrix: ScoreMatrix, common: bool, unanswered: float
+) -> tuple[ScoreMatrix, list[Note]]:
+    missing = np.isnan(matrix.values)
+    _refuse_strangers(matrix, missing)
+    if common:
+        kept = np.flatnonzero(~missing.any(axis=0))
+        if not len(kept):
+            raise UsageError("no topic is answered by every run")
+        topics = tuple(matrix.topics[place] for place in kept)
+        values = matrix.values[:, kept]
+        return ScoreMatrix(matrix.measure, matrix.runs, topics, values), _note_dropped(
+            [matrix.topics[place] for place in np.flatnonzero(missing.any(axis=0))]
+        )
+    values = np.where(missing, unanswered, matrix.values)
+    counts = missing.sum(axis=1)
+    incomplete = [
+        f"{run} ({count})" for run, count in zip(matrix.runs, counts, strict=True) if count
+    ]
+    notes = []
+    if incomplete:
+        message = f"unanswered topics score {unanswered:.4g}: {listed(incomplete)}"
+        notes.append(Note("unanswered-topics", message))
+    return ScoreMatrix(matrix.measure, matrix.runs, matrix.topics, values), notes
+
+
+def _refuse_strangers(matrix: ScoreMatrix, missing: NDArray[np.bool_]) -> None:
+    """Refuse a run that answers none of the topics: its ids are hardly the same collection's."""
+    if not matrix.topics:
+        raise UsageError("no topic to evaluate: the qrels hold no relevant document")
+    for run, nothing in zip(matrix.runs, np.atleast_1d(missing.all(axis=1)), strict=True):
+        if nothing:
+            raise UsageError(answers_nothing(run, matrix.topics))
+
+
+def answers_nothing(run: str, topics: Sequence[str]) -> str:
+    """What is said of a run whose topics are all other ones."""
+    return (
+        f"run {run} answers none of the {counted(len(topics), 'topic')} evaluated "
+        f"({listed(topics, 3)}); are the topic ids the same?"
+    )
+
+
+def _note_dropped(topics: Sequence[str]) -> list[Note]:
+    message = f"{counted(len(topics), 'topic')} left out, not answered by every run: "
+    return [Note("left-out-topics", message + listed(topics))] if topics else []

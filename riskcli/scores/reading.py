@@ -1,0 +1,153 @@
+"""One file to scores: a run is scored against the judgements, a score file is taken as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from riskcli.core.errors import InputError, RiskevalError
+from riskcli.effectiveness.names import (
+    DEFAULT_MEASURES,
+    Measure,
+    canonical_name,
+    parse_measures,
+    split_names,
+)
+from riskcli.effectiveness.ranking import Precision, contenders
+from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
+from riskcli.scores.files.registry import UNNAMED, kind_of, read_score_file
+from riskcli.scores.matrix import ScoreMatrix, TopicRule
+from riskcli.trec.discovery import find_qrels
+from riskcli.trec.qrels import Qrels, read_qrels
+from riskcli.trec.runs import Run, run_in
+from riskcli.trec.source import MAX_BYTES, Source
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How files are turned into scores, and what happens to one that cannot be."""
+
+    measures: tuple[str, ...] = ()
+    topics: TopicRule = "relevant"
+    max_grade: int | None = WEB_TRACK_MAX_GRADE
+    score_precision: Precision = "single"
+    run_names: str = "auto"
+    on_error: Literal["stop", "skip"] = "stop"
+    max_bytes: int = MAX_BYTES
+    input_format: str | None = None
+    """What every file is, where content shall not tell."""
+
+    def settings(self) -> dict[str, Any]:
+        """The rules that a number can depend on, as machine formats record them."""
+        return {
+            "topics": self.topics,
+            "max_grade": "auto" if self.max_grade is None else self.max_grade,
+            "score_precision": self.score_precision,
+            "run_names": self.run_names,
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one file holds: a run's scores (not named yet), or a score file's matrices."""
+
+    path: Path
+    kind: Literal["run", "scores"]
+    tags: tuple[str, ...]
+    matrices: tuple[ScoreMatrix, ...]
+    unknown_topics: int = 0
+    named: bool = True
+    """False for a run, or the scores of one, that its tag or its file must name."""
+    taken_as: str | None = None
+    """The measure asked for, where a file of scores does not name its own."""
+
+    @property
+    def tag(self) -> str | None:
+        """The run's tag, where all of its lines carry the same one."""
+        return self.tags[0] if len(self.tags) == 1 else None
+
+
+class Reader:
+    """Reads files, several at once if need be; finds the qrels only when a first run comes."""
+
+    def __init__(self, places: Sequence[Path], qrels: Path | str | None, rules: Rules) -> None:
+        self._places = places
+        self._given_qrels = qrels
+        self._lock = Lock()
+        self.rules = rules
+        self.threads = 1
+        """How many threads work on one file."""
+        self.found_qrels = ""
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measures asked for, or the defaults."""
+        return parse_measures(self.rules.measures or DEFAULT_MEASURES)
+
+    def qrels_place(self) -> Path | None:
+        """Where the judgements lie, if that can be told: in a folder of runs they are no run."""
+        try:
+            return find_qrels(self._given_qrels, self._places)[0]
+        except RiskevalError:
+            return None  # an error only if a run asks for them, and then with its full text
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The judgements."""
+        path, self.found_qrels = find_qrels(self._given_qrels, self._places)
+        return read_qrels(path)
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(
+            self.qrels,
+            self.measures,
+            max_grade=self.rules.max_grade,
+            precision=self.rules.score_precision,
+        )
+
+    @cached_property
+    def _contenders(self) -> Callable[[Run], Run]:
+        """Keeps the documents that the deepest measure can see."""
+        depth = deepest(self.measures)
+        return partial(contenders, depth=depth, precision=self.rules.score_precision)
+
+    @cached_property
+    def _label(self) -> str:
+        """What the measure of a wide score file is called: the one that was asked for."""
+        wanted = split_names(self.rules.measures)
+        return canonical_name(wanted[0]) if len(wanted) == 1 else UNNAMED
+
+    def try_read(self, path: Path) -> Part | InputError:
+        """What a file holds, or what is wrong with it where such files are skipped."""
+        try:
+            return self.read(path)
+        except InputError as error:
+            if self.rules.on_error == "stop" or error.path != str(path):
+                raise
+            return error
+
+    def read(self, path: Path) -> Part:
+        """The scores in, or of, one file."""
+        source = Source(path, self.rules.max_bytes)
+        kind = kind_of(path, source.start, self.rules.input_format)
+        if kind is not None:
+            found = read_score_file(path, source.text(), kind, self._label)
+            tags = (found.tag,) if found.tag else ()
+            label = self._label if found.labelled and self.rules.measures else None
+            matrices = tuple(found.matrices)
+            return Part(path, "scores", tags, matrices, named=not found.unnamed, taken_as=label)
+        run = run_in(source, self._contenders, self.threads)
+        with self._lock:
+            scorer = self._scorer
+        topics, scores = scorer.score(run)
+        rows = [
+            ScoreMatrix(str(measure), ("",), tuple(topics), values[None, :])
+            for measure, values in scores.items()
+        ]
+        unknown = len(run.topics) - len(topics)
+        return Part(path, "run", run.tags, tuple(rows), unknown, named=False)
