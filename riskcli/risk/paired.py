@@ -106,8 +106,8 @@ class Paired:
         """TRisk = URisk / SE(URisk) (SIGIR'14, Eq. 10); 0 for a run equal to the baseline."""
         return ratio_to_error(self.urisk(alpha), self.urisk_se(alpha))
 
-    def weighted(self, alpha: float) -> Floats:
-        """w, run by topic."""
+    def weighted(self, alpha: float | Floats) -> Floats:
+        """w, run by topic; each cell may have an alpha of its own."""
         return np.where(self.delta < 0, (1 + alpha) * self.delta, self.delta)
 
 

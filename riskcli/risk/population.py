@@ -67,11 +67,7 @@ class Population:
     @property
     def z(self) -> Floats:
         """z_ij = (x_ij - e_ij) / sqrt(e_ij), 0 where e_ij = 0 (SIGIR'16, below Eq. 5)."""
-        expected = self.expected
-        departure = without_rounding(self.scores - expected, expected)
-        z: Floats = np.zeros_like(departure)
-        np.divide(departure, np.sqrt(expected), out=z, where=expected > 0)
-        return z
+        return standardised(self.scores, self.expected)
 
     @cached_property
     def _above_and_below(self) -> tuple[Floats, Floats]:
@@ -100,7 +96,25 @@ class Population:
 
     def georisk(self, alpha: float) -> Floats:
         """GeoRisk = sqrt(S_i / c * Phi(ZRisk_i / c)) (SIGIR'16, Eq. 7)."""
-        return np.asarray(np.sqrt(self.mean * ndtr(self.zrisk(alpha) / self.topics)))
+        return georisk_of(self.mean, self.zrisk(alpha) / self.topics)
+
+
+def standardised(scores: Floats, expected: Floats) -> Floats:
+    """z = (x - e) / sqrt(e), 0 where e = 0 (SIGIR'16, below Eq. 5)."""
+    departure = without_rounding(scores - expected, expected)
+    z: Floats = np.zeros_like(departure)
+    np.divide(departure, np.sqrt(expected), out=z, where=expected > 0)
+    return z
+
+
+def shortfalls_weighted(z: Floats, alpha: float) -> Floats:
+    """What each z adds to ZRisk: 1 + alpha times itself where it is below 0."""
+    return np.where(z < 0, (1 + alpha) * z, z)
+
+
+def georisk_of(mean: Floats, zeta: Floats) -> Floats:
+    """GeoRisk from the mean score S_i / c and from ZRisk_i / c (SIGIR'16, Eq. 7)."""
+    return np.asarray(np.sqrt(mean * ndtr(zeta)))
 
 
 def without_rounding(departure: Floats, expected: Floats) -> Floats:

@@ -26,7 +26,7 @@ class SmoothPaired(Paired):
 
     smooth: Cubic
 
-    def weighted(self, alpha: float) -> Floats:  # noqa: ARG002
+    def weighted(self, alpha: float | Floats) -> Floats:  # noqa: ARG002
         """w = s(delta), run by topic."""
         return self.smooth(self.delta)
 
