@@ -21,7 +21,8 @@ import riskcli
 from riskcli.analyses.significance.pairs import compare_all, randomised_tukey_hsd
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.inference import Inference, Significance
+from riskcli.risk.inference import Inference
+from riskcli.risk.options import Significance
 
 Floats = NDArray[np.float64]
 Sampler = Callable[[np.random.Generator, int], Floats]

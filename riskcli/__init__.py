@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from riskcli.core.errors import InputError, RiskevalError, UsageError
     from riskcli.effectiveness.names import parse_measure
     from riskcli.effectiveness.scoring import Scorer
-    from riskcli.risk.inference import Significance
-    from riskcli.risk.table import Options
+    from riskcli.risk.options import Options, Significance
     from riskcli.scores.evaluation import Evaluation, evaluate
     from riskcli.scores.frames import (
         qrels_from_frame,
@@ -63,7 +62,7 @@ _HOMES = {
     "RiskTable": "riskcli.analyses.score.analysis",
     "risk_table": "riskcli.analyses.score.analysis",
     "Significance": "riskcli.risk.inference",
-    "Options": "riskcli.risk.table",
+    "Options": "riskcli.risk.options",
     "Sweep": "riskcli.analyses.sweep.analysis",
     "alpha_sweep": "riskcli.analyses.sweep.analysis",
     "TopicTable": "riskcli.analyses.topics.analysis",

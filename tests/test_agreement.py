@@ -13,6 +13,7 @@ from scipy import stats
 
 from riskcli import Options, UsageError, ranking_agreement
 from riskcli.analyses.agree.coefficients import kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.core.choices import Loss
 from tests import reference
 from tests.console import on_terminal
 from tests.program import SAMPLES, riskeval
@@ -91,7 +92,7 @@ def test_a_wrong_persistence_is_refused(persistence: float) -> None:
 
 @settings(max_examples=40)
 @given(score_values(min_runs=3), st.sampled_from(["linear", "smooth"]))
-def test_agreement_is_over_runs_that_both_rank(values: Floats, loss: str) -> None:
+def test_agreement_is_over_runs_that_both_rank(values: Floats, loss: Loss) -> None:
     found = ranking_agreement(named(values), "r0", options=Options(loss=loss))
     frame = found.to_frame()
     kinds = len(found.rankings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
+from riskcli.core.choices import Correction
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
@@ -312,7 +314,7 @@ def test_too_few_swaps_are_refused() -> None:
 # ---------------------------------------------------------------- corrections
 
 
-HAND_WORKED = {  # p of four tests, worked by hand
+HAND_WORKED: dict[Correction, list[float]] = {  # p of four tests, worked by hand
     "none": [0.01, 0.04, 0.03, 0.005],
     "bonferroni": [0.04, 0.16, 0.12, 0.02],
     "holm": [0.03, 0.06, 0.06, 0.02],  # 4*.005, 3*.01, 2*.03, max(.06, 1*.04)
@@ -321,7 +323,7 @@ HAND_WORKED = {  # p of four tests, worked by hand
 
 
 @pytest.mark.parametrize("method", HAND_WORKED)
-def test_corrections_worked_by_hand(method: str) -> None:
+def test_corrections_worked_by_hand(method: Correction) -> None:
     adjusted, size = adjust(np.array([0.01, 0.04, 0.03, 0.005]), method)
     assert adjusted == pytest.approx(HAND_WORKED[method])
     assert size == 4
@@ -330,7 +332,7 @@ def test_corrections_worked_by_hand(method: str) -> None:
 @given(st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_equal_their_definitions(p: list[float | None]) -> None:
     values = np.array([np.nan if v is None else v for v in p])
-    definitions = {
+    definitions: dict[Correction, Callable[[list[float | None]], list[float | None]]] = {
         "holm": reference.holm,
         "bonferroni": reference.bonferroni,
         "bh": reference.benjamini_hochberg,

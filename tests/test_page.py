@@ -200,7 +200,7 @@ def test_scores_below_zero_have_no_zrisk(browser: Any, tmp_path: Path) -> None:
 
 
 def test_distributions_are_those_of_scipy(browser: Any) -> None:
-    source = ROOT / "riskcli" / "report" / "page" / "statistics.js"
+    source = ROOT / "riskcli" / "page" / "statistics.js"
     with tab(browser) as page:
         page.page.add_script_tag(content=source.read_text(encoding="utf-8"))
         x = np.linspace(-9, 9, 181).tolist()

@@ -9,7 +9,8 @@ import pytrec_eval
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.effectiveness.ranking import Precision, contenders, rank
+from riskcli.core.choices import Precision
+from riskcli.effectiveness.ranking import contenders, rank
 from riskcli.trec.runs import joined, parse_run
 from tests import reference
 from tests.trec_text import STRANGE_IDS, make_run

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from riskcli import Evaluation, Options, Rules, evaluate, risk_table
-from riskcli.effectiveness.ranking import Precision
+from riskcli.core.choices import Precision
 from tests.shared_data import shared as shared_file
 
 Cells = dict[str, str]

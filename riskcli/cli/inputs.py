@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.cli.gathering import PATH, Command, gathered
+from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, words
 from riskcli.scores.files import INPUT_FORMATS
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Files:
 
     runs: tuple[Path, ...]
     qrels: Path | None
-    run_names: str
+    run_names: RunNames
     input_format: str | None
     max_bytes: int
     jobs: int | None
@@ -35,10 +36,10 @@ class Inputs(Files):
     """Which runs and judgements to read, and how scores are made of them."""
 
     measures: tuple[str, ...]
-    topics: str
+    topics: TopicRule
     max_grade: str
-    score_precision: str
-    on_error: str
+    score_precision: Precision
+    on_error: OnError
     exit_zero: bool
 
     def rules(self) -> Rules:
@@ -47,11 +48,11 @@ class Inputs(Files):
 
         return Rules(
             measures=_split_measures(self.measures),
-            topics=self.topics,  # type: ignore[arg-type]
+            topics=self.topics,
             max_grade=None if self.max_grade == "auto" else int(self.max_grade),
-            score_precision=self.score_precision,  # type: ignore[arg-type]
+            score_precision=self.score_precision,
             run_names=self.run_names,
-            on_error=self.on_error,  # type: ignore[arg-type]
+            on_error=self.on_error,
             max_bytes=self.max_bytes,
             input_format=self.input_format,
         )
@@ -133,7 +134,7 @@ _SCORING = [
     ),
     click.option(
         "--topics",
-        type=click.Choice(["relevant", "judged", "common"]),
+        type=click.Choice(words(TopicRule)),
         default="relevant",
         show_default=True,
         help="Which topics count: those of the qrels with a relevant document, all of the qrels, "
@@ -148,14 +149,14 @@ _SCORING = [
     ),
     click.option(
         "--score-precision",
-        type=click.Choice(["single", "double"]),
+        type=click.Choice(words(Precision)),
         default="single",
         show_default=True,
         help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
     ),
     click.option(
         "--on-error",
-        type=click.Choice(["stop", "skip"]),
+        type=click.Choice(words(OnError)),
         default="stop",
         show_default=True,
         help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
@@ -165,7 +166,7 @@ _SCORING = [
 _READING = [
     click.option(
         "--run-names",
-        type=click.Choice(["auto", "tag", "file"]),
+        type=click.Choice(words(RunNames)),
         default="auto",
         show_default=True,
         help="Name runs by their tags or their files; auto takes tags that are distinct.",

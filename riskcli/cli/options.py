@@ -16,11 +16,21 @@ from riskcli.cli.inputs import Files as Files
 from riskcli.cli.inputs import Inputs as Inputs
 from riskcli.cli.inputs import file_options as file_options
 from riskcli.cli.inputs import input_options as input_options
+from riskcli.core.choices import (
+    DEFAULT_BASELINE,
+    Convention,
+    Correction,
+    Family,
+    Loss,
+    Pool,
+    PopulationRule,
+    Test,
+    words,
+)
 from riskcli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from riskcli.risk.inference import Significance
-    from riskcli.risk.table import Options
+    from riskcli.risk.options import Options, Significance
 
 
 @dataclass(frozen=True)
@@ -30,20 +40,20 @@ class Against:
     baselines: tuple[str, ...]
     alphas: tuple[tuple[float, ...], ...]
     alpha_hats: tuple[tuple[float, ...], ...]
-    loss: str
-    convention: str
-    pool: str
-    population: str | None
+    loss: Loss
+    convention: Convention
+    pool: Pool
+    population: PopulationRule | None
     gamma: float
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The baselines asked for, or the mean run."""
-        return self.baselines or ("@mean",)
+        return self.baselines or (DEFAULT_BASELINE,)
 
     def significance(self) -> Significance:
         """The level of tests and intervals."""
-        from riskcli.risk.inference import Significance
+        from riskcli.risk.options import Significance
 
         return Significance(gamma=self.gamma)
 
@@ -52,18 +62,18 @@ class Against:
 
         Where alphas are `swept` they belong to the linear loss, whatever else is shown beside it.
         """
-        from riskcli.risk.table import Options
+        from riskcli.risk.options import Options
 
         if not swept and self.loss != "linear" and (self.alphas or self.alpha_hats):
             raise UsageError(f"--loss {self.loss} has no alpha: leave out --alpha or --loss")
         return Options(
             baselines=tuple((added or {}).get(name, name) for name in self.wanted),
             pool=self.pool,
-            population=self.population,  # type: ignore[arg-type]
+            population=self.population,
             alphas=self._chosen_alphas() or (1.0,),
             significance=self.significance(),
             loss=self.loss,
-            convention=self.convention,  # type: ignore[arg-type]
+            convention=self.convention,
         )
 
     def _chosen_alphas(self) -> tuple[float, ...]:
@@ -81,21 +91,21 @@ class Against:
 class Comparing(Against):
     """What runs are compared with, and how it is tested."""
 
-    test: str
-    correction: str
-    family: str
+    test: Test
+    correction: Correction
+    family: Family
     swaps: int
     seed: int
 
     def significance(self) -> Significance:
         """How differences are tested."""
-        from riskcli.risk.inference import Significance
+        from riskcli.risk.options import Significance
 
         return Significance(
             gamma=self.gamma,
-            test=self.test,  # type: ignore[arg-type]
+            test=self.test,
             correction=self.correction,
-            family=self.family,  # type: ignore[arg-type]
+            family=self.family,
             swaps=self.swaps,
             seed=self.seed,
         )
@@ -128,7 +138,7 @@ _AGAINST_OPTIONS = [
     ),
     click.option(
         "--loss",
-        type=click.Choice(["linear", "smooth", "smooth:fit"]),
+        type=click.Choice(words(Loss)),
         default="linear",
         show_default=True,
         help="How much a gain or loss counts: losses 1 + alpha times, or a smooth cubic (ECIR'20) "
@@ -136,14 +146,14 @@ _AGAINST_OPTIONS = [
     ),
     click.option(
         "--convention",
-        type=click.Choice(["plain", "minus"]),
+        type=click.Choice(words(Convention)),
         default="plain",
         show_default=True,
         help="minus turns the signs of the risk measures: higher is riskier (ECIR'20).",
     ),
     click.option(
         "--pool",
-        type=click.Choice(["mean", "median", "max", "min", "each"]),
+        type=click.Choice(words(Pool)),
         default="mean",
         show_default=True,
         help="How a set of baselines becomes one score a topic; each: every one in turn, "
@@ -151,7 +161,7 @@ _AGAINST_OPTIONS = [
     ),
     click.option(
         "--population",
-        type=click.Choice(["all", "baselines"]),
+        type=click.Choice(words(PopulationRule)),
         help="Whose totals ZRisk and GeoRisk expect scores from: all runs, or the named baselines "
         "and the run itself. [default: all; baselines where two or more are named]",
     ),
@@ -166,7 +176,7 @@ _AGAINST_OPTIONS = [
 _TEST_OPTIONS = [
     click.option(
         "--test",
-        type=click.Choice(["jackknife", "swap"]),
+        type=click.Choice(words(Test)),
         default="jackknife",
         show_default=True,
         help="Test of ZRisk and GeoRisk: delete-one-topic jackknife, or label swaps "
@@ -174,14 +184,14 @@ _TEST_OPTIONS = [
     ),
     click.option(
         "--correction",
-        type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+        type=click.Choice(words(Correction)),
         default="holm",
         show_default=True,
         help="Correction of p-values for the number of tests.",
     ),
     click.option(
         "--family",
-        type=click.Choice(["column", "all"]),
+        type=click.Choice(words(Family)),
         default="column",
         show_default=True,
         help="What is corrected together: the runs of one column, or the whole table.",

@@ -6,14 +6,13 @@ Score descending, then docno descending by bytes; the rank column of the file pl
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import Precision
 from riskcli.trec.runs import Run
 
-Precision = Literal["single", "double"]
 Lines = NDArray[np.intp]
 
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
+from riskcli.core.choices import Precision
 from riskcli.core.errors import UsageError
 from riskcli.effectiveness.err import expected_reciprocal_rank
 from riskcli.effectiveness.judged import Judged
 from riskcli.effectiveness.names import Measure
-from riskcli.effectiveness.ranking import Precision, ranked
+from riskcli.effectiveness.ranking import ranked
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
 

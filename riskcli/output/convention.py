@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import Convention
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Block, Convention, Flags
+from riskcli.risk.table import Block, Flags
 
 Floats = NDArray[np.float64]
 

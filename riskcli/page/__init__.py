@@ -21,7 +21,7 @@ from riskcli.core.version import __version__
 from riskcli.output.escape import html, script_json
 from riskcli.output.html import as_html
 from riskcli.page.data import page_data
-from riskcli.risk.table import Options
+from riskcli.risk.options import Options
 from riskcli.scores.matrix import ScoreMatrix
 
 SCRIPTS = (

@@ -40,7 +40,7 @@ def report(
 
     evaluation = inputs.evaluate([*comparing.wanted, *also])
     options = comparing.options(evaluation.added)
-    table = risk_table(evaluation.matrices, options.baselines, options=options).sorted_by()
+    table = risk_table(evaluation.matrices, options.wanted, options=options).sorted_by()
     table = based_on(table, evaluation, default_baseline_note(comparing))
     further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
     plans = [
@@ -48,7 +48,7 @@ def report(
         *(
             replace(options, baselines=(name,), population=None)
             for name in further
-            if (name,) != options.baselines
+            if (name,) != options.wanted
         ),
     ]
     tell(table.notes, inputs.quiet)

@@ -18,7 +18,8 @@ from riskcli.output.escape import visible
 from riskcli.output.result import tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Options, comparisons
+from riskcli.risk.options import Options
+from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 Numbers = NDArray[np.float64] | NDArray[np.int64]

@@ -12,7 +12,8 @@ from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note, counted
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.table import Options, comparisons
+from riskcli.risk.options import Options
+from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 Floats = NDArray[np.float64]

@@ -26,7 +26,7 @@ def draw(request: Request) -> Any:
     rows = request.chosen(_MOST, without=request.comparison.baseline.own_row)
     names = [request.matrix.runs[row] for row in rows]
     table = topic_table(
-        [request.matrix], names, request.options.baselines, options=request.options, order="topic"
+        [request.matrix], names, request.options.wanted, options=request.options, order="topic"
     )
     topics = list(request.matrix.topics)
     width = request.width or max(240, min(_STEP * len(topics), 1100))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import PopulationRule
 from riskcli.core.errors import UsageError
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.losses import Cubic, chosen_cubic
@@ -18,7 +18,6 @@ from riskcli.risk.population import Population
 from riskcli.risk.smooth import SmoothPaired, SmoothPopulation
 
 Floats = NDArray[np.float64]
-PopulationRule = Literal["all", "baselines"]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import Correction
+
 Floats = NDArray[np.float64]
 
 
@@ -36,13 +38,13 @@ def uncorrected(p: Floats) -> Floats:
     return p
 
 
-CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+CORRECTIONS: dict[Correction, Callable[[Floats], Floats]] = {
     "holm": holm,
     "bonferroni": bonferroni,
     "bh": benjamini_hochberg,
     "none": uncorrected,
 }
-CORRECTION_TITLES = {
+CORRECTION_TITLES: dict[str, str] = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "bh": "Benjamini-Hochberg",
@@ -50,7 +52,7 @@ CORRECTION_TITLES = {
 }
 
 
-def adjust(p: Floats, method: str) -> tuple[Floats, int]:
+def adjust(p: Floats, method: Correction) -> tuple[Floats, int]:
     """The adjusted p-values and the size of the family; a NaN is no test and stays NaN."""
     tested = np.isfinite(p)
     adjusted = np.full_like(p, np.nan)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,36 +11,15 @@ from scipy.special import stdtrit
 
 from riskcli.core.errors import UsageError
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.correction import CORRECTIONS
 from riskcli.risk.jackknife import Jackknife
+from riskcli.risk.options import Significance
 from riskcli.risk.paired import ratio_to_error, two_sided_p
-from riskcli.risk.swap import LEAST_SWAPS, swap_p_values
+from riskcli.risk.swap import swap_p_values
 
 Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 """A difference and an error both below this, at the scale of the scores, are rounding."""
-
-
-@dataclass(frozen=True)
-class Significance:
-    """How differences are tested: level, test of ZRisk and GeoRisk, correction and its family."""
-
-    gamma: float = 0.05
-    test: Literal["jackknife", "swap"] = "jackknife"
-    correction: str = "holm"
-    family: Literal["column", "all"] = "column"
-    swaps: int = LEAST_SWAPS
-    seed: int = 20161
-
-    def __post_init__(self) -> None:
-        if not 0 < self.gamma < 1:
-            raise UsageError(f"gamma is {self.gamma}, expected a number between 0 and 1")
-        if self.correction not in CORRECTIONS:
-            known = ", ".join(CORRECTIONS)
-            raise UsageError(f"correction is {self.correction!r}, expected one of {known}")
-        if self.swaps < LEAST_SWAPS:
-            raise UsageError(f"found {self.swaps} swaps, expected at least {LEAST_SWAPS}")
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import Loss, check_words
 from riskcli.core.errors import UsageError
 
 Floats = NDArray[np.float64]
 
-LINEAR, SMOOTH, SMOOTH_FIT = LOSSES = ("linear", "smooth", "smooth:fit")
+LINEAR: Loss = "linear"
+SMOOTH: Loss = "smooth"
+SMOOTH_FIT: Loss = "smooth:fit"
 FALLING_LOSS = "the fitted loss falls somewhere, so that a larger gain counts for less there"
 _AT_FENCES = 0.05
 _WHISKER = 1.5
@@ -69,8 +72,7 @@ def fences(differences: Floats) -> tuple[float, float]:
 
 def chosen_cubic(loss: str, differences: Floats) -> Cubic | None:
     """The cubic of that loss (None: linear); `smooth:fit` is fitted to the differences."""
-    if loss not in LOSSES:
-        raise UsageError(f"loss is {loss!r}, expected one of {', '.join(LOSSES)}")
+    check_words(loss=(loss, Loss))
     if loss == SMOOTH_FIT:
         return through_fences(*fences(differences))
     return PUBLISHED if loss == SMOOTH else None

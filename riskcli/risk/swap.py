@@ -14,7 +14,6 @@ from riskcli.risk.influence import Influence, influence, influence_error
 
 Floats = NDArray[np.float64]
 
-LEAST_SWAPS = 9_999
 _CELLS_AT_ONCE = 2_000_000
 _ROUNDING = 1e-10
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import Convention, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs, refuse_virtual_names
 from riskcli.risk.cautions import cautions
-from riskcli.risk.comparison import Comparison, PopulationRule, population_rule, with_loss
+from riskcli.risk.comparison import Comparison, population_rule, with_loss
 from riskcli.risk.correction import adjust
-from riskcli.risk.inference import Inference, Significance
-from riskcli.risk.losses import LINEAR, LOSSES, Cubic
+from riskcli.risk.inference import Inference
+from riskcli.risk.losses import LINEAR, Cubic
 from riskcli.risk.measures import all_columns, measures
+from riskcli.risk.options import Options, Significance
 from riskcli.scores.matrix import ScoreMatrix
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.str_]
-Convention = Literal["plain", "minus"]
-CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
 
 @dataclass(frozen=True)
@@ -64,33 +63,6 @@ class Block:
         )
 
 
-@dataclass(frozen=True)
-class Options:
-    """What is compared with what, and how it is tested."""
-
-    baselines: tuple[str, ...] = ("@mean",)
-    pool: str = "mean"
-    population: PopulationRule | None = None
-    alphas: tuple[float, ...] = (1.0,)
-    significance: Significance = field(default_factory=Significance)
-    loss: str = LINEAR
-    convention: Convention = "plain"
-
-    def __post_init__(self) -> None:
-        for alpha in self.alphas:
-            if not (np.isfinite(alpha) and alpha >= 0):
-                raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
-        for name, known in (("loss", LOSSES), ("convention", CONVENTIONS)):
-            if getattr(self, name) not in known:
-                found = getattr(self, name)
-                raise UsageError(f"{name} is {found!r}, expected one of {', '.join(known)}")
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """The alphas to compute at: one, that nothing looks at, where the loss is smooth."""
-        return self.alphas if self.loss == LINEAR else (0.0,)
-
-
 def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list[Note]]:
     """The blocks of one score matrix, and what to keep in mind when reading them."""
     blocks: list[Block] = []
@@ -119,9 +91,9 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
         raise UsageError("the score matrix is empty")
     matrix.check_finite()
     refuse_virtual_names(matrix.runs)
-    named = named_rows(matrix.runs, options.baselines)
+    named = named_rows(matrix.runs, options.wanted)
     rule = population_rule(options.population, named)
-    baselines = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
+    baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool)
     return [
         with_loss(Comparison(matrix.values, baseline, rule, named), options.loss)
         for baseline in baselines
@@ -130,7 +102,7 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
 
 def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
     """The rows of all runs that the baselines name."""
-    names = [name for name in wanted if not name.startswith("@")]
+    names = [name for name in wanted if not is_virtual(name)]
     return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
 
 

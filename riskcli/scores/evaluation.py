@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from riskcli.core.choices import VIRTUAL_BASELINES, TopicRule
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.names import canonical_name, split_names, unanswered_score
-from riskcli.risk.baselines import VIRTUAL
-from riskcli.scores.matrix import ScoreMatrix, TopicRule, join
+from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.trec.discovery import find_files
 from riskcli.trec.names import name_runs, refuse_virtual_name
@@ -129,7 +129,7 @@ def _with_baseline_files(
     paths = {
         baseline: Path(baseline)
         for baseline in baselines
-        if baseline not in known and baseline not in VIRTUAL and Path(baseline).is_file()
+        if baseline not in known and baseline not in VIRTUAL_BASELINES and Path(baseline).is_file()
     }
     if not paths:
         return named, {}, notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from riskcli.core.order import natural_key, naturally
 
 if TYPE_CHECKING:
     import pandas as pd
-
-TopicRule = Literal["relevant", "judged", "common"]
 
 
 @dataclass(frozen=True)

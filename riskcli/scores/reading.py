@@ -9,6 +9,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
+from riskcli.core.choices import (
+    OnError,
+    Precision,
+    RunNames,
+    TopicRule,
+    check_word,
+    check_words,
+)
 from riskcli.core.errors import InputError, RiskevalError
 from riskcli.effectiveness.names import (
     DEFAULT_MEASURES,
@@ -17,10 +25,11 @@ from riskcli.effectiveness.names import (
     parse_measures,
     split_names,
 )
-from riskcli.effectiveness.ranking import Precision, contenders
+from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
+from riskcli.scores.files import INPUT_FORMATS
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_score_file
-from riskcli.scores.matrix import ScoreMatrix, TopicRule
+from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import Run, run_in
@@ -35,11 +44,21 @@ class Rules:
     topics: TopicRule = "relevant"
     max_grade: int | None = WEB_TRACK_MAX_GRADE
     score_precision: Precision = "single"
-    run_names: str = "auto"
-    on_error: Literal["stop", "skip"] = "stop"
+    run_names: RunNames = "auto"
+    on_error: OnError = "stop"
     max_bytes: int = MAX_BYTES
     input_format: str | None = None
     """What every file is, where content shall not tell."""
+
+    def __post_init__(self) -> None:
+        check_words(
+            topics=(self.topics, TopicRule),
+            score_precision=(self.score_precision, Precision),
+            run_names=(self.run_names, RunNames),
+            on_error=(self.on_error, OnError),
+        )
+        if self.input_format is not None:
+            check_word("input_format", self.input_format, INPUT_FORMATS)
 
     def settings(self) -> dict[str, Any]:
         """The rules that a number can depend on, as machine formats record them."""

@@ -22,7 +22,8 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Options, comparisons
+from riskcli.risk.options import Options
+from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:

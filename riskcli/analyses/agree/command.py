@@ -50,7 +50,7 @@ def agree(
     options = against.options(evaluation.added, swept=True)
     found = ranking_agreement(
         evaluation.matrices,
-        options.baselines,
+        options.wanted,
         options=options,
         of=of,
         persistence=persistence,

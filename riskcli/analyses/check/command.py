@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from riskcli.cli.options import Inputs, Output, input_options, output_options
+from riskcli.core.choices import Correction, words
 
 FORMATS = ("table", "json", "jsonl", "tsv", "csv", "markdown", "junit", "github")
 
@@ -80,7 +81,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 @click.option("--gamma", type=float, default=0.05, show_default=True, help="Level of the tests.")
 @click.option(
     "--correction",
-    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+    type=click.Choice(words(Correction)),
     default="holm",
     show_default=True,
     help="Correction over the policy's tests and all candidates.",
@@ -109,7 +110,7 @@ def check(
     rules: tuple[str, ...],
     alpha: float,
     gamma: float,
-    correction: str,
+    correction: Correction,
     detect: float | None,
     worst: int,
     reports: tuple[tuple[str, Path], ...],
@@ -126,7 +127,7 @@ def check(
     from riskcli.analyses.check.publish import publish
     from riskcli.analyses.check.sources import with_baseline
     from riskcli.cli.notes import tell
-    from riskcli.risk.inference import Significance
+    from riskcli.risk.options import Significance
     from riskcli.scores.evaluation import based_on
 
     form = output.chosen_format(FORMATS)

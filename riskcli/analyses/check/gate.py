@@ -23,8 +23,8 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
-from riskcli.risk.inference import Significance
-from riskcli.risk.table import Block, Options, risk_blocks
+from riskcli.risk.options import Options, Significance
+from riskcli.risk.table import Block, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (

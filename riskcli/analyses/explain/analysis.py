@@ -18,7 +18,8 @@ from riskcli.risk.comparison import Comparison, population_rule
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Block, Options, named_rows, require_plain, risk_blocks
+from riskcli.risk.options import Options
+from riskcli.risk.table import Block, named_rows, require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
@@ -104,7 +105,7 @@ def explain_run(
         verdict=_verdict(blocks[0], measure, row, options),
         topics=_worst_topics(matrix, comparison, measure, alpha, row, worst),
         reference_title="expected" if measure.nonnegative else "baseline",
-        settings={"run": run, "of": of, "alpha": alpha, "baselines": list(options.baselines)},
+        settings={"run": run, "of": of, "alpha": alpha, "baselines": list(options.wanted)},
         notes=tuple(notes),
     )
 
@@ -117,8 +118,8 @@ def _explainable(name: str) -> RiskMeasure:
 
 
 def _comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
-    named = named_rows(matrix.runs, options.baselines)
-    (baseline,) = choose_baselines(matrix.runs, matrix.values, options.baselines, options.pool)
+    named = named_rows(matrix.runs, options.wanted)
+    (baseline,) = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool)
     return Comparison(matrix.values, baseline, population_rule(options.population, named), named)
 
 

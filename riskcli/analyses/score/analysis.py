@@ -18,7 +18,8 @@ from riskcli.output.convention import MINUS, turned
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measures import all_columns, measure_ids
-from riskcli.risk.table import Block, Options, risk_blocks
+from riskcli.risk.options import Options
+from riskcli.risk.table import Block, risk_blocks
 from riskcli.scores.evaluation import Evaluation, based_on
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -161,7 +162,7 @@ def described(options: Options) -> dict[str, Any]:
     """The options as machine formats record them."""
     significance = options.significance
     found: dict[str, Any] = {
-        "baselines": list(options.baselines),
+        "baselines": list(options.wanted),
         "pool": options.pool,
         "population": options.population or "auto",
         "alphas": list(options.alphas) if options.loss == LINEAR else None,

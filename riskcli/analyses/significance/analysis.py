@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from riskcli.analyses.base import Shown
 from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
+from riskcli.core.choices import Correction
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, Value, tidy
@@ -20,10 +21,10 @@ from riskcli.risk.baselines import Baseline
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
-from riskcli.risk.inference import Significance
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Options, flags, rank, require_plain, risk_blocks
+from riskcli.risk.options import Options, Significance
+from riskcli.risk.table import flags, rank, require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
@@ -136,8 +137,8 @@ def _all_pairs(
         raise UsageError(f"{measure.title} needs scores of at least 0")
     assert measure.deviations is not None
     values = measure.values(comparison, alpha)
-    known = correction if correction != TUKEY else "none"
-    pairs = compare_all(values, measure.deviations(comparison, alpha), plan.gamma, known)
+    adjusting: Correction = "none" if correction == TUKEY else plan.correction
+    pairs = compare_all(values, measure.deviations(comparison, alpha), plan.gamma, adjusting)
     if measure.nonnegative:
         pairs = _without_empty_runs(pairs, matrix, plan)
     if correction == TUKEY:
@@ -249,7 +250,7 @@ def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -
         "tukey": tukey,
     }
     if between == "baseline":
-        described |= {"baselines": list(options.baselines), "pool": options.pool}
+        described |= {"baselines": list(options.wanted), "pool": options.pool}
     if tukey or plan.test == "swap":
         described |= {"replicates": plan.swaps, "seed": plan.seed}
     return described

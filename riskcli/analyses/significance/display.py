@@ -8,7 +8,7 @@ from riskcli.analyses.significance.analysis import TUKEY, PairTable, Significanc
 from riskcli.core.notes import counted
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark
 from riskcli.risk.correction import CORRECTION_TITLES
-from riskcli.risk.inference import Significance
+from riskcli.risk.options import Significance
 from riskcli.risk.table import rank
 
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from riskcli.core.choices import Correction
 from riskcli.risk.correction import adjust
 from riskcli.risk.paired import ratio_to_error, two_sided_p
 from riskcli.risk.table import Flags, flags
@@ -43,7 +44,7 @@ class Pairs:
         return [(int(self.first[place]), int(self.second[place])) for place in told_apart]
 
 
-def compare_all(values: Floats, deviations: Floats, gamma: float, correction: str) -> Pairs:
+def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Correction) -> Pairs:
     """Each run against each later one, from what every topic adds to each run's value.
 
     `deviations` are a statistic's deviations by topic (rows sum to 0): x - mean for a mean, the

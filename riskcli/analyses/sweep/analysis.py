@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from riskcli.analyses.base import Shown
 from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
 from riskcli.analyses.sweep.events import Event, events
+from riskcli.core.choices import Convention
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
@@ -25,8 +26,9 @@ from riskcli.risk.crossings import Span
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measure_ids, measures
+from riskcli.risk.options import Options
 from riskcli.risk.paired import two_sided_p
-from riskcli.risk.table import Convention, Options, comparisons, rank
+from riskcli.risk.table import comparisons, rank
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ def sweep(
     if not against.alphas and not against.alpha_hats:
         options = replace(options, alphas=DEFAULT_ALPHAS)
     found = alpha_sweep(
-        evaluation.matrices, options.baselines, options=options, between=between or (), of=of
+        evaluation.matrices, options.wanted, options=options, between=between or (), of=of
     )
     found = based_on(found, evaluation, default_baseline_note(against))
     tell(found.notes, inputs.quiet)

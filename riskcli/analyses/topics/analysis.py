@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from riskcli.analyses.base import Shown
 from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
 from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
+from riskcli.core.choices import Convention
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS, negative
@@ -22,7 +23,8 @@ from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Convention, Options, comparisons
+from riskcli.risk.options import Options
+from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:

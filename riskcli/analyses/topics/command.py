@@ -62,7 +62,7 @@ def topics(
     table = topic_table(
         evaluation.matrices,
         names,
-        options.baselines,
+        options.wanted,
         options=options,
         order=order,  # type: ignore[arg-type]
     )

@@ -1,0 +1,53 @@
+"""Every choice between words, declared once: the library checks it, the command line offers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+from riskcli.core.errors import UsageError, nearest
+
+TopicRule = Literal["relevant", "judged", "common"]
+"""Topics of the qrels with a relevant document, all of the qrels, or those every run answers."""
+Precision = Literal["single", "double"]
+"""In which scores tie."""
+RunNames = Literal["auto", "tag", "file"]
+OnError = Literal["stop", "skip"]
+Pool = Literal["mean", "median", "max", "min", "each"]
+"""How a set of baselines becomes one score a topic; `each` takes them in turn."""
+PopulationRule = Literal["all", "baselines"]
+Loss = Literal["linear", "smooth", "smooth:fit"]
+Convention = Literal["plain", "minus"]
+Test = Literal["jackknife", "swap"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+Family = Literal["column", "all"]
+Between = Literal["all", "baseline"]
+TopicOrder = Literal["loss", "topic"]
+
+VIRTUAL_MARK = "@"
+VIRTUAL_BASELINES = ("@mean", "@median", "@max", "@min")
+"""Baselines made from the matrix; no run may have a name that begins like theirs."""
+DEFAULT_BASELINE = "@mean"
+
+
+def words(choice: Any) -> tuple[str, ...]:
+    """The words of a choice."""
+    return tuple(get_args(choice))
+
+
+def check_words(**given: tuple[Any, Any]) -> None:
+    """Refuse a value that is not one of its choice's words; `name=(value, choice)`."""
+    for name, (value, choice) in given.items():
+        check_word(name, value, words(choice))
+
+
+def check_word(name: str, value: Any, known: Sequence[str]) -> None:
+    """Refuse a value that is none of the known words, naming them."""
+    if value not in known:
+        hint = nearest(value, known) if isinstance(value, str) else ""
+        raise UsageError(f"{name} is {value!r}, expected one of {', '.join(known)}{hint}")
+
+
+def is_virtual(name: str) -> bool:
+    """Whether a name stands for a virtual baseline, known or not."""
+    return name.startswith(VIRTUAL_MARK)

@@ -1,0 +1,115 @@
+"""What is compared with what, and how it is tested: the options of every analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.choices import (
+    DEFAULT_BASELINE,
+    Convention,
+    Correction,
+    Family,
+    Loss,
+    Pool,
+    PopulationRule,
+    Test,
+    check_words,
+)
+from riskcli.core.errors import UsageError
+
+LEAST_SWAPS = 9_999
+DEFAULT_SEED = 20161
+
+
+@dataclass(frozen=True)
+class Significance:
+    """How differences are tested: level, test of ZRisk and GeoRisk, correction and its family."""
+
+    gamma: float = 0.05
+    """The significance level."""
+    test: Test = "jackknife"
+    correction: Correction = "holm"
+    family: Family = "column"
+    swaps: int = LEAST_SWAPS
+    seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma < 1:
+            raise UsageError(f"gamma is {self.gamma}, expected a number between 0 and 1")
+        check_words(
+            test=(self.test, Test),
+            correction=(self.correction, Correction),
+            family=(self.family, Family),
+        )
+        if self.swaps < LEAST_SWAPS:
+            raise UsageError(f"found {self.swaps} swaps, expected at least {LEAST_SWAPS}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is compared with what, and how it is tested."""
+
+    baselines: tuple[str, ...] = ()
+    """Names of runs, globs, or one virtual baseline; none stands for @mean."""
+    pool: Pool = "mean"
+    population: PopulationRule | None = None
+    alphas: tuple[float, ...] = (1.0,)
+    significance: Significance = field(default_factory=Significance)
+    loss: Loss = "linear"
+    convention: Convention = "plain"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "baselines", as_names(self.baselines))
+        object.__setattr__(self, "alphas", _as_alphas(self.alphas))
+        check_words(
+            pool=(self.pool, Pool),
+            loss=(self.loss, Loss),
+            convention=(self.convention, Convention),
+        )
+        if self.population is not None:
+            check_words(population=(self.population, PopulationRule))
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The baselines named, or the default."""
+        return self.baselines or (DEFAULT_BASELINE,)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The alphas to compute at: one, that nothing looks at, where the loss is smooth."""
+        return self.alphas if self.loss == "linear" else (0.0,)
+
+
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _as_alphas(alphas: Any) -> tuple[float, ...]:
+    """One alpha or several, each a number of at least 0."""
+    values = (alphas,) if isinstance(alphas, int | float) else tuple(alphas)
+    for alpha in values:
+        if not (isinstance(alpha, int | float) and np.isfinite(alpha) and alpha >= 0):
+            raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+    return tuple(float(alpha) for alpha in values)
+
+
+def combined(
+    options: Options | None,
+    baseline: str | Sequence[str] | None = None,
+    alpha: float | Sequence[float] | None = None,
+    default: Options | None = None,
+) -> Options:
+    """The options with the baseline and alpha that were given beside them; never both of one."""
+    if baseline is not None and options is not None and options.baselines:
+        raise UsageError("baselines are named twice: as `baseline` and in the options")
+    chosen = options or default or Options()
+    if baseline is not None:
+        chosen = replace(chosen, baselines=as_names(baseline))
+    if alpha is not None:
+        chosen = replace(chosen, alphas=_as_alphas(alpha))
+    return chosen
