@@ -7,21 +7,33 @@ import gzip
 import hashlib
 import io
 import lzma
+import shutil
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from riskcli import InputError
 from riskcli.trec import source
+from riskcli.trec.archives import ARCHIVES
+from riskcli.trec.qrels import read_qrels
+from riskcli.trec.runs import read_run
 from riskcli.trec.source import load, sha256
 from tests.conftest import Write
 
 TEXT = b"".join(b"1 Q0 doc-%d %d %d.5 tag\n" % (i, i, -i) for i in range(200))
-COMPRESSORS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+}
+MAGIC = {archive.name: archive.magic for archive in ARCHIVES}
 Compress = Callable[[bytes], bytes]
 
 compressed = pytest.mark.parametrize("compress", COMPRESSORS.values(), ids=COMPRESSORS.keys())
@@ -102,6 +114,120 @@ def test_a_flipped_byte_is_noticed(write: Write, compress: Compress) -> None:
     spoilt[len(spoilt) // 2] ^= 0xFF
     with pytest.raises(InputError, match="damaged-archive"):
         load(write("run", bytes(spoilt)))
+
+
+@pytest.mark.parametrize("flipped", ["header", "body", "checksum"])
+@compressed
+def test_a_damaged_later_stream_is_never_dropped(
+    write: Write, compress: Compress, flipped: str
+) -> None:
+    second = bytearray(compress(b"1 Q0 b 2 1 t\n"))
+    place = {"header": 4, "body": len(second) // 2, "checksum": -9}[flipped]
+    if flipped == "header" and second.startswith(b"\x1f\x8b"):
+        place = 2  # the method: the bytes behind it hold a time, which is free
+    second[place] ^= 1
+    path = write("run", compress(b"1 Q0 a 1 2 t\n") + bytes(second))
+    with pytest.raises(InputError, match="damaged-archive"):
+        load(path)
+    with pytest.raises(InputError, match="damaged-archive"):
+        read_run(path)
+    with pytest.raises(InputError, match="damaged-archive"):
+        read_qrels(path)
+
+
+@pytest.mark.parametrize("zeros", [4, 8, 400_000])
+def test_padding_between_and_behind_xz_streams_is_allowed(write: Write, zeros: int) -> None:
+    padding = bytes(zeros)
+    archive = lzma.compress(TEXT) + padding + lzma.compress(b"end\n") + padding
+    assert load(write("run", archive)) == TEXT + b"end\n"
+
+
+@pytest.mark.parametrize("zeros", [1, 400_001])
+def test_a_gzip_file_may_end_with_zeros(write: Write, zeros: int) -> None:
+    assert load(write("run", gzip.compress(TEXT) + bytes(zeros))) == TEXT
+
+
+BEHIND: dict[str, tuple[Compress, bytes]] = {
+    "xz, odd padding": (lzma.compress, bytes(3)),
+    "xz, odd padding between": (lzma.compress, bytes(5) + lzma.compress(TEXT)),
+    "xz, text": (lzma.compress, b"1 Q0 a 1 2 t\n"),
+    "xz, text behind padding": (lzma.compress, bytes(4) + b"text"),
+    "xz, half a magic number": (lzma.compress, b"\xfd7zX"),
+    "bzip2, zeros": (bz2.compress, bytes(4)),
+    "bzip2, text": (bz2.compress, b"1 Q0 a 1 2 t\n"),
+    "bzip2, half a magic number": (bz2.compress, b"BZ"),
+    "gzip, text": (gzip.compress, b"1 Q0 a 1 2 t\n"),
+    "gzip, a stream behind zeros": (gzip.compress, bytes(3) + gzip.compress(TEXT)),
+    "gzip, one byte": (gzip.compress, b"\x1f"),
+    "gzip, a stream of another kind": (gzip.compress, bz2.compress(TEXT)),
+}
+
+
+@pytest.mark.parametrize(("compress", "behind"), BEHIND.values(), ids=BEHIND.keys())
+def test_nothing_else_may_stand_behind_a_stream(
+    write: Write, compress: Compress, behind: bytes
+) -> None:
+    with pytest.raises(InputError, match="damaged-archive"):
+        load(write("run", compress(TEXT) + behind))
+
+
+def test_an_xz_stream_that_asks_for_too_much_memory_is_refused(write: Write) -> None:
+    packed = bytearray(lzma.compress(TEXT))
+    at = packed.index(b"\x21\x01") + 2  # the filter, the size of its property, then the dictionary
+    packed[at] = 38
+    packed[20:24] = zlib.crc32(packed[12:20]).to_bytes(4, "little")
+    with pytest.raises(InputError, match=r"damaged-archive: .*[Mm]emory usage limit"):
+        load(write("run", bytes(packed)))
+
+
+@st.composite
+def spoilt_archives(draw: st.DrawFn) -> tuple[str, bytes]:
+    """One to five streams of one format, with some bytes flipped, cut out or put in."""
+    name = draw(st.sampled_from(list(COMPRESSORS)))
+    texts = draw(st.lists(st.sampled_from([b"", b"1 Q0 a 1 2 t\n", TEXT]), min_size=1, max_size=5))
+    padding = bytes(draw(st.sampled_from([0, 0, 0, 4, 5])))
+    archive = bytearray(b"".join(COMPRESSORS[name](text) + padding for text in texts))
+    for _ in range(draw(st.integers(0, 2))):
+        where = draw(st.integers(0, len(archive) - 1))
+        match draw(st.sampled_from(["flip", "cut out", "cut off", "insert", "zeros"])):
+            case "flip":
+                archive[where] ^= 1 << draw(st.integers(0, 7))
+            case "cut out":
+                del archive[where : where + draw(st.integers(1, 20))]
+            case "cut off":
+                del archive[where:]
+            case "insert":
+                archive[where:where] = draw(st.binary(min_size=1, max_size=8))
+            case _:
+                archive += bytes(4)
+        if not archive:
+            break
+    return name, bytes(archive)
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(spoilt=spoilt_archives())
+def test_spoilt_archives_give_what_the_reference_tool_gives_or_an_error(
+    tmp_path: Path, spoilt: tuple[str, bytes]
+) -> None:
+    name, archive = spoilt
+    tool = shutil.which(name) or pytest.skip(f"{name} is not installed")
+    path = tmp_path / "run"
+    path.write_bytes(archive)
+    told = subprocess.run([tool, "-dc"], input=archive, capture_output=True, check=False)
+    try:
+        text = load(path)
+    except InputError as error:
+        assert error.code in ("damaged-archive", "not-text")
+        assert told.returncode or told.stderr or len(archive) == 0, "the tool has no complaint"
+        return
+    if not archive.startswith(MAGIC[name]):
+        assert text == archive  # not compressed at all, and no run either
+        if archive:
+            with pytest.raises(InputError):
+                read_run(path)
+        return
+    assert (text, told.returncode) == (told.stdout, 0)
 
 
 @compressed

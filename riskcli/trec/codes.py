@@ -20,7 +20,7 @@ class Code:
 _ERRORS = {
     "not-found": "there is no such file",
     "unreadable": "the system does not let the file be read",
-    "damaged-archive": "gzip, bzip2 or xz data that are cut off or spoilt",
+    "damaged-archive": "gzip, bzip2 or xz data that are cut off, spoilt or followed by others",
     "too-large": "the file expands to more than --max-bytes",
     "not-text": "a zip or zstandard archive, or UTF-16 text",
     "empty-file": "nothing but blank lines",

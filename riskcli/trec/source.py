@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import lzma
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from riskcli.core.errors import InputError
+from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, archive_of
 
 MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""
 PIECE = 8 * 2**20
 """Bytes of text that are read at once."""
 
-_Archive = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile
-_ARCHIVES: dict[bytes, tuple[str, Callable[[IO[bytes]], _Archive]]] = {
-    b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
-    b"BZh": ("bzip2", lambda raw: bz2.BZ2File(raw)),
-    b"\xfd7zXZ\x00": ("xz", lambda raw: lzma.LZMAFile(raw)),  # noqa: SIM115
-}
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"\x28\xb5\x2f\xfd": "zstandard-compressed; unpack it first",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
-_LONGEST_MAGIC = max(map(len, _ARCHIVES))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -63,10 +53,9 @@ class Source:
 
     def _read(self) -> Iterator[bytes]:
         with _reported(self.path), self._open() as raw:
-            magic = raw.read(_LONGEST_MAGIC)
+            archive = archive_of(raw.read(LONGEST_MAGIC))
             raw.seek(0)
-            known = [archive for start, archive in _ARCHIVES.items() if magic.startswith(start)]
-            pieces = self._expanded(raw, *known[0]) if known else self._plain(raw)
+            pieces = self._plain(raw) if archive is None else self._expanded(raw, archive)
             yield _text_of(self.path, next(pieces, b""))
             yield from pieces
 
@@ -85,13 +74,11 @@ class Source:
             yield raw.read(end - start)
             start = end
 
-    def _expanded(
-        self, raw: IO[bytes], name: str, opener: Callable[[IO[bytes]], _Archive]
-    ) -> Iterator[bytes]:
+    def _expanded(self, raw: IO[bytes], archive: Archive) -> Iterator[bytes]:
         total, ended = 0, False
-        with opener(raw) as stream:
+        with archive.open(raw) as stream:
             while not ended:
-                piece = self._expand(name, stream)
+                piece = self._expand(archive.name, stream)
                 ended = len(piece) < PIECE
                 self._is_whole = total == 0 and ended
                 total += len(piece)
@@ -101,12 +88,12 @@ class Source:
                 if piece:
                     yield piece
 
-    def _expand(self, name: str, stream: _Archive) -> bytes:
+    def _expand(self, name: str, stream: io.BufferedReader) -> bytes:
         """Some whole lines; less than a piece only at the end."""
         try:
             piece = stream.read(PIECE)
             return piece + stream.readline(self._max_bytes) if len(piece) == PIECE else piece
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        except DamagedError as error:
             message = f"damaged {name} data: {error}"
             raise InputError(self.path, "damaged-archive", message) from error
 
