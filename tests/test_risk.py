@@ -288,6 +288,14 @@ def test_values_that_are_equal_but_for_rounding_share_a_rank() -> None:
     assert rank(np.array([1e-17, 0.0, -1e-17, 0.5, 1e-9])).tolist() == [3, 3, 3, 1, 2]
 
 
+@given(st.integers(-8, 8))
+def test_a_value_just_below_a_power_of_ten_is_equal_to_it(power: int) -> None:
+    """One topic of three gains: TRisk is 1, whatever the gain, but for the last bit."""
+    whole = 10.0**power
+    assert rank(np.array([np.nextafter(whole, 0), whole])).tolist() == [1, 1]
+    assert rank(np.array([whole * (1 - 1e-10), whole])).tolist() == [2, 1]
+
+
 # ---------------------------------------------------------------- baselines
 
 

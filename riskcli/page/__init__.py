@@ -1,5 +1,10 @@
 """The page: a leaderboard in one HTML file that computes in the reader's browser, offline.
 
+Its formulas are a second implementation of those in `risk/`, in JavaScript, compared with the first
+on random matrices in a real browser (tests/test_page_model.py). What is not a formula (ids, titles,
+decimals, what depends on alpha) is read from the data. At the alphas of the table the page shows
+the table's own numbers; at other alphas it computes only what agrees with them, and names the rest.
+
 Style and script lie beside this module as files of their own. The page's Content-Security-Policy
 names them by their hashes and forbids all else: no request, no other script, no inline handler.
 All names reach the script as JSON, and the document as text.
@@ -21,13 +26,13 @@ from riskcli.core.version import __version__
 from riskcli.output.escape import html, script_json
 from riskcli.output.html import as_html
 from riskcli.page.data import page_data
-from riskcli.risk.options import Options
 from riskcli.scores.matrix import ScoreMatrix
 
 SCRIPTS = (
     "statistics.js",
-    "model.js",
     "jackknife.js",
+    "model.js",
+    "answers.js",
     "draw.js",
     "figures.js",
     "table.js",
@@ -38,19 +43,18 @@ STATIC_WIDTH = 120
 
 @dataclass(frozen=True)
 class Page:
-    """What a page shows: scores, what they are compared with, and the table without a script."""
+    """What a page shows: scores, and the risk tables of their comparisons, the first one first."""
 
     title: str
     matrices: Sequence[ScoreMatrix]
-    plans: Sequence[Options]
-    table: RiskTable
+    tables: Sequence[RiskTable]
 
 
 def as_page(page: Page) -> str:
     """The page as one HTML document; the same inputs and settings give the same bytes."""
     style, script = _asset("page.css"), _script()
     data = json.dumps(
-        page_data(page.matrices, page.plans),
+        page_data(page.matrices, page.tables),
         ensure_ascii=False,
         allow_nan=False,
         separators=(",", ":"),
@@ -59,8 +63,8 @@ def as_page(page: Page) -> str:
         "policy": _policy(style, script),
         "title": html(page.title),
         "style": style,
-        "about": _about(page.table),
-        "static": as_html(displays(page.table, STATIC_WIDTH)),
+        "about": _about(page.tables[0]),
+        "static": as_html(displays(page.tables[0].sorted_by(), STATIC_WIDTH)),
         "data": script_json(data),
         "script": script,
     }

@@ -40,8 +40,6 @@ def report(
 
     evaluation = inputs.evaluate([*comparing.wanted, *also])
     options = comparing.options(evaluation.added)
-    table = risk_table(evaluation.matrices, options.wanted, options=options).sorted_by()
-    table = based_on(table, evaluation, default_baseline_note(comparing))
     further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
     plans = [
         options,
@@ -51,9 +49,11 @@ def report(
             if (name,) != options.wanted
         ),
     ]
-    tell(table.notes, inputs.quiet)
-    emit(as_page(Page(title, evaluation.matrices, plans, table)), output)
-    return inputs.exit_code(table.skipped)
+    tables = [risk_table(evaluation.matrices, plan.wanted, options=plan) for plan in plans]
+    tables[0] = based_on(tables[0], evaluation, default_baseline_note(comparing))
+    tell(tables[0].notes, inputs.quiet)
+    emit(as_page(Page(title, evaluation.matrices, tables)), output)
+    return inputs.exit_code(tables[0].skipped)
 
 
 def _refuse_what_the_page_lacks(comparing: Comparing) -> None:

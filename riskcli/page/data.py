@@ -1,8 +1,13 @@
-"""What the page computes with: scores, and the sums in which every measure is plain arithmetic.
+"""What the page computes with: scores, the sums in which every measure is plain arithmetic, and
+the risk table itself at the alphas asked for.
 
 For each run: S/c, and the sums of z above and below 0 (ZRisk is linear in 1 + alpha, GeoRisk
 follows). For each baseline and run: reward and risk (URisk is linear), and the variances and the
 covariance of gains and losses (TRisk's variance is a quadratic). All in full double precision.
+
+The page's formulas are a second implementation, in JavaScript. It knows them by the id of a risk
+measure; ids, titles, decimals and what depends on alpha come from the declarations. A measure or a
+test that it does not know, or computes otherwise than the table, is shown from the table alone.
 """
 
 from __future__ import annotations
@@ -14,48 +19,73 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.analyses.score.analysis import RiskTable
 from riskcli.output.escape import visible
-from riskcli.output.result import tidy
+from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.measures import measures
-from riskcli.risk.options import Options
+from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 Numbers = NDArray[np.float64] | NDArray[np.int64]
+Rows = Sequence[Sequence[Any]]
+
+_NAMING = ("run", "measure", "baseline", "population", "alpha", "topics")
+_FLAGS = {"better": "+", "worse": "-", "": "."}
 
 
-def page_data(matrices: Iterable[ScoreMatrix], plans: Sequence[Options]) -> dict[str, Any]:
-    """Every matrix against the baselines of every plan; the plans differ in nothing else."""
-    significance = plans[0].significance
+def page_data(matrices: Iterable[ScoreMatrix], tables: Sequence[RiskTable]) -> dict[str, Any]:
+    """Every matrix against the baselines of every table; the tables differ in nothing else."""
+    options = tables[0].options
+    significance = options.significance
     return {
-        "alpha": plans[0].alphas[0],
+        "alphas": list(options.alphas),
         "gamma": significance.gamma,
         "correction": significance.correction,
-        "columns": {measure.id: measure.decimals for measure in measures()},
-        "measures": [_measure(matrix, plans) for matrix in matrices],
+        "correctionTitle": CORRECTION_TITLES[significance.correction],
+        "riskMeasures": [_declared(measure) for measure in measures()],
+        "columns": [column.name for column in all_columns()],
+        "measures": [_measure(matrix, tables) for matrix in matrices],
     }
 
 
-def _measure(matrix: ScoreMatrix, plans: Sequence[Options]) -> dict[str, Any]:
-    found = [comparison for plan in plans for comparison in comparisons(matrix, plan)]
+def _declared(measure: RiskMeasure) -> dict[str, Any]:
+    return {
+        "id": measure.id,
+        "title": measure.title,
+        "decimals": measure.decimals,
+        "dependsOnAlpha": measure.depends_on_alpha,
+        "paired": measure.paired,
+        "nonnegative": measure.nonnegative,
+    }
+
+
+def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]:
     return {
         "name": visible(matrix.measure),
         "runs": list(map(visible, matrix.runs)),
         "topics": list(map(visible, matrix.topics)),
         "scores": packed(matrix.values),
-        "mean": tidy(found[0].crowd.mean.tolist()),
-        "comparisons": [_comparison(comparison) for comparison in found],
+        "comparisons": [
+            {**_comparison(comparison), "tables": _tables(matrix, comparison, table)}
+            for table in tables
+            for comparison in comparisons(matrix, table.options)
+        ],
     }
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     paired = comparison.paired
-    counts = {
+    sums: dict[str, Numbers] = {
         "wins": paired.wins,
         "ties": paired.ties,
         "losses": paired.losses,
         "losses20": paired.losses20,
+        "reward": paired.reward,
+        "risk": paired.risk,
+        **_spread(comparison),
     }
     return {
         "baseline": visible(comparison.baseline.name),
@@ -64,22 +94,20 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "members": comparison.baseline.members,
         "named": comparison.named,
         "scores": packed(comparison.baseline.scores),
-        **{name: _column(comparison, values) for name, values in counts.items()},
-        "reward": _column(comparison, paired.reward),
-        "risk": _column(comparison, paired.risk),
-        **_spread(comparison),
+        "mean": packed(comparison.crowd.mean),
+        **{name: packed(comparison.off_baseline(values)) for name, values in sums.items()},
         **_sums_of_z(comparison),
     }
 
 
-def _spread(comparison: Comparison) -> dict[str, Any]:
+def _spread(comparison: Comparison) -> dict[str, Numbers]:
     """The variances of gains and losses and their covariance; 0 for a constant difference."""
     names = ("varGain", "varLoss", "covariance")
     if comparison.topics < 2:
-        return {name: [None] * len(comparison.scores) for name in names}
+        return {name: np.full(len(comparison.scores), np.nan) for name in names}
     constant = comparison.paired.constant
     parts = (np.where(constant, 0.0, part) for part in comparison.paired.spread)
-    return {name: _column(comparison, part) for name, part in zip(names, parts, strict=True)}
+    return dict(zip(names, parts, strict=True))
 
 
 def _sums_of_z(comparison: Comparison) -> dict[str, Any]:
@@ -87,13 +115,44 @@ def _sums_of_z(comparison: Comparison) -> dict[str, Any]:
     if comparison.has_negative:
         return {"above": None, "below": None}
     crowd = comparison.crowd
-    return {"above": tidy(crowd.above.tolist()), "below": tidy(crowd.below.tolist())}
+    return {"above": packed(crowd.above), "below": packed(crowd.below)}
 
 
-def _column(comparison: Comparison, values: Numbers) -> list[Any]:
-    return tidy(comparison.off_baseline(values).tolist())
+def _tables(matrix: ScoreMatrix, comparison: Comparison, table: RiskTable) -> list[dict[str, Any]]:
+    """The risk table's columns at each of its alphas, runs in the order of the matrix."""
+    result = table.result()
+    place = {name: number for number, name in enumerate(result.columns)}
+    wanted = (matrix.measure, comparison.baseline.name, comparison.population)
+    by_alpha: dict[float, dict[str, Sequence[Any]]] = {}
+    for row in result.rows:
+        if wanted == tuple(row[place[name]] for name in ("measure", "baseline", "population")):
+            by_alpha.setdefault(row[place["alpha"]], {})[row[place["run"]]] = row
+    return [
+        {
+            "alpha": alpha,
+            "columns": {
+                column.name: _packed_column(
+                    column, [by_run[run][place[column.name]] for run in matrix.runs]
+                )
+                for column in all_columns()
+                if column.name not in _NAMING
+            },
+        }
+        for alpha, by_run in by_alpha.items()
+    ]
 
 
-def packed(values: NDArray[np.float64]) -> str:
+def _packed_column(column: Column, values: Sequence[Any]) -> Any:
+    """A flag a character; whole numbers as they are; the rest as doubles, NaN for undefined."""
+    if column.kind == "flag":
+        return "".join(_FLAGS[value] for value in values)
+    if all(value is None or isinstance(value, int) for value in values):
+        return list(values)
+    if column.kind == "name":
+        return [visible(str(value)) for value in values]
+    return packed(np.array([np.nan if value is None else value for value in values]))
+
+
+def packed(values: Numbers) -> str:
     """Doubles, little-endian, row by row, in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")

@@ -98,7 +98,7 @@ function cut(name, most = 15) {
 }
 
 function bounds(values) {
-  const present = values.filter((value) => value !== null && Number.isFinite(value));
+  const present = values.filter(Number.isFinite);
   if (!present.length) return [0, 1];
   const low = Math.min(...present);
   const high = Math.max(...present);

@@ -4,18 +4,18 @@ const CURVE_ALPHAS = Array.from({ length: 41 }, (_, i) => i / 2);
 const WIDTH = 520;
 const HEIGHT = 320;
 
-// A measure over alpha: a line a run, those selected in colour and named.
-function drawCurves(state, name, title) {
+// A risk measure over alpha: a line a run, those selected in colour and named.
+function drawCurves(state, riskMeasure) {
   const { measure, comparison } = state;
-  const curves = measure.runs.map((_, row) =>
-    CURVE_ALPHAS.map((alpha) => valueOf(name, measure, comparison, row, alpha)),
-  );
+  const { title } = riskMeasure;
+  const byAlpha = CURVE_ALPHAS.map((alpha) => comparison.computed(riskMeasure, alpha));
+  const curves = measure.runs.map((_, row) => byAlpha.map((values) => values[row]));
   const end = CURVE_ALPHAS[CURVE_ALPHAS.length - 1];
   const drawn = chart(WIDTH, HEIGHT, [0, end], bounds(curves.flat()), "α", title);
   drawn.svg.setAttribute("aria-label", `${title} of every run over alpha; those selected are named`);
   const points = (row) =>
     CURVE_ALPHAS.map((alpha, i) => [drawn.x(alpha), curves[row][i]])
-      .filter(([, value]) => value !== null && Number.isFinite(value))
+      .filter(([, value]) => Number.isFinite(value))
       .map(([x, value]) => [x, drawn.y(value)]);
   measure.runs.forEach((run, row) => {
     if (!state.selected.includes(row)) {
@@ -59,11 +59,11 @@ function drawTradeoff(state) {
     drawn.svg.append(tooltip(shape("circle", { ...at, class: kind }), measure.runs[row]));
     return at;
   };
-  const present = [...measure.runs.keys()].filter((row) => comparison.reward[row] !== null);
+  const present = [...measure.runs.keys()].filter((row) => !Number.isNaN(comparison.reward[row]));
   for (const row of present) if (!state.selected.includes(row)) dot(row, "dot other", 3.5);
   const labels = [];
   state.selected.forEach((row, place) => {
-    if (comparison.reward[row] === null) return;
+    if (Number.isNaN(comparison.reward[row])) return;
     const at = dot(row, `dot s${place}`, 5);
     labels.push({ x: at.cx + 8, y: at.cy + 4, row, place });
   });
@@ -121,12 +121,12 @@ function labelTopics(drawn, shown, step) {
 }
 
 function differencesOf(measure, comparison, row) {
-  const z = departures(measure, comparison, row);
+  const z = comparison.departures(row);
   return measure.topics.map((topic, q) => ({
     topic,
     score: measure.scores[row][q],
-    reference: comparison.scores[q],
-    delta: measure.scores[row][q] - comparison.scores[q],
+    reference: comparison.reference[q],
+    delta: measure.scores[row][q] - comparison.reference[q],
     z: z[q],
   }));
 }

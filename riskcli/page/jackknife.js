@@ -1,12 +1,15 @@
-// The delete-one-topic jackknife of ZRisk/c and GeoRisk, every marginal computed again.
+// The exact delete-one-topic jackknife of ZRisk/c and GeoRisk, every marginal computed again.
+//
+// Without topic q a run's share of its population's total is s = (S - x_q) / (N - T_q), and
+// z_t = x_t / sqrt(s T_t) - sqrt(s T_t) is above 0 where x_t / T_t > s. With the topics sorted by
+// x / T, the sums of z above and below 0 are differences of suffix sums: O(c log c) a run.
 
 // Of one run, for each topic left out: the sums of z above and below 0, and the mean score.
 function withoutEachTopic(scores, totals) {
   const topics = scores.length;
-  const scaled = scores.map((x, q) => (totals[q] > 0 ? x / Math.sqrt(totals[q]) : 0));
-  const root = totals.map((total) => (total > 0 ? Math.sqrt(total) : 0));
-  const own = scores.reduce((sum, x) => sum + x, 0);
-  const grand = totals.reduce((sum, x) => sum + x, 0);
+  const own = sum(scores);
+  const grand = sum(totals);
+  const profile = sortedProfile(scores, totals);
   const above = new Float64Array(topics);
   const below = new Float64Array(topics);
   const mean = scores.map((x) => Math.max(own - x, 0) / Math.max(topics - 1, 1));
@@ -15,14 +18,51 @@ function withoutEachTopic(scores, totals) {
     const share = left > 0 ? Math.max(own - scores[out], 0) / left : 0;
     if (share <= 0) continue;
     const rootShare = Math.sqrt(share);
-    for (let q = 0; q < topics; q += 1) {
-      if (q === out) continue;
-      const z = scaled[q] / rootShare - rootShare * root[q];
-      if (z > 0) above[out] += z;
-      else below[out] -= z;
-    }
+    const first = firstBeyond(profile.ratio, share);
+    const isAbove = profile.of[out] > share ? 1 : 0;
+    const part = (from, without) =>
+      (profile.scaledAfter[from] - without * profile.scaled[out]) / rootShare -
+      rootShare * (profile.rootAfter[from] - without * profile.root[out]);
+    const alone = part(first, isAbove);
+    above[out] = Math.max(alone, 0);
+    below[out] = Math.max(alone - part(0, 1), 0);
   }
   return { above, below, mean };
+}
+
+// x / sqrt(T), sqrt(T) and x / T by topic, the last in rising order too, with suffix sums in it.
+function sortedProfile(scores, totals) {
+  const topics = scores.length;
+  const root = totals.map(Math.sqrt);
+  const scaled = scores.map((x, q) => (totals[q] > 0 ? x / root[q] : 0));
+  const of = scores.map((x, q) => (totals[q] > 0 ? x / totals[q] : -1));
+  const order = Uint32Array.from(of, (_, q) => q).sort((i, j) => of[i] - of[j]);
+  const scaledAfter = new Float64Array(topics + 1);
+  const rootAfter = new Float64Array(topics + 1);
+  for (let k = topics - 1; k >= 0; k -= 1) {
+    scaledAfter[k] = scaledAfter[k + 1] + scaled[order[k]];
+    rootAfter[k] = rootAfter[k + 1] + root[order[k]];
+  }
+  const ratio = Float64Array.from(order, (q) => of[q]);
+  return { root, scaled, of, ratio, scaledAfter, rootAfter };
+}
+
+// The first place in rising values that is greater than the bound.
+function firstBeyond(rising, bound) {
+  let low = 0;
+  let high = rising.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle] > bound) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function sum(values) {
+  let total = 0;
+  for (let i = 0; i < values.length; i += 1) total += values[i];
+  return total;
 }
 
 // What is jackknifed, for each topic left out.
@@ -37,42 +77,44 @@ function replicates(deleted, name, alpha) {
 function jackknifeError(values) {
   const topics = values.length;
   if (values.every((value) => value === values[0])) return 0;
-  const mean = values.reduce((sum, value) => sum + value, 0) / topics;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const mean = sum(values) / topics;
+  let squares = 0;
+  for (let q = 0; q < topics; q += 1) squares += (values[q] - mean) ** 2;
   return Math.sqrt((squares * (topics - 1)) / topics);
 }
 
 function meanOfRows(rows) {
-  return rows[0].map((_, q) => rows.reduce((sum, row) => sum + row[q], 0) / rows.length);
+  const mean = new Float64Array(rows[0].length);
+  for (const row of rows) for (let q = 0; q < mean.length; q += 1) mean[q] += row[q];
+  return mean.map((total) => total / rows.length);
 }
 
 // The runs' rows left out topic by topic; computed when first asked for, and kept.
 class Jackknife {
-  constructor(measure, comparison) {
-    this.measure = measure;
+  constructor(comparison) {
     this.comparison = comparison;
     this.kept = new Map();
   }
 
   // The run `row` left out topic by topic, within the population of the run `home`.
   deleted(row, home) {
-    const key = this.comparison.population === "all" ? row : `${row} ${home}`;
+    const key = this.comparison.sharesPopulation ? row : `${row} ${home}`;
     if (!this.kept.has(key)) {
-      const totals = totalsOf(this.measure, this.comparison, home);
-      this.kept.set(key, withoutEachTopic(this.measure.scores[row], totals));
+      const totals = this.comparison.totalsOf(home);
+      this.kept.set(key, withoutEachTopic(this.comparison.scores[row], totals));
     }
     return this.kept.get(key);
   }
 
   // The error of each run's difference to the reference runs.
   errors(name, alpha) {
-    const references = referencesOf(this.measure, this.comparison);
+    const { references, runs, sharesPopulation } = this.comparison;
     const of = (row, home) => replicates(this.deleted(row, home), name, alpha);
-    const shared =
-      this.comparison.population === "all" ? meanOfRows(references.map((row) => of(row, row))) : null;
-    return this.measure.runs.map((_, run) => {
+    const own = runs.map((_, run) => of(run, run));
+    const shared = sharesPopulation ? meanOfRows(references.map((row) => own[row])) : null;
+    return own.map((values, run) => {
       const reference = shared ?? meanOfRows(references.map((row) => of(row, run)));
-      return jackknifeError(of(run, run).map((value, q) => value - reference[q]));
+      return jackknifeError(values.map((value, q) => value - reference[q]));
     });
   }
 }

@@ -1,8 +1,33 @@
-// The measures, from the sums that the page carries. No formula here looks at the document.
+// The risk measures in JavaScript, from the sums that the page carries: a second implementation of
+// riskcli/risk, compared with it in tests/test_page_model.py. No formula looks at the document.
+// NaN is undefined.
 
-const RANKED = ["mean", "urisk", "trisk", "zrisk", "georisk"];
 const ROUNDING = 1e-12;
 const EXPECTED_ROUNDING = 16 * 2 ** -52;
+const SIGNS = { "+": "better", "-": "worse", ".": "" };
+const COUNTED = ["wins", "ties", "losses", "losses20", "reward", "risk"];
+
+// What the page computes by itself, by the id of the risk measure: the value of a run, and, where
+// there is a test, each run's effect and uncorrected p-value. Other measures are the table's alone.
+const FORMULAS = {
+  mean: {
+    value: (c, row) => c.mean[row],
+    test: (c) => c.paired((row) => c.urisk(row, 0), (row) => c.trisk(row, 0)),
+  },
+  urisk: { value: (c, row, alpha) => c.urisk(row, alpha) },
+  trisk: {
+    value: (c, row, alpha) => c.trisk(row, alpha),
+    test: (c, alpha) => c.paired((row) => c.trisk(row, alpha), (row) => c.trisk(row, alpha)),
+  },
+  zrisk: {
+    value: (c, row, alpha) => c.zrisk(row, alpha),
+    test: (c, alpha, values) => c.byJackknife("zrisk", alpha, values, c.topics.length),
+  },
+  georisk: {
+    value: (c, row, alpha) => c.georisk(row, alpha),
+    test: (c, alpha, values) => c.byJackknife("georisk", alpha, values, 1),
+  },
+};
 
 function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -10,76 +35,12 @@ function unpacked(text) {
   return Float64Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
 }
 
-// The data with its matrices as rows of numbers.
-function prepared(data) {
-  for (const measure of data.measures) {
-    const all = unpacked(measure.scores);
-    const topics = measure.topics.length;
-    measure.scores = measure.runs.map((_, row) => all.slice(row * topics, (row + 1) * topics));
-    measure.topicTotals = columnTotals(measure.scores, measure.runs.keys());
-    for (const comparison of measure.comparisons) {
-      comparison.scores = unpacked(comparison.scores);
-      comparison.namedTotals = columnTotals(measure.scores, comparison.named);
-      comparison.jackknife = new Jackknife(measure, comparison);
-    }
-  }
-  return data;
-}
-
-function columnTotals(rows, chosen) {
-  const totals = new Float64Array(rows[0].length);
-  for (const row of chosen) rows[row].forEach((x, q) => { totals[q] += x; });
-  return totals;
-}
-
-// T, the topics' totals over the population of a run.
-function totalsOf(measure, comparison, row) {
-  if (comparison.population === "all") return measure.topicTotals;
-  if (comparison.named.includes(row)) return comparison.namedTotals;
-  return comparison.namedTotals.map((total, q) => total + measure.scores[row][q]);
-}
-
-// The runs whose mean ZRisk or GeoRisk a run's is compared with; all for a virtual baseline.
-function referencesOf(measure, comparison) {
-  return comparison.members.length ? comparison.members : measure.runs.map((_, row) => row);
-}
-
-// z of one run on every topic.
-function departures(measure, comparison, row) {
-  const totals = totalsOf(measure, comparison, row);
-  const own = measure.scores[row].reduce((sum, x) => sum + x, 0);
-  const grand = totals.reduce((sum, x) => sum + x, 0);
-  return measure.scores[row].map((x, q) => {
-    const expected = grand > 0 ? (own * totals[q]) / grand : 0;
-    const departure = x - expected;
-    if (expected <= 0 || Math.abs(departure) <= EXPECTED_ROUNDING * expected) return 0;
-    return departure / Math.sqrt(expected);
-  });
-}
-
-function zriskOf(comparison, row, alpha) {
-  return comparison.above[row] - (1 + alpha) * comparison.below[row];
-}
-
-function georiskOf(measure, comparison, row, alpha) {
-  const zeta = zriskOf(comparison, row, alpha) / measure.topics.length;
-  return Math.sqrt(measure.mean[row] * normal(zeta));
-}
-
-function uriskOf(comparison, row, alpha) {
-  if (comparison.reward[row] === null) return null;
-  return comparison.reward[row] - (1 + alpha) * comparison.risk[row];
-}
-
-function triskOf(measure, comparison, row, alpha) {
-  if (comparison.varGain[row] === null) return null;
-  const weight = 1 + alpha;
-  const variance =
-    comparison.varGain[row] -
-    2 * weight * comparison.covariance[row] +
-    weight ** 2 * comparison.varLoss[row];
-  const error = Math.sqrt(variance / measure.topics.length);
-  return Number.isNaN(error) ? null : ratioToError(uriskOf(comparison, row, alpha), error);
+// A column of the table: flags, whole numbers or names as a list, or packed doubles.
+function unpackedColumn(name, column) {
+  if (name.endsWith("_flag")) return Array.from(column, (character) => SIGNS[character]);
+  if (typeof column === "string") return unpacked(column);
+  if (column.some((value) => typeof value === "string")) return column;
+  return Float64Array.from(column, (value) => value ?? NaN);
 }
 
 // 0 where both are 0, infinite where only the error is.
@@ -87,84 +48,166 @@ function ratioToError(estimate, error) {
   return estimate === 0 && error === 0 ? 0 : estimate / error;
 }
 
-// One value of one run, as the curves need it.
-function valueOf(name, measure, comparison, row, alpha) {
-  if (name === "mean") return measure.mean[row];
-  if (name === "urisk") return uriskOf(comparison, row, alpha);
-  if (name === "trisk") return triskOf(measure, comparison, row, alpha);
-  if (comparison.above === null) return null;
-  if (name === "zrisk") return zriskOf(comparison, row, alpha);
-  return georiskOf(measure, comparison, row, alpha);
+function columnTotals(rows, chosen, topics) {
+  const totals = new Float64Array(topics);
+  for (const row of chosen) for (let q = 0; q < topics; q += 1) totals[q] += rows[row][q];
+  return totals;
 }
 
-// The whole table at one alpha: an array a column, with ranks, adjusted p-values and flags.
-function tableAt(data, measure, comparison, alpha) {
-  const table = {};
-  for (const name of ["wins", "ties", "losses", "losses20", "reward", "risk"]) {
-    table[name] = comparison[name];
+// One effectiveness measure: its scores as rows of numbers, and its comparisons.
+class Measure {
+  constructor(data, packed) {
+    const all = unpacked(packed.scores);
+    this.name = packed.name;
+    this.runs = packed.runs;
+    this.topics = packed.topics;
+    const width = this.topics.length;
+    this.scores = this.runs.map((_, row) => all.slice(row * width, (row + 1) * width));
+    this.topicTotals = columnTotals(this.scores, this.runs.keys(), width);
+    this.comparisons = packed.comparisons.map((each) => new Comparison(data, this, each));
   }
-  for (const name of RANKED) {
-    table[name] = measure.runs.map((_, row) => valueOf(name, measure, comparison, row, alpha));
-    table[`rank_${name}`] = ranked(table[name]);
-  }
-  const degrees = measure.topics.length - 1;
-  const gain = measure.runs.map((_, row) => uriskOf(comparison, row, 0));
-  const t = measure.runs.map((_, row) => triskOf(measure, comparison, row, 0));
-  flagged(data, table, "mean", gain, t.map((value) => studentP(value, degrees)));
-  flagged(data, table, "trisk", table.trisk, table.trisk.map((value) => studentP(value, degrees)));
-  if (comparison.above !== null) {
-    for (const name of ["zrisk", "georisk"]) {
-      testPopulation(data, table, measure, comparison, alpha, name);
+}
+
+// One effectiveness measure against one baseline, within one population.
+class Comparison {
+  constructor(data, measure, packed) {
+    this.data = data;
+    this.runs = measure.runs;
+    this.topics = measure.topics;
+    this.scores = measure.scores;
+    this.baseline = packed.baseline;
+    this.population = packed.population;
+    this.own = packed.own;
+    this.members = packed.members;
+    this.named = packed.named;
+    this.reference = unpacked(packed.scores);
+    for (const name of ["mean", "varGain", "varLoss", "covariance", ...COUNTED]) {
+      this[name] = unpacked(packed[name]);
     }
+    this.hasNegative = packed.above === null;
+    this.above = this.hasNegative ? null : unpacked(packed.above);
+    this.below = this.hasNegative ? null : unpacked(packed.below);
+    this.sharesPopulation = packed.population === "all";
+    this.allTotals = measure.topicTotals;
+    this.namedTotals = columnTotals(this.scores, this.named, this.topics.length);
+    this.references = this.members.length ? this.members : this.runs.map((_, row) => row);
+    this.jackknife = new Jackknife(this);
+    this.tables = packed.tables.map(({ alpha, columns }) => ({
+      alpha,
+      columns: Object.fromEntries(
+        Object.entries(columns).map(([name, column]) => [name, unpackedColumn(name, column)]),
+      ),
+    }));
+    this.known = null;
   }
-  return table;
-}
 
-function flagged(data, table, name, effect, p) {
-  const adjusted = adjust(p, data.correction);
-  table[`${name}_p`] = adjusted;
-  table[`${name}_flag`] = adjusted.map((value, row) => {
-    if (value === null || !(value < data.gamma) || effect[row] === 0) return "";
-    return effect[row] > 0 ? "better" : "worse";
-  });
-}
-
-// The jackknife test of each run's difference to the baseline, as the program makes it.
-function testPopulation(data, table, measure, comparison, alpha, name) {
-  const topics = measure.topics.length;
-  const scale = name === "zrisk" ? topics : 1;
-  const references = referencesOf(measure, comparison);
-  const difference = differences(table[name], measure, comparison, references, alpha, name);
-  const void_ = references.every((row) => measure.mean[row] === 0);
-  const noise = scale * ROUNDING * Math.sqrt(Math.max(...measure.mean));
-  const errors = topics > 1 ? comparison.jackknife.errors(name, alpha) : null;
-  const p = measure.runs.map((_, row) => {
-    if (errors === null || void_ || row === comparison.own || measure.mean[row] === 0) return null;
-    const error = errors[row] * scale;
-    if (Math.abs(difference[row]) <= noise && error <= noise) return 1;
-    return studentP(ratioToError(difference[row], error), topics - 1);
-  });
-  flagged(data, table, name, difference, p);
-}
-
-function differences(values, measure, comparison, references, alpha, name) {
-  if (comparison.population === "all") {
-    const reference = references.reduce((sum, row) => sum + values[row], 0) / references.length;
-    return values.map((value) => value - reference);
+  // T, the topics' totals over the population of a run.
+  totalsOf(row) {
+    if (this.sharesPopulation) return this.allTotals;
+    if (this.named.includes(row)) return this.namedTotals;
+    return this.namedTotals.map((total, q) => total + this.scores[row][q]);
   }
-  return values.map((value, run) => {
-    const met = references.map((row) => valueWithin(measure, comparison, row, run, alpha, name));
-    return value - met.reduce((sum, one) => sum + one, 0) / met.length;
-  });
+
+  // z of one run on every topic, within the population of the run `home`.
+  departures(row, home = row) {
+    const totals = this.totalsOf(home);
+    const own = sum(this.scores[row]);
+    const grand = sum(totals);
+    return this.scores[row].map((x, q) => {
+      const expected = grand > 0 ? (own * totals[q]) / grand : 0;
+      const departure = x - expected;
+      if (expected <= 0 || Math.abs(departure) <= EXPECTED_ROUNDING * expected) return 0;
+      return departure / Math.sqrt(expected);
+    });
+  }
+
+  zrisk(row, alpha) {
+    return this.above[row] - (1 + alpha) * this.below[row];
+  }
+
+  georisk(row, alpha) {
+    return Math.sqrt(this.mean[row] * normal(this.zrisk(row, alpha) / this.topics.length));
+  }
+
+  urisk(row, alpha) {
+    return this.reward[row] - (1 + alpha) * this.risk[row];
+  }
+
+  trisk(row, alpha) {
+    const weight = 1 + alpha;
+    const variance =
+      this.varGain[row] - 2 * weight * this.covariance[row] + weight ** 2 * this.varLoss[row];
+    return ratioToError(this.urisk(row, alpha), Math.sqrt(variance / this.topics.length));
+  }
+
+  paired(effect, t) {
+    const degrees = this.topics.length - 1;
+    return {
+      effect: this.runs.map((_, row) => effect(row)),
+      p: this.runs.map((_, row) => studentP(t(row), degrees)),
+    };
+  }
+
+  // The jackknife test of each run's difference to the baseline, as the program makes it.
+  byJackknife(name, alpha, values, scale) {
+    const topics = this.topics.length;
+    const effect = this.differences(name, alpha, values);
+    const isVoid = this.references.every((row) => this.mean[row] === 0);
+    const noise = scale * ROUNDING * Math.sqrt(Math.max(...this.mean));
+    const errors = topics > 1 ? this.jackknife.errors(name, alpha) : null;
+    const p = this.runs.map((_, row) => {
+      if (errors === null || isVoid || row === this.own || this.mean[row] === 0) return NaN;
+      const error = errors[row] * scale;
+      if (Math.abs(effect[row]) <= noise && error <= noise) return 1;
+      return studentP(ratioToError(effect[row], error), topics - 1);
+    });
+    return { effect, p };
+  }
+
+  // Each run's value less the mean of the reference runs, measured in the same population.
+  differences(name, alpha, values) {
+    const mean = (met) => sum(met) / met.length;
+    if (this.sharesPopulation) {
+      const reference = mean(this.references.map((row) => values[row]));
+      return values.map((value) => value - reference);
+    }
+    return values.map(
+      (value, run) => value - mean(this.references.map((row) => this.valueWithin(name, row, run, alpha))),
+    );
+  }
+
+  // ZRisk or GeoRisk of the run `row` measured in the population of the run `home`.
+  valueWithin(name, row, home, alpha) {
+    let zrisk = 0;
+    for (const z of this.departures(row, home)) zrisk += z < 0 ? (1 + alpha) * z : z;
+    if (name === "zrisk") return zrisk;
+    return Math.sqrt(this.mean[row] * normal(zrisk / this.topics.length));
+  }
+
+  // The measure's value of every run by the page's own formula; null where it has none.
+  computed(measure, alpha) {
+    const formula = FORMULAS[measure.id];
+    if (!formula) return null;
+    const undefined_ = measure.nonnegative && this.hasNegative;
+    return Float64Array.from(this.runs, (_, row) => (undefined_ ? NaN : formula.value(this, row, alpha)));
+  }
+
+  // Effects and p-values by the page's own test, corrected and flagged; null where it has none.
+  tested(measure, alpha, values) {
+    const test = FORMULAS[measure.id]?.test;
+    if (!test) return null;
+    if (measure.nonnegative && this.hasNegative) return untested(this.runs.length);
+    const { effect, p } = test(this, alpha, values);
+    const adjusted = adjust(p, this.data.correction);
+    const flags = Array.from(adjusted, (value, row) => {
+      if (!(value < this.data.gamma) || effect[row] === 0) return "";
+      return effect[row] > 0 ? "better" : "worse";
+    });
+    return { p, adjusted, flags };
+  }
 }
 
-// ZRisk or GeoRisk of the run `row` measured in the population of the run `home`.
-function valueWithin(measure, comparison, row, home, alpha, name) {
-  const totals = totalsOf(measure, comparison, home);
-  const moved = { population: "all", named: [] };
-  const z = departures({ scores: measure.scores, topicTotals: totals }, moved, row);
-  const zrisk = z.reduce((sum, one) => sum + (one < 0 ? (1 + alpha) * one : one), 0);
-  return name === "zrisk"
-    ? zrisk
-    : Math.sqrt(measure.mean[row] * normal(zrisk / measure.topics.length));
+function untested(runs) {
+  const none = new Float64Array(runs).fill(NaN);
+  return { p: none, adjusted: none, flags: new Array(runs).fill("") };
 }

@@ -2,15 +2,12 @@
 
 const MOST_SELECTED = 6;
 const WORST = 10;
-const CURVES = { urisk: "URisk", trisk: "TRisk", zrisk: "ZRisk", georisk: "GeoRisk" };
-const CORRECTION_TITLES = {
-  holm: "Holm", bonferroni: "Bonferroni", bh: "Benjamini-Hochberg", none: "no correction",
-};
 
 const byId = (id) => document.getElementById(id);
-const data = prepared(JSON.parse(byId("data").textContent));
-const state = { measure: null, comparison: null, alpha: data.alpha, selected: [], drawings: [] };
-const board = new Leaderboard(byId("board"), data.columns, toggle);
+const data = JSON.parse(byId("data").textContent);
+const measures = data.measures.map((packed) => new Measure(data, packed));
+const state = { measure: null, comparison: null, alpha: data.alphas[0], selected: [], drawings: [] };
+const board = new Leaderboard(byId("board"), data.riskMeasures, toggle);
 
 function addChoices(select, names) {
   select.replaceChildren(...names.map((name, place) => element("option", { value: place }, name)));
@@ -18,7 +15,7 @@ function addChoices(select, names) {
 }
 
 function chooseMeasure(place) {
-  state.measure = data.measures[place];
+  state.measure = measures[place];
   const names = state.measure.comparisons.map((comparison) => comparison.baseline);
   const before = Number(byId("baseline").value) || 0;
   addChoices(byId("baseline"), names);
@@ -45,7 +42,8 @@ function firstSelection() {
 }
 
 function recompute() {
-  board.fill(tableAt(data, state.measure, state.comparison, state.alpha));
+  board.fill(tableAt(state.comparison, state.alpha));
+  describe();
   byId("weight").textContent = short(1 + state.alpha);
   for (const drawing of state.drawings) drawing.moveTo(state.alpha);
 }
@@ -69,8 +67,7 @@ function toggle(row) {
 
 function showSelection() {
   board.mark(state.selected);
-  const curve = byId("curve").value;
-  const curves = drawCurves(state, curve, CURVES[curve]);
+  const curves = drawCurves(state, curveMeasures()[Number(byId("curve").value)]);
   const tradeoff = drawTradeoff(state);
   byId("curves").replaceChildren(curves.svg);
   byId("tradeoff").replaceChildren(tradeoff.svg);
@@ -98,7 +95,7 @@ function showWorst() {
     row.append(element("th", { scope: "row" }, topic.topic));
     const values = [topic.score, topic.reference, topic.delta, counted];
     row.append(...values.map((value) => element("td", {}, decimal(value, 4))));
-    row.append(element("td", {}, comparison.above === null ? "–" : decimal(topic.z, 3)));
+    row.append(element("td", {}, comparison.hasNegative ? "–" : decimal(topic.z, 3)));
     return row;
   });
   byId("worst").tBodies[0].replaceChildren(...rows);
@@ -109,9 +106,20 @@ function showFilter() {
   byId("count").textContent = `${shown} of ${state.measure.runs.length} runs`;
 }
 
+// The test behind the marks, and what the page does not compute at this alpha.
 function describe() {
-  const tested = `γ = ${data.gamma} (${CORRECTION_TITLES[data.correction]}, over the runs of a column)`;
-  byId("level").textContent = tested;
+  byId("level").textContent = `γ = ${data.gamma} (${data.correctionTitle}, over the runs of a column)`;
+  const { values, tests } = missingAt(state.comparison, state.alpha);
+  const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
+  const parts = [];
+  if (values.length) parts.push(`${values.join(", ")}: computed at ${alphas}`);
+  if (tests.length) parts.push(`Marks ▲ ▼ of ${tests.join(", ")}: tested at ${alphas}`);
+  byId("fixed").textContent = parts.join(" ");
+}
+
+// The risk measures that can be drawn over alpha.
+function curveMeasures() {
+  return data.riskMeasures.filter((measure) => measure.dependsOnAlpha && FORMULAS[measure.id]);
 }
 
 function listen() {
@@ -129,7 +137,8 @@ function listen() {
 addChoices(byId("measure"), data.measures.map((measure) => measure.name));
 byId("slider").value = state.alpha;
 byId("alpha").value = state.alpha;
-describe();
+addChoices(byId("curve"), curveMeasures().map((measure) => measure.title));
+byId("curve").value = curveMeasures().findIndex((measure) => measure.id === "georisk");
 listen();
 chooseMeasure(0);
 showFilter();

@@ -1,4 +1,5 @@
 // Distributions in double precision, ranks, and corrections for the number of tests.
+// NaN is undefined: a run without a value has no rank, a run without a test no p-value.
 
 const TINY = 1e-300;
 const EPSILON = 1e-16;
@@ -31,7 +32,7 @@ function erfcFraction(x) {
 // Phi(x), the standard normal distribution.
 function normal(x) {
   const size = Math.abs(x) / Math.SQRT2;
-  if (size < 1) return 0.5 + Math.sign(x) * 0.5 * erfSeries(size);
+  if (size < 1.5) return 0.5 + Math.sign(x) * 0.5 * erfSeries(size);
   const tail = 0.5 * erfcFraction(size);
   return x < 0 ? tail : 1 - tail;
 }
@@ -68,7 +69,7 @@ function betaFraction(a, b, x) {
 
 // The two-sided p-value of Student's t.
 function studentP(t, degrees) {
-  if (t === null || degrees < 1) return null;
+  if (Number.isNaN(t) || degrees < 1) return NaN;
   if (!Number.isFinite(t)) return 0;
   const x = degrees / (degrees + t * t);
   const beside = (t * t) / (degrees + t * t);
@@ -79,30 +80,16 @@ function studentP(t, degrees) {
   return 1 - 2 * scale * betaFraction(0.5, degrees / 2, beside);
 }
 
-// The t whose two-sided p-value is `level`.
-function studentCritical(level, degrees) {
-  if (degrees < 1) return null;
-  let low = 0;
-  let high = 2;
-  while (studentP(high, degrees) > level) high *= 2;
-  for (let step = 0; step < 100; step += 1) {
-    const middle = (low + high) / 2;
-    if (studentP(middle, degrees) > level) low = middle;
-    else high = middle;
-  }
-  return high;
-}
-
 function bySize(p) {
-  return p.map((_, place) => place).sort((i, j) => p[i] - p[j]);
+  return p.map((_, i) => i).sort((i, j) => p[i] - p[j]);
 }
 
 function holm(p) {
   const adjusted = new Array(p.length);
   let least = 0;
-  bySize(p).forEach((place, before) => {
-    least = Math.max(least, p[place] * (p.length - before));
-    adjusted[place] = Math.min(least, 1);
+  bySize(p).forEach((i, before) => {
+    least = Math.max(least, p[i] * (p.length - before));
+    adjusted[i] = Math.min(least, 1);
   });
   return adjusted;
 }
@@ -111,9 +98,9 @@ function benjaminiHochberg(p) {
   const adjusted = new Array(p.length);
   let most = 1;
   const order = bySize(p);
-  for (let place = p.length - 1; place >= 0; place -= 1) {
-    most = Math.min(most, (p[order[place]] * p.length) / (place + 1));
-    adjusted[order[place]] = most;
+  for (let k = p.length - 1; k >= 0; k -= 1) {
+    most = Math.min(most, (p[order[k]] * p.length) / (k + 1));
+    adjusted[order[k]] = most;
   }
   return adjusted;
 }
@@ -125,32 +112,33 @@ const CORRECTIONS = {
   none: (p) => p,
 };
 
-// Adjusted p-values; null is no test, and stays null.
+// Adjusted p-values; NaN is no test, and stays NaN.
 function adjust(p, method) {
-  const tested = p.filter((value) => value !== null);
-  const adjusted = CORRECTIONS[method](tested);
+  const all = Array.from(p);
+  const adjusted = CORRECTIONS[method](all.filter((value) => !Number.isNaN(value)));
   let next = 0;
-  return p.map((value) => (value === null ? null : adjusted[next++]));
+  return Float64Array.from(all, (value) => (Number.isNaN(value) ? NaN : adjusted[next++]));
 }
 
 // The values to twelve digits, and 0 for what is nothing beside the others.
 function withoutRounding(values) {
-  const sizes = values.filter(Number.isFinite).map(Math.abs);
-  const least = 1e-14 * Math.min(Math.max(...sizes, 0), 1);
+  let most = 0;
+  for (const value of values) if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
+  const least = 1e-14 * Math.min(most, 1);
   return values.map((value) => {
-    if (value === null || !Number.isFinite(value)) return value;
+    if (!Number.isFinite(value)) return value;
     return Math.abs(value) < least ? 0 : Number(value.toPrecision(12));
   });
 }
 
-// 1 for the highest; equal values share the smaller rank; null has none. Values that differ by
+// 1 for the highest; equal values share the smaller rank; NaN has none. Values that differ by
 // rounding only are equal.
 function ranked(values) {
   const kept = withoutRounding(values);
-  const falling = kept.filter((value) => value !== null).sort((a, b) => b - a);
+  const falling = Array.from(kept).filter((value) => !Number.isNaN(value)).sort((a, b) => b - a);
   const first = new Map();
-  falling.forEach((value, place) => {
-    if (!first.has(value)) first.set(value, place + 1);
+  falling.forEach((value, before) => {
+    if (!first.has(value)) first.set(value, before + 1);
   });
-  return kept.map((value) => (value === null ? null : first.get(value)));
+  return kept.map((value) => first.get(value) ?? NaN);
 }

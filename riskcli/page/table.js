@@ -1,20 +1,23 @@
 // The leaderboard: built once for a measure and a baseline, then refilled as alpha moves.
 
-const SIGNS = { better: "▲", worse: "▼" };
-const COLUMNS = [
-  { id: "mean", title: "Mean", ranked: true },
-  { id: "record", title: "W/T/L", key: "wins" },
-  { id: "losses20", title: "L>20%" },
-  { id: "reward", title: "Reward", decimals: 4 },
-  { id: "risk", title: "Risk", decimals: 4 },
-  { id: "urisk", title: "URisk", ranked: true },
-  { id: "trisk", title: "TRisk", ranked: true },
-  { id: "zrisk", title: "ZRisk", ranked: true },
-  { id: "georisk", title: "GeoRisk", ranked: true },
-];
+const MARKS = { better: "▲", worse: "▼" };
+
+// A column for each risk measure; between those that know no alpha and the others, what the
+// comparison with the baseline is made of.
+function columnsFor(riskMeasures) {
+  const column = ({ id, title, decimals }) => ({ id, title, decimals, ranked: true });
+  return [
+    ...riskMeasures.filter((measure) => !measure.dependsOnAlpha).map(column),
+    { id: "record", title: "W/T/L", key: "wins", decimals: 0 },
+    { id: "losses20", title: "L>20%", decimals: 0 },
+    { id: "reward", title: "Reward", decimals: 4 },
+    { id: "risk", title: "Risk", decimals: 4 },
+    ...riskMeasures.filter((measure) => measure.dependsOnAlpha).map(column),
+  ];
+}
 
 function decimal(value, decimals) {
-  if (value === null || value === undefined) return "–";
+  if (value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const text = value.toFixed(decimals);
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
@@ -22,10 +25,10 @@ function decimal(value, decimals) {
 
 class Leaderboard {
   // `select` is called with the row of a run that is chosen.
-  constructor(table, decimals, select) {
+  constructor(table, riskMeasures, select) {
     this.head = table.tHead;
     this.body = table.tBodies[0];
-    this.decimals = decimals;
+    this.columns = columnsFor(riskMeasures);
     this.select = select;
     this.order = { id: "mean", falling: true };
     this.buttons = new Map();
@@ -34,7 +37,7 @@ class Leaderboard {
 
   addHeadings() {
     const row = element("tr");
-    for (const column of [{ id: "run", title: "run" }, ...COLUMNS]) {
+    for (const column of [{ id: "run", title: "run" }, ...this.columns]) {
       const cell = element("th", { scope: "col", "data-column": column.id });
       const button = element("button", { type: "button" }, column.title);
       button.addEventListener("click", () => this.sortBy(column.id));
@@ -68,7 +71,7 @@ class Leaderboard {
     if (comparison.members.includes(row)) head.append(element("span", { class: "base" }, " ◆"));
     made.append(head);
     const cells = {};
-    for (const column of COLUMNS) {
+    for (const column of this.columns) {
       const cell = element("td", { "data-column": column.id });
       const parts = [element("span"), element("span", { class: "mark" })];
       if (column.ranked) parts.push(element("span", { class: "rank" }));
@@ -82,7 +85,7 @@ class Leaderboard {
   fill(table) {
     this.table = table;
     this.rows.forEach((made, row) => {
-      for (const column of COLUMNS) this.fillCell(made.cells[column.id], column, row);
+      for (const column of this.columns) this.fillCell(made.cells[column.id], column, row);
     });
     this.arrange();
   }
@@ -90,21 +93,21 @@ class Leaderboard {
   fillCell({ cell, parts: [value, mark, rank] }, column, row) {
     if (column.id === "record") {
       const counts = ["wins", "ties", "losses"].map((name) => this.table[name][row]);
-      value.textContent = counts[0] === null ? "–" : counts.join("/");
+      value.textContent = Number.isNaN(counts[0]) ? "–" : counts.join("/");
       return;
     }
-    const number = this.table[column.id][row];
-    value.textContent = decimal(number, this.decimals[column.id] ?? column.decimals ?? 0);
-    if (number === null) delete cell.dataset.value;
+    const number = this.table[column.id]?.[row] ?? NaN;
+    value.textContent = decimal(number, column.decimals);
+    if (Number.isNaN(number)) delete cell.dataset.value;
     else cell.dataset.value = number;
-    if (rank) rank.textContent = this.table[`rank_${column.id}`][row] ?? "";
+    if (rank) rank.textContent = this.table[`rank_${column.id}`]?.[row] || "";
     this.fillMark(cell, mark, this.table[`${column.id}_flag`]?.[row] ?? "");
   }
 
   fillMark(cell, mark, flag) {
     if ((cell.dataset.flag ?? "") === flag) return;
     cell.dataset.flag = flag;
-    mark.textContent = SIGNS[flag] ?? "";
+    mark.textContent = MARKS[flag] ?? "";
     if (flag) {
       mark.setAttribute("role", "img");
       mark.setAttribute("aria-label", flag);
@@ -121,12 +124,11 @@ class Leaderboard {
       if (column === id) cell.setAttribute("aria-sort", falling ? "descending" : "ascending");
       else cell.removeAttribute("aria-sort");
     }
-    const key = COLUMNS.find((column) => column.id === id)?.key ?? id;
-    const values = id === "run" ? this.runs.map((_, row) => row) : this.table[key];
+    const key = this.columns.find((column) => column.id === id)?.key ?? id;
+    const values = id === "run" ? this.runs.map((_, row) => row) : this.table[key] ?? [];
+    const missing = (row) => Number.isNaN(values[row] ?? NaN);
     const order = [...this.rows.keys()].sort((i, j) => {
-      if (values[i] === null || values[j] === null) {
-        return (values[i] === null) - (values[j] === null) || i - j;
-      }
+      if (missing(i) || missing(j)) return missing(i) - missing(j) || i - j;
       const less = values[i] - values[j];
       return (Number.isNaN(less) ? 0 : falling ? -less : less) || i - j;
     });

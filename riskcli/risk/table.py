@@ -158,14 +158,10 @@ def rank(values: Floats) -> Floats:
 
 def _without_rounding(values: Floats) -> Floats:
     """The values to twelve digits, and 0 for what is nothing beside the others."""
-    finite = np.isfinite(values) & (values != 0)
-    if not finite.any():
-        return values
-    size = np.abs(values[finite])
-    unit = 10.0 ** (np.floor(np.log10(size)) - 11)
-    kept = values.copy()
-    kept[finite] = np.round(values[finite] / unit) * unit
-    kept[finite] = np.where(size < 1e-14 * min(size.max(), 1.0), 0.0, kept[finite])
+    finite = np.isfinite(values)
+    largest = float(np.abs(values[finite]).max(initial=0.0))
+    kept = np.array([float(f"{value:.11e}") for value in values.tolist()])
+    kept[finite & (np.abs(values) < 1e-14 * min(largest, 1.0))] = 0.0
     return kept
 
 
