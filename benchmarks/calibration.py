@@ -22,6 +22,7 @@ from riskcli.analyses.significance.pairs import compare_all, randomised_tukey_hs
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
+from riskcli.risk.measures import georisk, zrisk
 from riskcli.risk.options import Significance
 
 Floats = NDArray[np.float64]
@@ -60,8 +61,9 @@ def resampled(scores: Floats) -> Sampler:
 def truth(sample: Sampler, alpha: float) -> tuple[float, float]:
     """ZRisk/c and GeoRisk of run 0 on 200,000 topics."""
     scores = sample(np.random.default_rng(SEED + 1), 200_000)
-    crowd = Comparison(scores, Baseline("0", (0,), scores[0])).crowd
-    return float(crowd.zrisk(alpha)[0]) / scores.shape[1], float(crowd.georisk(alpha)[0])
+    population = Comparison(scores, Baseline("0", (0,), scores[0])).population
+    zeta = float(population.zrisk(alpha)[0]) / scores.shape[1]
+    return zeta, float(population.georisk(alpha)[0])
 
 
 def one_cell(sample: Sampler, topics: int, alpha: float, simulations: int) -> dict[str, float]:
@@ -74,14 +76,12 @@ def one_cell(sample: Sampler, topics: int, alpha: float, simulations: int) -> di
     for _ in range(simulations):
         scores = sample(generator, topics)
         comparison = Comparison(scores, Baseline("0", (0,), scores[0]))
-        inference = Inference(comparison, Significance(gamma=GAMMA), (alpha,))
-        for name, values, scale in (
-            ("zrisk", comparison.crowd.zrisk(alpha), float(topics)),
-            ("georisk", comparison.crowd.georisk(alpha), 1.0),
-        ):
-            found = inference.population_columns(name, alpha, values, scale)
-            counts[name] += bool(found[f"{name}_p"][1] < GAMMA)
-            low, high = found[f"{name}_lo"][0] / scale, found[f"{name}_hi"][0] / scale
+        inference = Inference(comparison, Significance(gamma=GAMMA))
+        for name, statistic in (("zrisk", zrisk.STATISTIC), ("georisk", georisk.STATISTIC)):
+            known, scale = inference.in_population(statistic, alpha), statistic.scale(topics)
+            assert known.p is not None and known.low is not None and known.high is not None
+            counts[name] += bool(known.p[1] < GAMMA)
+            low, high = known.low[0] / scale, known.high[0] / scale
             counts[f"{name} covers"] += bool(low <= goals[name] <= high)
         counts["mean"] += bool(abs(comparison.paired.trisk(0.0)[1]) > inference.critical)
         counts["trisk"] += bool(abs(comparison.paired.trisk(alpha)[1]) > inference.critical)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import riskcli
-from riskcli.risk.columns import COLUMNS
+from riskcli.risk.columns import ORDER
 from tests.console import PROGRAMS, ROOT, on_terminal, terminal_environment
 from tests.program import QRELS, SAMPLES, python, riskeval
 
@@ -93,7 +93,7 @@ def test_the_cards_own_line_works_in_a_checkout() -> None:
 def test_a_pipe_gets_tsv_with_the_columns_of_the_contract_in_order() -> None:
     header = riskeval("score", SAMPLES, "-b", "indriCASP", *ONE).out.splitlines()[0].split("\t")
     assert header[: len(CONTRACT)] == CONTRACT
-    assert [column.name for column in COLUMNS] == header
+    assert list(ORDER) == header
 
 
 def test_all_machine_formats_hold_the_same_rows() -> None:

@@ -18,13 +18,15 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
 from riskcli.risk.inference import Inference
 from riskcli.risk.influence import influence, influence_error
-from riskcli.risk.jackknife import Jackknife, delete_each_topic, jackknife_error
+from riskcli.risk.jackknife import Jackknife, Statistic, delete_each_topic, jackknife_error
+from riskcli.risk.measures import georisk, zrisk
 from riskcli.risk.population import Population
 from riskcli.risk.swap import swap_p_values
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 
 Name = Literal["zrisk", "georisk"]
+STATISTICS: dict[str, Statistic] = {"zrisk": zrisk.STATISTIC, "georisk": georisk.STATISTIC}
 NAMES: tuple[tuple[Name, reference.Measure], ...] = (("zrisk", "zeta"), ("georisk", "georisk"))
 
 
@@ -60,7 +62,7 @@ GOLDEN: dict[tuple[Name, float], dict[str, float]] = {
 def test_golden_matrix(name: Name, alpha: float) -> None:
     values, golden = golden_matrix(), GOLDEN[name, alpha]
     comparison = Comparison(values, Baseline("r0", (0,), values[0]))
-    error = Jackknife(comparison).errors(name, alpha)[1][1]
+    error = Jackknife(comparison).errors(STATISTICS[name], alpha)[1][1]
     assert error == pytest.approx(golden["se"], abs=5.1e-11)
     frame = risk_table(named(values), "r0", options=Options(alphas=(alpha,))).to_frame()
     row = frame.set_index("run").loc["r1"]
@@ -95,9 +97,10 @@ def test_an_almost_equal_copy_is_significantly_less_risky_by_zrisk() -> None:
 
 @given(score_values(max_runs=5, max_topics=7), ALPHAS)
 def test_deleting_each_topic_equals_a_literal_loop(values: Floats, alpha: float) -> None:
-    crowd = Population.of_all(values)
-    deleted = delete_each_topic(values, crowd.topic_totals, crowd.grand_total)
-    zeta, georisk = deleted.zeta(alpha), deleted.georisk(alpha)
+    deleted = delete_each_topic(Population.of_all(values))
+    zeta, values_of_georisk = (
+        STATISTICS[name].tested(deleted, alpha) for name in ("zrisk", "georisk")
+    )
     matrix = values.tolist()
     for topic in range(values.shape[1]):
         left = reference.without_topic(matrix, topic)
@@ -106,7 +109,7 @@ def test_deleting_each_topic_equals_a_literal_loop(values: Floats, alpha: float)
                 reference.theta(left, run, "zeta", alpha), abs=1e-12, rel=1e-12
             )
             # Near 0 the square root turns an error of 1e-24 into one of 1e-12.
-            assert georisk[run, topic] == pytest.approx(
+            assert values_of_georisk[run, topic] == pytest.approx(
                 reference.theta(left, run, "georisk", alpha), abs=1e-10, rel=1e-12
             )
 
@@ -250,7 +253,7 @@ def test_influence_and_jackknife_errors_agree_on_the_golden_matrix() -> None:
     comparison = Comparison(values, Baseline("r0", (0,), values[0]))
     for name in ("zrisk", "georisk"):
         for alpha in (0.0, 1.0, 5.0, 10.0):
-            exact = Jackknife(comparison).errors(name, alpha)[1]
+            exact = Jackknife(comparison).errors(STATISTICS[name], alpha)[1]
             for run in (1, 2, 4, 5):
                 quick = influence_difference_error(values, run, 0, name, alpha)
                 assert 0.85 < quick / exact[run] < 1.20
@@ -263,9 +266,11 @@ def test_swap_test_equals_exhaustive_enumeration() -> None:
     """Ten topics have 1,024 label swaps; B random ones estimate the same share."""
     values = golden_matrix()[[0, 1, 4], :10]
     swaps = 40_000
-    mine = swap_p_values(
-        values[1], values[0], values.sum(axis=0), float(values.sum()), 5.0, swaps, seed=1
-    )
+    p = swap_p_values(
+        values[1], values[0], values.sum(axis=0), float(values.sum()), 5.0, swaps, 1,
+        tuple(STATISTICS.values()),
+    )  # fmt: skip
+    mine = dict(zip(STATISTICS, p, strict=True))
     for name, measure in NAMES:
         exact = reference.swap_test(values.tolist(), 1, 0, measure, 5.0)
         noise = 4 * np.sqrt(exact * (1 - exact) / swaps)
@@ -290,13 +295,14 @@ def test_swap_test_is_repeatable_and_its_settings_are_recorded() -> None:
 def test_swap_test_of_identical_runs_is_1_and_never_0() -> None:
     values = golden_matrix()
     totals, grand = values.sum(axis=0), float(values.sum())
-    same = swap_p_values(values[0], values[0], totals, grand, 5.0, 9_999, 1)
-    assert same == {"zrisk": 1.0, "georisk": 1.0}
+    every = tuple(STATISTICS.values())
+    assert swap_p_values(values[0], values[0], totals, grand, 5.0, 9_999, 1, every) == [1.0, 1.0]
     better = np.linspace(0.6, 0.9, 20)
-    p = swap_p_values(
-        better, better / 3, better * 4 / 3, float(better.sum() * 4 / 3), 0.0, 9_999, 1
-    )
-    assert p["georisk"] == pytest.approx(1e-4, rel=2)
+    (p,) = swap_p_values(
+        better, better / 3, better * 4 / 3, float(better.sum() * 4 / 3), 0.0, 9_999, 1,
+        (georisk.STATISTIC,),
+    )  # fmt: skip
+    assert p == pytest.approx(1e-4, rel=2)
 
 
 @pytest.mark.parametrize("baseline", ["@mean", "r*"])
@@ -458,15 +464,12 @@ def calibration(alpha: float, simulations: int, seed: int) -> dict[str, float]:
         noise = generator.standard_normal((runs, topics))
         values = 1 / (1 + np.exp(1 - easy - 0.9 * noise))
         comparison = Comparison(values, Baseline("r0", (0,), values[0]))
-        inference = Inference(comparison, Significance(), (alpha,))
-        crowd = comparison.crowd
-        for name, value, scale in (
-            ("zrisk", crowd.zrisk(alpha), 50.0),
-            ("georisk", crowd.georisk(alpha), 1.0),
-        ):
-            found = inference.population_columns(name, alpha, value, scale)
-            counts[name] += bool(found[f"{name}_p"][1] < 0.05)
-            low, high = found[f"{name}_lo"][1] / scale, found[f"{name}_hi"][1] / scale
+        inference = Inference(comparison, Significance())
+        for name, scale in (("zrisk", 50.0), ("georisk", 1.0)):
+            known = inference.in_population(STATISTICS[name], alpha)
+            assert known.p is not None and known.low is not None and known.high is not None
+            counts[name] += bool(known.p[1] < 0.05)
+            low, high = known.low[1] / scale, known.high[1] / scale
             counts[f"{name} cover"] += bool(low <= truth[name, alpha] <= high)
     return {name: count / simulations for name, count in counts.items()}
 

@@ -49,11 +49,11 @@ def test_sigir16_table4_single_baseline(row: Row) -> None:
     """z of each topic and ZRisk, in the population of one baseline and the run itself."""
     matrix = table3()
     run, baseline = matrix.runs.index(row["run"]), matrix.runs.index(row["baseline"])
-    crowd = Population.of_baselines(matrix.values, [baseline])
+    population = Population.of_baselines(matrix.values, [baseline])
     for place, topic in enumerate(matrix.topics):
         # s7's and s8's scores are printed with four digits, so that z moves by up to 1e-4.
         rounded = 1.1e-4 if {row["run"], row["baseline"]} & {"s7", "s8"} else 0.0
-        assert crowd.z[run, place] == pytest.approx(
+        assert population.z[run, place] == pytest.approx(
             float(row[topic]), abs=half_unit(row[topic]) + rounded
         )
     table = risk_table(
@@ -178,5 +178,5 @@ def test_a_single_baseline_row_is_all_zero_in_its_own_population() -> None:
     comparison = Comparison(
         matrix.values, Baseline("s1", (0,), matrix.values[0]), "baselines", (0,)
     )
-    assert np.all(comparison.crowd.z[0] == 0)
+    assert np.all(comparison.population.z[0] == 0)
     assert Paired(matrix.values, matrix.values[0]).trisk(5.0)[0] == 0

@@ -177,7 +177,7 @@ def test_heatmap_shows_z(samples: ScoreMatrix) -> None:
     request = request_of(samples)
     cells = rows_with(description("heatmap", request), "z", "topic", "run")
     shown = {(cell["run"], cell["topic"]): cell["z"] for cell in cells}
-    z = request.comparison.crowd.z
+    z = request.comparison.population.z
     assert shown[samples.runs[2], samples.topics[7]] == pytest.approx(z[2, 7], abs=1e-4)
     assert len(shown) == z.size
 

@@ -14,9 +14,9 @@ from scipy import stats
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.score.analysis import RiskTable
 from riskcli.risk.baselines import VIRTUAL, choose_baselines
+from riskcli.risk.estimate import rank
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
-from riskcli.risk.table import rank
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 
@@ -187,10 +187,10 @@ def test_losses20_needs_a_loss_of_more_than_a_fifth() -> None:
 
 @given(score_values(), ALPHAS)
 def test_zrisk_and_georisk_equal_brute_force_among_all_runs(values: Floats, alpha: float) -> None:
-    crowd, matrix = Population.of_all(values), values.tolist()
+    population, matrix = Population.of_all(values), values.tolist()
     for row in range(len(values)):
-        assert crowd.zrisk(alpha)[row] == close(reference.zrisk(matrix, row, alpha))
-        assert crowd.georisk(alpha)[row] == close(reference.georisk(matrix, row, alpha))
+        assert population.zrisk(alpha)[row] == close(reference.zrisk(matrix, row, alpha))
+        assert population.georisk(alpha)[row] == close(reference.georisk(matrix, row, alpha))
 
 
 @given(score_values(min_runs=3), ALPHAS, st.data())
@@ -198,12 +198,12 @@ def test_zrisk_and_georisk_equal_brute_force_among_the_baselines(
     values: Floats, alpha: float, data: st.DataObject
 ) -> None:
     members = sorted(data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1)))
-    crowd, matrix = Population.of_baselines(values, members), values.tolist()
+    population, matrix = Population.of_baselines(values, members), values.tolist()
     for row in range(len(values)):
         expected = reference.zrisk_population(matrix, members, row, alpha)
-        assert crowd.zrisk(alpha)[row] == close(expected)
+        assert population.zrisk(alpha)[row] == close(expected)
         expected = reference.georisk_population(matrix, members, row, alpha)
-        assert crowd.georisk(alpha)[row] == close(expected)
+        assert population.georisk(alpha)[row] == close(expected)
 
 
 @given(score_values(), st.floats(0.01, 100), ALPHAS)
@@ -217,8 +217,8 @@ def test_a_run_proportional_to_its_population_has_zrisk_0(
 @given(score_values())
 def test_z_sums_to_0_with_expected_weights(values: Floats) -> None:
     """The expected scores of a run add up to its total (below Eq. 5 of SIGIR'16)."""
-    crowd = Population.of_all(values)
-    assert crowd.expected.sum(axis=1) == close(values.sum(axis=1))
+    population = Population.of_all(values)
+    assert population.expected.sum(axis=1) == close(values.sum(axis=1))
 
 
 def test_zrisk_grows_with_the_square_root_of_the_scores_scale() -> None:
@@ -244,8 +244,8 @@ def test_urisk_and_zrisk_are_linear_in_alpha(
     values: Floats, one: float, other: float, share: float
 ) -> None:
     between = share * one + (1 - share) * other
-    paired, crowd = Paired(values, values[0]), Population.of_all(values)
-    for measure in (paired.urisk, crowd.zrisk):
+    paired, population = Paired(values, values[0]), Population.of_all(values)
+    for measure in (paired.urisk, population.zrisk):
         expected = share * measure(one) + (1 - share) * measure(other)
         assert measure(between) == close(expected)
 

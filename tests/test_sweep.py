@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from riskcli.analyses.sweep.events import Event, events
 from riskcli.output.fold import thinned
 from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk
 from riskcli.risk.measures import measures
+from riskcli.risk.population import Departures
 from riskcli.risk.table import comparisons
 from tests import reference
 from tests.console import on_terminal
@@ -180,8 +180,8 @@ def test_georisk_curves_that_cross_twice_against_a_fine_scan() -> None:
     for _ in range(40):
         above, below = rng.uniform(0, 4, 8), rng.uniform(0.05, 1.5, 8)
         mean = rng.uniform(0.2, 0.6, 8)
-        crowd = SimpleNamespace(above=above, below=below, mean=mean, topics=1)
-        found = swaps_of_georisk(crowd, Pairs.of(list(range(8))), Span(0, 10))  # type: ignore[arg-type]
+        departures = Departures(above, below, mean, topics=1)
+        found = swaps_of_georisk(departures, Pairs.of(list(range(8))), Span(0, 10))
         series = [
             np.log(m) + np.log(phi(a - b * (1 + grid)))
             for a, b, m in zip(above, below, mean, strict=True)
@@ -234,10 +234,8 @@ def test_georisk_curves_that_nearly_touch() -> None:
     gap = np.log(phi(3.0 - (1 + grid))) - np.log(phi(0.5 - 0.5 * (1 + grid)))
     for shift, swaps in ((1e-7, 2), (-1e-7, 0)):
         mean = np.array([0.3 * math.exp(shift), 0.3 * math.exp(gap.max())])
-        crowd = SimpleNamespace(
-            above=np.array([3.0, 0.5]), below=np.array([1.0, 0.5]), mean=mean, topics=1
-        )
-        found = swaps_of_georisk(crowd, Pairs.of([0, 1]), Span(0, 10))  # type: ignore[arg-type]
+        departures = Departures(np.array([3.0, 0.5]), np.array([1.0, 0.5]), mean, topics=1)
+        found = swaps_of_georisk(departures, Pairs.of([0, 1]), Span(0, 10))
         assert len(found.alpha) == swaps
         assert np.allclose(found.alpha, grid[gap.argmax()], atol=0.01)
 

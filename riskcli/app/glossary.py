@@ -73,12 +73,7 @@ def _measure(measure: RiskMeasure) -> str:
 
 def columns_of(measure: RiskMeasure) -> list[str]:
     """The columns that bear the measure's name."""
-    return [
-        column.name
-        for column in all_columns()
-        if column.name in (measure.id, f"rank_{measure.id}")
-        or column.name.startswith(f"{measure.id}_")
-    ]
+    return [column.name for column in all_columns() if column.measure == measure.id]
 
 
 def _family(family: Family) -> str:

@@ -10,35 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from riskcli.core.choices import Convention
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Block, Flags
-
-Floats = NDArray[np.float64]
+from riskcli.risk.table import Block
 
 MINUS: Convention = "minus"
 
 
 def turned(block: Block) -> Block:
     """The block in the minus convention."""
-    columns = dict(block.columns)
-    for measure in (m for m in measures() if m.signed):
-        for name in (measure.id, f"{measure.id}_diff"):
-            if name in columns:
-                columns[name] = negative(columns[name])
-        low, high = f"{measure.id}_lo", f"{measure.id}_hi"
-        if low in columns:
-            columns[low], columns[high] = negative(columns[high]), negative(columns[low])
-    return replace(block, columns=columns, convention=MINUS)
-
-
-def negative(values: Floats | Flags) -> Floats:
-    """-x without a negative zero."""
-    return np.asarray(0.0 - np.asarray(values, dtype=np.float64))
+    signed = {measure.id for measure in measures() if measure.signed}
+    estimates = {
+        name: known.negated() if name in signed else known
+        for name, known in block.estimates.items()
+    }
+    return replace(block, estimates=estimates, convention=MINUS)
 
 
 def titled(measure: RiskMeasure, convention: Convention) -> str:

@@ -89,12 +89,12 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     }
     return {
         "baseline": visible(comparison.baseline.name),
-        "population": comparison.population,
+        "population": comparison.rule,
         "own": comparison.baseline.own_row,
         "members": comparison.baseline.members,
         "named": comparison.named,
         "scores": packed(comparison.baseline.scores),
-        "mean": packed(comparison.crowd.mean),
+        "mean": packed(comparison.population.mean),
         **{name: packed(comparison.off_baseline(values)) for name, values in sums.items()},
         **_sums_of_z(comparison),
     }
@@ -105,24 +105,23 @@ def _spread(comparison: Comparison) -> dict[str, Numbers]:
     names = ("varGain", "varLoss", "covariance")
     if comparison.topics < 2:
         return {name: np.full(len(comparison.scores), np.nan) for name in names}
-    constant = comparison.paired.constant
-    parts = (np.where(constant, 0.0, part) for part in comparison.paired.spread)
-    return dict(zip(names, parts, strict=True))
+    fixed, linear, square = comparison.paired.moments.variance.T
+    return dict(zip(names, (fixed, square, linear / -2 + 0.0), strict=True))
 
 
 def _sums_of_z(comparison: Comparison) -> dict[str, Any]:
     """The sums of z above and below 0; none where a score below 0 forbids ZRisk."""
     if comparison.has_negative:
         return {"above": None, "below": None}
-    crowd = comparison.crowd
-    return {"above": packed(crowd.above), "below": packed(crowd.below)}
+    departures = comparison.population.departures
+    return {"above": packed(departures.above), "below": packed(departures.below)}
 
 
 def _tables(matrix: ScoreMatrix, comparison: Comparison, table: RiskTable) -> list[dict[str, Any]]:
     """The risk table's columns at each of its alphas, runs in the order of the matrix."""
     result = table.result()
     place = {name: number for number, name in enumerate(result.columns)}
-    wanted = (matrix.measure, comparison.baseline.name, comparison.population)
+    wanted = (matrix.measure, comparison.baseline.name, comparison.rule)
     by_alpha: dict[float, dict[str, Sequence[Any]]] = {}
     for row in result.rows:
         if wanted == tuple(row[place[name]] for name in ("measure", "baseline", "population")):

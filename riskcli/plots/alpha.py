@@ -27,13 +27,12 @@ _TITLES = {
 def draw(request: Request) -> Any:
     """Lines of all runs, those brought out in colour and named at their ends."""
     known = [m for m in measures() if m.depends_on_alpha]
-    ids = sorted((m.id for m in known), key=lambda name: name != "georisk")
-    of = request.one_of(ids)
+    of = request.one_of([m.id for m in sorted(known, key=lambda m: not m.headline)])
     own = request.comparison.baseline.own_row
     swept = _swept(request, of)
     measure = next(m for m in known if m.id == of)
     rows = request.chosen(MOST_COLOURS, without=own if measure.paired else None)
-    alphas, series = swept.series[0].alphas, swept.series[0].columns[of]
+    alphas, series = swept.series[0].alphas, swept.series[0].values[of]
     frame = Frame(
         (float(alphas[0] or 0), float(alphas[-1] or 0)),
         domain(series),
@@ -46,7 +45,7 @@ def draw(request: Request) -> Any:
     names = [swept.runs[row] for row in rows]
     quiet = [row for row in range(len(swept.runs)) if row not in rows]
     layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)
-    if of == "trisk":
+    if measure.value_is_t:
         layers += [rule_at(0.0, "y", dashed=False)]
     layers += _event_layers(swept, rows, x, y)
     layers += [end_names(names, series[-1, rows], frame)]

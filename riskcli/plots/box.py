@@ -10,10 +10,10 @@ import numpy as np
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Floats, Request
 from riskcli.plots.style import COLOURS, RULE, values
+from riskcli.risk.losses import fences
 
 ALL = "all runs"
 _MOST = 50
-_WHISKER = 1.5
 
 
 def draw(request: Request) -> Any:
@@ -59,9 +59,9 @@ def draw(request: Request) -> Any:
 def summary(name: str, delta: Floats) -> dict[str, Any]:
     """What a box shows."""
     first, median, third = (float(x) for x in np.quantile(delta, [0.25, 0.5, 0.75]))
-    reach = _WHISKER * (third - first)
-    within = delta[(delta >= first - reach) & (delta <= third + reach)]
-    outside = delta[(delta < first - reach) | (delta > third + reach)]
+    low, high = fences(delta)
+    within = delta[(delta >= low) & (delta <= high)]
+    outside = delta[(delta < low) | (delta > high)]
     return {
         "run": name,
         "low": float(within.min()),

@@ -23,8 +23,8 @@ def draw(request: Request) -> Any:
     comparison, matrix = request.comparison, request.matrix
     if comparison.has_negative:
         raise UsageError("z needs scores of at least 0")
-    z = comparison.crowd.z
-    zrisk = comparison.crowd.zrisk(request.alpha)
+    z = comparison.population.z
+    zrisk = comparison.population.zrisk(request.alpha)
     rows = sorted(request.chosen(_MOST), key=lambda row: -float(zrisk[row]))
     columns = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
     runs = [shortened(matrix.runs[row], 30) for row in rows]

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError, nearest
-
-Floats = NDArray[np.float64]
 
 
 def refuse_virtual_names(runs: Sequence[str]) -> None:

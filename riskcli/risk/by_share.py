@@ -7,9 +7,8 @@ x/T, both sums are differences of prefix sums of x / sqrt(T) and sqrt(T): O(log 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from riskcli.core.arrays import Floats, Rows
 
 
 class SumsByShare:
@@ -26,7 +25,7 @@ class SumsByShare:
         self._scaled_after = _suffix_sums(self._scaled[order])
         self._root_after = _suffix_sums(root[order])
 
-    def without(self, topics: NDArray[np.intp], share: Floats) -> tuple[Floats, Floats]:
+    def without(self, topics: Rows, share: Floats) -> tuple[Floats, Floats]:
         """The sums of z above 0 and of -z below 0 at these shares, each without its topic."""
         scaled, root = self._scaled[topics], self._root[topics]
         first_above = np.searchsorted(self._ordered, share, side="right")
@@ -44,7 +43,7 @@ class SumsByShare:
 
 
 def _suffix_sums(values: Floats) -> Floats:
-    """Sums of the values from each place to the end, and a last 0."""
+    """Sums of the values from each index to the end, and a last 0."""
     sums = np.zeros(len(values) + 1)
     sums[:-1] = np.cumsum(values[::-1])[::-1]
     return sums

@@ -1,4 +1,8 @@
-"""The columns of a risk table, in the order that machine formats keep. New ones are appended."""
+"""The columns of a risk table: what they are called, what they hold, and their order.
+
+A risk measure declares its columns; here is only what all of them share. `ORDER` is the contract
+with whoever reads the machine formats: new columns are appended, none is ever moved.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["name", "count", "number", "p", "flag", "rank"]
+FieldName = Literal[
+    "value", "low", "high", "difference", "difference_low", "difference_high", "p", "p_adjusted",
+    "flag", "rank", "rank_low", "rank_high",
+]  # fmt: skip
+"""The fields of an `Estimate` that can be columns."""
 
 
 @dataclass(frozen=True)
@@ -15,61 +24,67 @@ class Column:
     name: str
     kind: Kind
     meaning: str
+    averages: bool = True
+    """Whether its mean over several baselines says anything."""
+    measure: str | None = None
+    """The id of the risk measure that it belongs to, if it does."""
+    field: FieldName | None = None
+    """The field of the measure's estimate that it shows; None: a further column of its own."""
 
 
-COLUMNS = (
+@dataclass(frozen=True)
+class Field:
+    """How a field of an estimate appears as a column, whatever the measure."""
+
+    field: FieldName
+    name: str
+    kind: Kind
+    meaning: str
+    averages: bool = False
+
+    def column(self, measure: str, title: str, meaning: str | None = None) -> Column:
+        """The column of one measure; `meaning` where the usual words do not fit."""
+        words = meaning or self.meaning.format(id=measure, title=title)
+        name = self.name.format(id=measure)
+        return Column(name, self.kind, words, self.averages, measure, self.field)
+
+
+FIELDS = (
+    Field("value", "{id}", "number", "{title}", averages=True),
+    Field("low", "{id}_lo", "number", "lower end of {title}'s confidence interval"),
+    Field("high", "{id}_hi", "number", "upper end of {title}'s confidence interval"),
+    Field(
+        "difference", "{id}_diff", "number",
+        "{title} less that of the baseline (or the mean over the set)", averages=True,
+    ),
+    Field("difference_low", "{id}_diff_lo", "number", "lower end of {id}_diff's interval"),
+    Field("difference_high", "{id}_diff_hi", "number", "upper end of {id}_diff's interval"),
+    Field("p", "{id}_p", "p", "p-value of {id}_diff"),
+    Field("p_adjusted", "{id}_p_adj", "p", "{id}_p corrected for the number of tests"),
+    Field("flag", "{id}_flag", "flag", "better or worse where {id}_p_adj is below gamma"),
+    Field("rank", "rank_{id}", "rank", "rank by {title}"),
+    Field("rank_low", "rank_{id}_lo", "rank", "best rank by {title} that the tests allow"),
+    Field("rank_high", "rank_{id}_hi", "rank", "worst rank by {title} that the tests allow"),
+)  # fmt: skip
+
+KEYS = (
     Column("run", "name", "the run"),
     Column("measure", "name", "the effectiveness measure of the scores"),
     Column("baseline", "name", "what the run is compared with"),
     Column("population", "name", "whose totals give a topic its expected score"),
     Column("alpha", "number", "losses count 1 + alpha times"),
     Column("topics", "count", "number of topics"),
-    Column("mean", "number", "mean effectiveness"),
-    Column("mean_lo", "number", "lower end of the mean's confidence interval"),
-    Column("mean_hi", "number", "upper end of the mean's confidence interval"),
-    Column("baseline_mean", "number", "mean effectiveness of the baseline"),
-    Column("mean_diff", "number", "mean less the baseline's mean (Gain)"),
-    Column("mean_p", "p", "p-value of the paired t test that the means differ"),
-    Column("mean_p_adj", "p", "mean_p corrected for the number of tests"),
-    Column("mean_flag", "flag", "better or worse where mean_p_adj is below gamma"),
-    Column("wins", "count", "topics on which the run exceeds the baseline"),
-    Column("ties", "count", "topics on which the two are equal"),
-    Column("losses", "count", "topics on which the run falls below the baseline"),
-    Column("losses20", "count", "topics that lose more than 20 % of the baseline's score"),
-    Column("reward", "number", "mean gain over the baseline, losses counted 0"),
-    Column("risk", "number", "mean loss to the baseline, gains counted 0"),
-    Column("urisk", "number", "URisk: reward less (1 + alpha) risk"),
-    Column("urisk_lo", "number", "lower end of URisk's confidence interval"),
-    Column("urisk_hi", "number", "upper end of URisk's confidence interval"),
-    Column("urisk_se", "number", "standard error of URisk"),
-    Column("trisk", "number", "TRisk: URisk over its standard error"),
-    Column("trisk_p", "p", "p-value of TRisk: gains and (1 + alpha)-fold losses balance"),
-    Column("trisk_p_adj", "p", "trisk_p corrected for the number of tests"),
-    Column("trisk_flag", "flag", "better or worse where trisk_p_adj is below gamma"),
-    Column("zrisk", "number", "ZRisk: how far the profile exceeds or falls short of expectation"),
-    Column("zrisk_lo", "number", "lower end of ZRisk's confidence interval"),
-    Column("zrisk_hi", "number", "upper end of ZRisk's confidence interval"),
-    Column("zrisk_diff", "number", "ZRisk less that of the baseline (or the mean over the set)"),
-    Column("zrisk_p", "p", "p-value of zrisk_diff"),
-    Column("zrisk_p_adj", "p", "zrisk_p corrected for the number of tests"),
-    Column("zrisk_flag", "flag", "better or worse where zrisk_p_adj is below gamma"),
-    Column("georisk", "number", "GeoRisk: mean effectiveness and ZRisk in one figure"),
-    Column("georisk_lo", "number", "lower end of GeoRisk's confidence interval"),
-    Column("georisk_hi", "number", "upper end of GeoRisk's confidence interval"),
-    Column(
-        "georisk_diff", "number", "GeoRisk less that of the baseline (or the mean over the set)"
-    ),
-    Column("georisk_p", "p", "p-value of georisk_diff"),
-    Column("georisk_p_adj", "p", "georisk_p corrected for the number of tests"),
-    Column("georisk_flag", "flag", "better or worse where georisk_p_adj is below gamma"),
-    Column("rank_mean", "rank", "rank by mean, 1 is best; equal values share the smaller rank"),
-    Column("rank_urisk", "rank", "rank by URisk"),
-    Column("rank_trisk", "rank", "rank by TRisk"),
-    Column("rank_zrisk", "rank", "rank by ZRisk"),
-    Column("rank_georisk", "rank", "rank by GeoRisk"),
-    Column("reward_risk_ratio", "number", "reward over risk; empty where risk is 0"),
-    Column("win_loss_ratio", "number", "wins over losses; empty where losses is 0"),
-    Column("mean_dz", "number", "effect size d_z: mean difference over its standard deviation"),
-    Column("mean_dz_lo", "number", "lower end of d_z's confidence interval"),
-    Column("mean_dz_hi", "number", "upper end of d_z's confidence interval"),
 )
+"""What says which number a row holds."""
+
+ORDER = (
+    "run", "measure", "baseline", "population", "alpha", "topics",
+    "mean", "mean_lo", "mean_hi", "baseline_mean", "mean_diff", "mean_p", "mean_p_adj", "mean_flag",
+    "wins", "ties", "losses", "losses20", "reward", "risk", "urisk", "urisk_lo", "urisk_hi",
+    "urisk_se", "trisk", "trisk_p", "trisk_p_adj", "trisk_flag",
+    "zrisk", "zrisk_lo", "zrisk_hi", "zrisk_diff", "zrisk_p", "zrisk_p_adj", "zrisk_flag",
+    "georisk", "georisk_lo", "georisk_hi", "georisk_diff", "georisk_p", "georisk_p_adj",
+    "georisk_flag", "rank_mean", "rank_urisk", "rank_trisk", "rank_zrisk", "rank_georisk",
+    "reward_risk_ratio", "win_loss_ratio", "mean_dz", "mean_dz_lo", "mean_dz_hi",
+)  # fmt: skip
+"""The contract. A column that is not named here comes after those that are."""

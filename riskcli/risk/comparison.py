@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Counts, Floats
 from riskcli.core.choices import PopulationRule
 from riskcli.core.errors import UsageError
 from riskcli.risk.baselines import Baseline
@@ -17,25 +17,24 @@ from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from riskcli.risk.smooth import SmoothPaired, SmoothPopulation
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Comparison:
     """Runs (rows of `scores`) against `baseline`; `named` are the rows of all baselines named.
 
-    With population "baselines" a run's population is the named rows and itself; else it is all.
+    By the rule "baselines" a run's population is the named rows and itself; else it is all.
     With `smooth` differences count s(x) and no alpha applies; without it the loss is linear.
     """
 
     scores: Floats
     baseline: Baseline
-    population: PopulationRule = "all"
+    rule: PopulationRule = "all"
+    """Which runs a run's population is made of."""
     named: tuple[int, ...] = ()
     smooth: Cubic | None = None
 
     def __post_init__(self) -> None:
-        if self.population == "baselines" and not self.named:
+        if self.rule == "baselines" and not self.named:
             raise UsageError("population 'baselines' needs a baseline that is a run of the matrix")
 
     @property
@@ -45,26 +44,21 @@ class Comparison:
 
     @cached_property
     def paired(self) -> Paired:
-        """The runs topic by topic against the baseline, as they are."""
-        return Paired(self.scores, self.baseline.scores)
-
-    @cached_property
-    def weighed(self) -> Paired:
-        """The same with gains and losses as the loss function counts them."""
+        """The runs topic by topic against the baseline, under the loss function."""
         if self.smooth is None:
-            return self.paired
+            return Paired(self.scores, self.baseline.scores)
         return SmoothPaired(self.scores, self.baseline.scores, self.smooth)
 
     @cached_property
-    def crowd(self) -> Population:
-        """The runs against their population."""
-        if self.population == "all":
-            crowd = Population.of_all(self.scores)
+    def population(self) -> Population:
+        """The runs against their population, under the loss function."""
+        if self.rule == "all":
+            linear = Population.of_all(self.scores)
         else:
-            crowd = Population.of_baselines(self.scores, self.named)
+            linear = Population.of_baselines(self.scores, self.named)
         if self.smooth is None:
-            return crowd
-        return SmoothPopulation(crowd.scores, crowd.topic_totals, crowd.grand_total, self.smooth)
+            return linear
+        return SmoothPopulation(linear.scores, linear.topic_totals, linear.grand_total, self.smooth)
 
     @cached_property
     def has_negative(self) -> bool:
@@ -76,14 +70,14 @@ class Comparison:
         """The rows whose mean ZRisk or GeoRisk a run's is compared with (all for a virtual one)."""
         return self.baseline.members or tuple(range(len(self.scores)))
 
-    def reference_crowds(self) -> list[Population]:
+    def reference_populations(self) -> list[Population]:
         """Each reference run measured in every run's own population (a row a population)."""
         return [
-            replace(self.crowd, scores=np.broadcast_to(self.scores[row], self.scores.shape))
+            replace(self.population, scores=np.broadcast_to(self.scores[row], self.scores.shape))
             for row in self.reference
         ]
 
-    def off_baseline(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Floats:
+    def off_baseline(self, values: Floats | Counts) -> Floats:
         """The values of a comparison with the baseline: empty (NaN) in the baseline's own row."""
         emptied = np.array(values, dtype=np.float64)
         if self.baseline.own_row is not None:

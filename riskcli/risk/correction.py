@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.choices import Correction
-
-Floats = NDArray[np.float64]
 
 
 def holm(p: Floats) -> Floats:
@@ -28,9 +26,11 @@ def bonferroni(p: Floats) -> Floats:
 
 def benjamini_hochberg(p: Floats) -> Floats:
     """Benjamini and Hochberg (1995): controls the expected share of false flags."""
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(p))
+    order = np.argsort(p)
+    stepped = p[order] * (len(p) / np.arange(1, len(p) + 1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate(stepped[::-1])[::-1], 1.0)
+    return adjusted
 
 
 def uncorrected(p: Floats) -> Floats:

@@ -15,18 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
-from riskcli.risk.paired import Paired, ratio_to_error
-from riskcli.risk.population import Population
+from riskcli.core.arrays import Floats, Mask, Rows
+from riskcli.risk.paired import Moments
+from riskcli.risk.population import Departures
+from riskcli.risk.rounding import NO_COEFFICIENT, NO_SIGN, NO_SIGN_OF_RATIOS
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Difference = Callable[[Rows, Rows, Floats], Floats]
 """By how much the first runs exceed the second at each t; 0 where it is but rounding."""
 
-_ROUNDING = 1e-12
 _HALVINGS = 40
 
 
@@ -44,7 +41,7 @@ class Pairs:
         chosen = np.asarray(rows, dtype=np.intp)
         return cls(chosen[one], chosen[other])
 
-    def where(self, kept: NDArray[np.bool_] | Rows) -> Pairs:
+    def where(self, kept: Mask | Rows) -> Pairs:
         """Only those pairs (a mask, or their numbers)."""
         return Pairs(self.first[kept], self.second[kept])
 
@@ -70,10 +67,10 @@ class Span:
         """The ends in t = 1 + alpha."""
         return 1 + self.first, 1 + self.last
 
-    def holds(self, t: Floats) -> NDArray[np.bool_]:
+    def holds(self, t: Floats) -> Mask:
         """Which t lie between the ends, by more than rounding."""
         low, high = self.ends
-        margin = _ROUNDING * high
+        margin = NO_SIGN * high
         return np.asarray((t > low + margin) & (t < high - margin))
 
 
@@ -95,16 +92,15 @@ def swaps_of_lines(at_0: Floats, slope: Floats, pairs: Pairs, span: Span) -> Swa
 def _difference_of(values: Floats, pairs: Pairs) -> Floats:
     """First less second, exactly 0 where it is but rounding."""
     difference = values[pairs.first] - values[pairs.second]
-    noise = _ROUNDING * (np.abs(values[pairs.first]) + np.abs(values[pairs.second]))
+    noise = NO_SIGN * (np.abs(values[pairs.first]) + np.abs(values[pairs.second]))
     return np.where(np.abs(difference) <= noise, 0.0, difference)
 
 
-def swaps_of_trisk(paired: Paired, pairs: Pairs, span: Span) -> Swaps:
-    """Runs by URisk over its standard error."""
-    if paired.topics < 2:
+def swaps_of_trisk(moments: Moments, pairs: Pairs, span: Span) -> Swaps:
+    """Runs by URisk over its standard error: T^2 is a ratio of two quadratics in t."""
+    if moments.topics < 2:
         return _nothing()
-    curves = TRiskCurves(paired)
-    numerator, variance = curves.numerator, curves.variance
+    numerator, variance = moments.squared_urisk, moments.squared_error
     quartics = _product(numerator[pairs.first], variance[pairs.second])
     quartics -= _product(numerator[pairs.second], variance[pairs.first])
     numbers, points = [], []
@@ -117,40 +113,18 @@ def swaps_of_trisk(paired: Paired, pairs: Pairs, span: Span) -> Swaps:
         return _nothing()
 
     def difference(first: Rows, second: Rows, t: Floats) -> Floats:
-        one, other = curves.at(first, t), curves.at(second, t)
-        return _clear(one, other)
+        return _clear(moments.trisk(t, first), moments.trisk(t, second))
 
     return _changes(pairs, np.concatenate(numbers), np.concatenate(points), difference)
 
 
-class TRiskCurves:
-    """TRisk of each run at any t: URisk over the root of its variance.
-
-    `numerator` and `variance` hold URisk^2 and SE^2 as quadratics in t, from t^0 up, by run.
-    """
-
-    def __init__(self, paired: Paired) -> None:
-        gains, losses, both = paired.spread
-        reward, risk = paired.reward, paired.risk
-        self._reward, self._risk = reward, risk
-        self.numerator = np.stack([reward**2, -2 * reward * risk, risk**2], axis=1)
-        self.variance = np.stack([gains, -2 * both, losses], axis=1) / paired.topics
-        self.variance[paired.constant] = 0.0
-
-    def at(self, rows: Rows, t: Floats) -> Floats:
-        """TRisk of each of these rows at its own t."""
-        variance = self.variance[rows]
-        error = np.sqrt(variance[:, 0] + (variance[:, 1] + variance[:, 2] * t) * t)
-        return ratio_to_error(self._reward[rows] - t * self._risk[rows], error)
-
-
 def _product(one: Floats, other: Floats) -> Floats:
     """Products of quadratics, coefficients from t^0 up."""
-    made = np.zeros((len(one), 5))
+    products = np.zeros((len(one), 5))
     for i in range(3):
         for j in range(3):
-            made[:, i + j] += one[:, i] * other[:, j]
-    return made
+            products[:, i + j] += one[:, i] * other[:, j]
+    return products
 
 
 def _real_parts(coefficients: Floats) -> list[float]:
@@ -158,7 +132,7 @@ def _real_parts(coefficients: Floats) -> list[float]:
     scale = np.abs(coefficients).max()
     if scale == 0:
         return []
-    kept = np.where(np.abs(coefficients) <= 1e-15 * scale, 0.0, coefficients)
+    kept = np.where(np.abs(coefficients) <= NO_COEFFICIENT * scale, 0.0, coefficients)
     return [float(root.real) for root in np.roots(kept[::-1])]
 
 
@@ -170,56 +144,41 @@ def points_between(roots: Floats, span: Span) -> Floats:
     return np.concatenate([[low], (marks[:-1] + marks[1:]) / 2, [high]])
 
 
-def swaps_of_georisk(crowd: Population, pairs: Pairs, span: Span) -> Swaps:
-    """Runs by the geometric mean of effectiveness and Phi(ZRisk / c)."""
-    curves = _Curves(crowd)
-    mean = crowd.mean
+def swaps_of_georisk(departures: Departures, pairs: Pairs, span: Span) -> Swaps:
+    """Runs by GeoRisk, compared by ln GeoRisk^2."""
+    mean = departures.mean
     pairs = pairs.where((mean[pairs.first] > 0) & (mean[pairs.second] > 0))
-    pairs = pairs.where(~curves.same(pairs))
+    pairs = pairs.where(~_same_curve(departures, pairs))
     if not len(pairs.first):
         return _nothing()
 
     def difference(first: Rows, second: Rows, t: Floats) -> Floats:
-        one, other = curves.at(first, t), curves.at(second, t)
-        noise = _ROUNDING * (1 + np.abs(one) + np.abs(other))
+        one, other = departures.log_georisk(t, first), departures.log_georisk(t, second)
+        noise = NO_SIGN * (1 + np.abs(one) + np.abs(other))
         return np.where(np.abs(one - other) <= noise, 0.0, one - other)
 
-    numbers, points = _settled(curves, pairs, span)
+    numbers, points = _settled(departures, pairs, span)
     return _changes(pairs, numbers, points, difference)
 
 
-class _Curves:
-    """ln(S/c) + ln Phi(a - b t) of each run, and its slope; concave and falling in t."""
-
-    def __init__(self, crowd: Population) -> None:
-        self._a = crowd.above / crowd.topics
-        self._b = crowd.below / crowd.topics
-        with np.errstate(divide="ignore"):
-            self._level = np.log(crowd.mean)
-
-    def at(self, rows: Rows, t: Floats) -> Floats:
-        return np.asarray(self._level[rows] + log_ndtr(self._a[rows] - self._b[rows] * t))
-
-    def slope(self, rows: Rows, t: Floats) -> Floats:
-        u = self._a[rows] - self._b[rows] * t
-        density = np.exp(-(u**2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(u))
-        return np.asarray(-self._b[rows] * density)
-
-    def same(self, pairs: Pairs) -> NDArray[np.bool_]:
-        """Pairs whose curves are one, but for rounding."""
-        parts = (self._a, self._b, self._level)
-        apart = [np.abs(x[pairs.first] - x[pairs.second]) for x in parts]
-        return np.asarray(np.max(apart, axis=0) <= _ROUNDING)
+def _same_curve(departures: Departures, pairs: Pairs) -> Mask:
+    """Pairs of runs whose GeoRisk is the same at every t, but for rounding."""
+    c = departures.topics
+    apart = [
+        np.abs(x[pairs.first] - x[pairs.second]) / c for x in (departures.above, departures.below)
+    ]
+    apart += [np.abs(np.log(departures.mean[pairs.first]) - np.log(departures.mean[pairs.second]))]
+    return np.asarray(np.max(apart, axis=0) <= NO_SIGN)
 
 
-def _settled(curves: _Curves, pairs: Pairs, span: Span) -> tuple[Rows, Floats]:
+def _settled(departures: Departures, pairs: Pairs, span: Span) -> tuple[Rows, Floats]:
     """For each pair (its number), the ends of intervals that hold at most one root each."""
     low, high = span.ends
     number = np.arange(len(pairs.first), dtype=np.intp)
     start, end = np.full(len(number), low), np.full(len(number), high)
     numbers, points = [], []
     for halving in range(_HALVINGS):
-        settled = _at_most_one_root(curves, pairs.where(number), start, end)
+        settled = _at_most_one_root(departures, pairs.where(number), start, end)
         if halving == _HALVINGS - 1:
             settled[:] = True
         numbers += [number[settled], number[settled]]
@@ -233,15 +192,14 @@ def _settled(curves: _Curves, pairs: Pairs, span: Span) -> tuple[Rows, Floats]:
     return np.concatenate(numbers), np.concatenate(points)
 
 
-def _at_most_one_root(
-    curves: _Curves, pairs: Pairs, start: Floats, end: Floats
-) -> NDArray[np.bool_]:
+def _at_most_one_root(departures: Departures, pairs: Pairs, start: Floats, end: Floats) -> Mask:
     """Whether the difference of two curves has one sign, is monotone, or is but rounding."""
     width = end - start
-    f0, f1 = curves.at(pairs.first, start), curves.at(pairs.first, end)
-    g0, g1 = curves.at(pairs.second, start), curves.at(pairs.second, end)
-    df0, df1 = curves.slope(pairs.first, start), curves.slope(pairs.first, end)
-    dg0, dg1 = curves.slope(pairs.second, start), curves.slope(pairs.second, end)
+    curve, slope = departures.log_georisk, departures.log_georisk_slope
+    f0, f1 = curve(start, pairs.first), curve(end, pairs.first)
+    g0, g1 = curve(start, pairs.second), curve(end, pairs.second)
+    df0, df1 = slope(start, pairs.first), slope(end, pairs.first)
+    dg0, dg1 = slope(start, pairs.second), slope(end, pairs.second)
     # A concave curve lies above its chord and below its tangents.
     least = np.maximum(
         np.minimum(f0 - g0, f1 - (g0 + dg0 * width)), np.minimum(f0 - (g1 - dg1 * width), f1 - g1)
@@ -250,7 +208,7 @@ def _at_most_one_root(
         np.maximum(f0 - g0, f0 + df0 * width - g1), np.maximum(f1 - df1 * width - g0, f1 - g1)
     )
     monotone = (df1 - dg0 > 0) | (df0 - dg1 < 0)
-    rounding = np.maximum(np.abs(least), np.abs(most)) <= _ROUNDING
+    rounding = np.maximum(np.abs(least), np.abs(most)) <= NO_SIGN
     return np.asarray((least > 0) | (most < 0) | monotone | rounding)
 
 
@@ -260,14 +218,14 @@ def _changes(pairs: Pairs, number: Rows, t: Floats, difference: Difference) -> S
     number, t = number[order], t[order]
     sign = np.sign(difference(pairs.first[number], pairs.second[number], t))
     number, t, sign = (x[sign != 0] for x in (number, t, sign))
-    place = np.flatnonzero((number[1:] == number[:-1]) & (sign[1:] != sign[:-1]))
-    first, second = pairs.first[number[place]], pairs.second[number[place]]
-    before = sign[place]
-    root = bisected(lambda x: before * difference(first, second, x) > 0, t[place], t[place + 1])
+    change = np.flatnonzero((number[1:] == number[:-1]) & (sign[1:] != sign[:-1]))
+    first, second = pairs.first[number[change]], pairs.second[number[change]]
+    before = sign[change]
+    root = bisected(lambda x: before * difference(first, second, x) > 0, t[change], t[change + 1])
     return Swaps(root - 1, np.where(before > 0, second, first), np.where(before > 0, first, second))
 
 
-def bisected(still: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
+def bisected(still: Callable[[Floats], Mask], low: Floats, high: Floats) -> Floats:
     """Where `still` turns false between low and high, to the last digit."""
     low, high = low.copy(), high.copy()
     for _ in range(64):
@@ -281,7 +239,7 @@ def _clear(one: Floats, other: Floats) -> Floats:
     """One less other, 0 where that is rounding or both are infinite."""
     with np.errstate(invalid="ignore"):
         difference = one - other
-        noise = 1e3 * _ROUNDING * (1e-3 + np.abs(one) + np.abs(other))
+        noise = NO_SIGN_OF_RATIOS * (1e-3 + np.abs(one) + np.abs(other))
         return np.where(np.isnan(difference) | (np.abs(difference) <= noise), 0.0, difference)
 
 

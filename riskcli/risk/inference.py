@@ -6,33 +6,30 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from riskcli.core.arrays import ALL, Floats
 from riskcli.core.errors import UsageError
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.jackknife import Jackknife
+from riskcli.risk.estimate import Estimate
+from riskcli.risk.jackknife import Jackknife, Statistic
 from riskcli.risk.options import Significance
 from riskcli.risk.paired import ratio_to_error, two_sided_p
+from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.swap import swap_p_values
-
-Floats = NDArray[np.float64]
-
-_ROUNDING = 1e-12
-"""A difference and an error both below this, at the scale of the scores, are rounding."""
 
 
 @dataclass(frozen=True)
 class Inference:
-    """The tests of one comparison, for all the alphas of a table."""
+    """The tests of one comparison; `together` are the statistics that one resampling serves."""
 
     comparison: Comparison
     significance: Significance
-    alphas: tuple[float, ...]
+    together: tuple[Statistic, ...] = ()
 
     @property
     def degrees(self) -> int:
-        """C - 1 degrees of freedom."""
+        """The degrees of freedom, c - 1."""
         return self.comparison.topics - 1
 
     @cached_property
@@ -42,79 +39,90 @@ class Inference:
             return float("nan")
         return float(stdtrit(self.degrees, 1 - self.significance.gamma / 2))
 
-    def population_columns(
-        self, measure_id: str, alpha: float, values: Floats, scale: float
-    ) -> dict[str, Floats]:
-        """Interval, difference and p-value of "zrisk" or "georisk".
+    def in_population(self, statistic: Statistic, alpha: float) -> Estimate:
+        """Interval, difference and p-value of a measure of runs in their population.
 
-        `scale` turns the statistic that is jackknifed (ZRisk/c, GeoRisk) into the value shown. A
-        run whose scores are all 0, or whose baseline's are, has none of them.
+        A run whose scores are all 0, or whose baseline's are, has none of them.
         """
         comparison = self.comparison
+        values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
         empty = comparison.scores.sum(axis=1) == 0
         void = empty | empty[list(comparison.reference)].all()
-        difference = values - self._reference_values(measure_id, alpha, values)
+        difference = values - self._reference_values(statistic, alpha, values)
         unknown = np.full(len(values), np.nan)
         margin, error, p = unknown, unknown, unknown
         if self.degrees >= 1:
-            own_error, error = (e * scale for e in self._jackknife.errors(measure_id, alpha))
+            scale = statistic.scale(comparison.topics)
+            own_error, error = (e * scale for e in self._jackknife.errors(statistic, alpha))
             margin = self.critical * own_error
-            p = self._p_values(measure_id, alpha, difference, error, scale)
-        return {
-            f"{measure_id}_lo": np.where(empty, np.nan, values - margin),
-            f"{measure_id}_hi": np.where(empty, np.nan, values + margin),
-            f"{measure_id}_diff": comparison.off_baseline(np.where(void, np.nan, difference)),
-            f"{measure_id}_diff_se": comparison.off_baseline(np.where(void, np.nan, error)),
-            f"{measure_id}_p": comparison.off_baseline(np.where(void, np.nan, p)),
-        }
+            p = self._p_values(statistic, alpha, difference, error)
+
+        def kept(cells: Floats) -> Floats:
+            return comparison.off_baseline(np.where(void, np.nan, cells))
+
+        return Estimate(
+            values,
+            low=np.where(empty, np.nan, values - margin),
+            high=np.where(empty, np.nan, values + margin),
+            difference=kept(difference),
+            difference_error=kept(error),
+            p=kept(p),
+        )
 
     @cached_property
     def _jackknife(self) -> Jackknife:
         return Jackknife(self.comparison)
 
-    def _reference_values(self, measure_id: str, alpha: float, values: Floats) -> Floats:
+    def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
         comparison = self.comparison
-        if comparison.population == "all":
+        if comparison.rule == "all":
             return np.full(len(values), values[list(comparison.reference)].mean())
-        crowds = comparison.reference_crowds()
         measured = [
-            crowd.zrisk(alpha) if measure_id == "zrisk" else crowd.georisk(alpha)
-            for crowd in crowds
+            statistic.value(population.departures, 1 + alpha, ALL)
+            for population in comparison.reference_populations()
         ]
         return np.asarray(sum(measured) / len(measured))
 
     def _p_values(
-        self, measure_id: str, alpha: float, difference: Floats, error: Floats, scale: float
+        self, statistic: Statistic, alpha: float, difference: Floats, error: Floats
     ) -> Floats:
         if self.significance.test == "swap":
-            return self._swap_p_values[alpha][measure_id]
-        noise = scale * _ROUNDING * np.sqrt(self.comparison.scores.mean(axis=1).max())
+            return self._swap_p_values(alpha, statistic)
+        topics, scores = self.comparison.topics, self.comparison.scores
+        noise = statistic.scale(topics) * NO_DIFFERENCE * np.sqrt(scores.mean(axis=1).max())
         nothing = (np.abs(difference) <= noise) & (error <= noise)
         t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(nothing, 0.0, error))
         return two_sided_p(t, self.degrees)
 
     @cached_property
-    def _swap_p_values(self) -> dict[float, dict[str, Floats]]:
+    def _swapped(self) -> dict[tuple[float, Statistic], Floats]:
+        """The p-values of the swap test that are known already."""
+        return {}
+
+    def _swap_p_values(self, alpha: float, statistic: Statistic) -> Floats:
         """The swap test of every run against the baseline run, with the same swaps for each."""
-        comparison = self.comparison
+        if (alpha, statistic) not in self._swapped:
+            statistics = self.together if statistic in self.together else (statistic,)
+            by_run = np.array(self._swap_tests(alpha, statistics))
+            for each, column in zip(statistics, by_run.T, strict=True):
+                self._swapped[alpha, each] = column
+        return self._swapped[alpha, statistic]
+
+    def _swap_tests(self, alpha: float, statistics: tuple[Statistic, ...]) -> list[list[float]]:
+        """A row a run, a column a statistic."""
+        comparison, plan = self.comparison, self.significance
         if len(comparison.reference) != 1:
             raise UsageError("the swap test needs one run as the baseline")
         if comparison.smooth is not None:
             raise UsageError("the swap test knows the linear loss only; use the jackknife")
         baseline = comparison.scores[comparison.reference[0]]
-        totals = np.broadcast_to(comparison.crowd.topic_totals, comparison.scores.shape)
-        grand = np.broadcast_to(comparison.crowd.grand_total, (len(totals),))
-        found: dict[float, dict[str, Floats]] = {}
-        for alpha in self.alphas:
-            by_run = [
-                swap_p_values(
-                    run, baseline, totals[row], float(grand[row]), alpha,
-                    self.significance.swaps, self.significance.seed,
-                )
-                for row, run in enumerate(comparison.scores)
-            ]  # fmt: skip
-            found[alpha] = {
-                name: np.array([each[name] for each in by_run]) for name in ("zrisk", "georisk")
-            }
-        return found
+        totals = np.broadcast_to(comparison.population.topic_totals, comparison.scores.shape)
+        grand = np.broadcast_to(comparison.population.grand_total, (len(totals),))
+        return [
+            swap_p_values(
+                run, baseline, totals[row], float(grand[row]), alpha, plan.swaps, plan.seed,
+                statistics,
+            )
+            for row, run in enumerate(comparison.scores)
+        ]  # fmt: skip

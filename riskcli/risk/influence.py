@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from riskcli.risk.population import without_rounding
-
-Floats = NDArray[np.float64]
+from riskcli.core.arrays import Floats
+from riskcli.risk.population import georisk_of, standardised
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,13 @@ def influence(scores: Floats, topic_totals: Floats, grand_total: float, alpha: f
     expected = share * topic_totals
     root = np.sqrt(expected)
     scaled = _divide(scores, root)
-    z = without_rounding(scores - expected, expected) / np.where(root > 0, root, 1.0)
+    z = standardised(scores, expected)
     weight = np.where(z < 0, 1 + alpha, 1.0)
     weighted = weight * z
     zeta = weighted.mean(axis=-1, keepdims=True)
     slope = (weight * (scaled + root)).mean(axis=-1, keepdims=True) / 2
     on_zeta = weighted - zeta - slope * _divide(scores - expected, mean)
-    georisk = np.sqrt(mean * ndtr(zeta))
+    georisk = georisk_of(mean, zeta)
     density = np.exp(-(zeta**2) / 2) / np.sqrt(2 * np.pi)
     numerator = ndtr(zeta) * (scores - mean) + mean * density * on_zeta
     on_georisk = _divide(numerator, 2 * georisk)

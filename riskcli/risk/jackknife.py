@@ -6,121 +6,118 @@ sums answer for every share at once: O(c log c) a run instead of O(c^2), and fre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import ALL, Floats, Rows
 from riskcli.risk.by_share import SumsByShare
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.population import Population, georisk_of
-from riskcli.risk.smooth import SmoothPopulation
+from riskcli.risk.influence import Influence
+from riskcli.risk.population import Departures, Population
+from riskcli.risk.smooth import SmoothPopulation, shares_without_each
 
-Floats = NDArray[np.float64]
-
-_ALL = slice(None)
 _CELLS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True)
-class Deleted:
-    """For each run (row) and each topic left out (column): its sums of z, and its mean score."""
+class Statistic:
+    """What a risk measure of a population declares of its tests.
 
-    above: Floats
-    below: Floats
-    mean: Floats
+    `value` computes it from the departures of runs; with `per_topic` it is a sum over topics, and
+    what is tested is the value over c, so that samples of different sizes are comparable.
+    `influences` picks the statistic that is tested, and each topic's influence on it.
+    """
 
-    def zeta(self, alpha: float, rows: slice = _ALL) -> Floats:
-        """ZRisk/c without the topic."""
-        left = max(self.above.shape[1] - 1, 1)
-        return np.asarray((self.above[rows] - (1 + alpha) * self.below[rows]) / left)
+    value: Callable[[Departures, float, Rows | slice], Floats]
+    influences: Callable[[Influence], tuple[Floats, Floats]]
+    per_topic: bool = False
 
-    def georisk(self, alpha: float, rows: slice = _ALL) -> Floats:
-        """GeoRisk without the topic."""
-        return georisk_of(self.mean[rows], self.zeta(alpha, rows))
+    def tested(self, departures: Departures, alpha: float, rows: Rows | slice = ALL) -> Floats:
+        """The statistic that is tested."""
+        return self.value(departures, 1 + alpha, rows) / self.scale(departures.topics)
 
-    def statistic(self, name: str, alpha: float, rows: slice = _ALL) -> Floats:
-        """What is jackknifed for "zrisk" (as ZRisk/c) or "georisk"."""
-        return self.zeta(alpha, rows) if name == "zrisk" else self.georisk(alpha, rows)
-
-
-def delete_each_topic(scores: Floats, topic_totals: Floats, grand_total: Floats) -> Deleted:
-    """Every run without each topic in turn; totals are one row for all runs or one a run."""
-    runs = len(scores)
-    above, below = np.zeros_like(scores), np.zeros_like(scores)
-    totals = np.broadcast_to(topic_totals, scores.shape)
-    grand = np.broadcast_to(grand_total, (runs,))
-    for row in range(runs):
-        above[row], below[row] = _sums_without_each(scores[row], totals[row], float(grand[row]))
-    return Deleted(above, below, _means_without_each(scores))
+    def scale(self, topics: int) -> int:
+        """What turns the statistic that is tested into the value shown."""
+        return topics if self.per_topic else 1
 
 
-def _means_without_each(scores: Floats) -> Floats:
+def delete_each_topic(population: Population) -> Departures:
+    """Every run (row) without each topic (column) in turn."""
+    scores = population.scores
+    without = max(population.topics - 1, 1)
     left = np.maximum(scores.sum(axis=1, keepdims=True) - scores, 0.0)
-    return np.asarray(left / max(scores.shape[1] - 1, 1))
+    return Departures(*_sums_without_each(population), np.asarray(left / without), without)
 
 
-def _sums_without_each(x: Floats, totals: Floats, grand: float) -> tuple[Floats, Floats]:
-    """The sums of z above 0 and of -z below 0, for each topic left out."""
-    grand_left = grand - totals
-    left = np.maximum(x.sum() - x, 0.0)
-    share = np.divide(left, grand_left, out=np.zeros_like(x), where=grand_left > 0)
-    return SumsByShare(x, totals).without(np.arange(len(x)), share)
+def _sums_without_each(population: Population) -> tuple[Floats, Floats]:
+    """The sums of z above 0 and of -z below 0, by run and topic left out."""
+    scores = population.scores
+    if isinstance(population, SmoothPopulation):
+        return population.sums_without_each, np.zeros_like(scores)
+    above, below = np.zeros_like(scores), np.zeros_like(scores)
+    totals = np.broadcast_to(population.topic_totals, scores.shape)
+    grand = np.broadcast_to(population.grand_total, (len(scores),))
+    every = np.arange(scores.shape[1])
+    for row, x in enumerate(scores):
+        share = shares_without_each(x, totals[row], float(grand[row]))
+        above[row], below[row] = SumsByShare(x, totals[row]).without(every, share)
+    return above, below
 
 
 @dataclass(frozen=True)
 class Jackknife:
-    """Standard errors of "zrisk" (as ZRisk/c) and "georisk" for the runs of a comparison."""
+    """Standard errors of statistics for the runs of a comparison."""
 
     comparison: Comparison
 
     @cached_property
-    def _own(self) -> Deleted:
-        return _delete_from(self.comparison.crowd)
+    def _own(self) -> Departures:
+        return delete_each_topic(self.comparison.population)
 
     @cached_property
-    def _references(self) -> list[Deleted]:
+    def _references(self) -> list[Departures]:
         """Each reference run without each topic; in its own population each run meets it under
         other totals than the next run, so that there is a row for each run.
         """
-        return [_delete_from(crowd) for crowd in self.comparison.reference_crowds()]
+        return [delete_each_topic(each) for each in self.comparison.reference_populations()]
 
-    def errors(self, name: str, alpha: float) -> tuple[Floats, Floats]:
+    def errors(self, statistic: Statistic, alpha: float) -> tuple[Floats, Floats]:
         """The error of each run's statistic, and of its difference to the reference's."""
         runs, topics = self.comparison.scores.shape
         own, difference = np.empty(runs), np.empty(runs)
-        shared = self._shared_reference(name, alpha)
+        shared = self._shared_reference(statistic, alpha)
         for rows in _blocks(runs, topics):
-            values = self._own.statistic(name, alpha, rows)
-            reference = self._own_reference(name, alpha, rows) if shared is None else shared
+            values = statistic.tested(self._own, alpha, rows)
+            reference = self._own_reference(statistic, alpha, rows) if shared is None else shared
             own[rows] = jackknife_error(values)
             difference[rows] = jackknife_error(values - reference)
         return own, difference
 
-    def deviations(self, name: str, alpha: float) -> Floats:
+    def deviations(self, statistic: Statistic, alpha: float) -> Floats:
         """By run and topic, as those of a mean: SE^2 = sum of squares / (c (c - 1))."""
-        values = self._own.statistic(name, alpha)
+        values = statistic.tested(self._own, alpha)
         topics = values.shape[1]
         return np.asarray((topics - 1) * (values.mean(axis=1, keepdims=True) - values))
 
-    def _shared_reference(self, name: str, alpha: float) -> Floats | None:
+    def _shared_reference(self, statistic: Statistic, alpha: float) -> Floats | None:
         """The reference without each topic, where it is the same for every run."""
-        if self.comparison.population != "all":
+        if self.comparison.rule != "all":
             return None
         rows = self.comparison.reference
         total = np.zeros(self.comparison.topics)
         if len(rows) < len(self.comparison.scores):
             for row in rows:
-                total += self._own.statistic(name, alpha, slice(row, row + 1))[0]
+                total += statistic.tested(self._own, alpha, slice(row, row + 1))[0]
         else:
             for block in _blocks(*self.comparison.scores.shape):
-                total += self._own.statistic(name, alpha, block).sum(axis=0)
+                total += statistic.tested(self._own, alpha, block).sum(axis=0)
         return total / len(rows)
 
-    def _own_reference(self, name: str, alpha: float, rows: slice) -> Floats:
-        each = [deleted.statistic(name, alpha, rows) for deleted in self._references]
+    def _own_reference(self, statistic: Statistic, alpha: float, rows: slice) -> Floats:
+        each = [statistic.tested(deleted, alpha, rows) for deleted in self._references]
         return np.asarray(sum(each) / len(each))
 
 
@@ -131,12 +128,6 @@ def jackknife_error(replicates: Floats) -> Floats:
     centred[(replicates == replicates[:, :1]).all(axis=1)] = 0.0
     squares = np.einsum("ij,ij->i", centred, centred)
     return np.asarray(np.sqrt(squares * (topics - 1) / topics))
-
-
-def _delete_from(crowd: Population) -> Deleted:
-    if isinstance(crowd, SmoothPopulation):
-        return Deleted(*crowd.without_each, _means_without_each(crowd.scores))
-    return delete_each_topic(crowd.scores, crowd.topic_totals, crowd.grand_total)
 
 
 def _blocks(runs: int, topics: int) -> Iterator[slice]:

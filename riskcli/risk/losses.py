@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.choices import Loss, check_words
 from riskcli.core.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 LINEAR: Loss = "linear"
 SMOOTH: Loss = "smooth"
@@ -40,8 +38,8 @@ class Cubic:
     def rises(self) -> bool:
         """Whether a larger difference counts for more everywhere in [-1, 1]."""
         lowest = -self.square / (3 * self.cube) if self.cube else 0.0
-        places = np.clip([-1.0, lowest, 1.0], -1, 1)
-        slopes = 3 * self.cube * places**2 + 2 * self.square * places + self.slope
+        x = np.clip([-1.0, lowest, 1.0], -1, 1)
+        slopes = 3 * self.cube * x**2 + 2 * self.square * x + self.slope
         return bool(slopes.min() >= 0)
 
 

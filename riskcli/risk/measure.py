@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from riskcli.risk.columns import Column
+from riskcli.core.arrays import Floats
+from riskcli.risk.columns import FIELDS, Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps
+from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.paired import Paired
+from riskcli.risk.jackknife import Statistic
+from riskcli.risk.paired import Moments
 from riskcli.risk.turns import Turn
 
-Floats = NDArray[np.float64]
 Values = Callable[[Comparison, float], Floats]
-Details = Callable[[Comparison, float, Inference], Mapping[str, Floats]]
+Details = Callable[[Comparison, float, Inference], Estimate]
 Steps = Callable[[Comparison, float, int], list[tuple[str, float]]]
 FindSwaps = Callable[[Comparison, Pairs, Span], Swaps]
-FindTurns = Callable[[Paired, Span, float, Sequence[int]], list[Turn]]
+FindTurns = Callable[[Moments, Span, float, Sequence[int]], list[Turn]]
 
 
-def no_details(_comparison: Comparison, _alpha: float, _inference: Inference) -> dict[str, Floats]:
-    """For a measure that has a value and nothing beside it."""
-    return {}
+@dataclass(frozen=True)
+class Claim:
+    """What the words of a flag depend on."""
+
+    baseline: str
+    reference: str
+    """What a run's ZRisk and GeoRisk are compared with."""
+    test: str
+    """How ZRisk and GeoRisk are compared."""
+    alphas: tuple[float, ...]
+    """Empty where the loss is smooth."""
 
 
 @dataclass(frozen=True)
 class RiskMeasure:
     """One measure: what it is called, what it means, how it is computed and tested.
 
-    `values` gives each run's value at an alpha. `details` gives further columns; `<id>_p`, and
-    `<id>_diff` whose sign says which way, get an adjusted p-value and a flag from the table.
-    `paired` values are empty in the baseline's own row; `nonnegative` scores are needed by some.
+    `values` gives each run's value at an alpha. `details` gives an estimate with more than that;
+    `fields` says which of its fields are columns, in words of the measure's own where the usual
+    ones do not fit, and `columns` declares what it has beside them. With a `p` among the fields
+    come the corrected p-value and the flag. `paired` values are empty in the baseline's own row;
+    `nonnegative` scores are needed by some.
     """
 
     id: str
@@ -43,12 +52,25 @@ class RiskMeasure:
     formula: str
     source: str
     reading: str
-    place: int
+    position: int
+    """Where it stands in tables, from the left."""
     values: Values
-    details: Details = no_details
+    details: Details | None = None
+    fields: Mapping[FieldName, str | None] = field(default_factory=dict)
+    columns: tuple[Column, ...] = ()
     paired: bool = False
     nonnegative: bool = False
     depends_on_alpha: bool = True
+    plain_mean: bool = False
+    """Whether it is a mean over topics: what d_z, the paired t test and Tukey's HSD are about."""
+    value_is_t: bool = False
+    """Whether the value is Student's t itself, with c - 1 degrees of freedom."""
+    headline: bool = False
+    """Whether it stands for a run where there is space for one measure only."""
+    claim: Callable[[Claim], str] | None = None
+    """What a flag says of a run, in words."""
+    statistic: Statistic | None = None
+    """How a measure of the population is tested."""
     contributions: Values | None = None
     """What each topic (column) adds to each run's value, for explanations; a gain is above 0."""
     steps: Steps | None = None
@@ -62,7 +84,6 @@ class RiskMeasure:
     signed: bool = True
     """Whether the minus convention (higher is riskier) turns its sign round."""
     decimals: int = 4
-    columns: tuple[Column, ...] = field(default=())
 
     def of(self, comparison: Comparison, alpha: float) -> Floats | None:
         """The values, NaN in the baseline's own row; None where a score below 0 forbids them."""
@@ -71,9 +92,28 @@ class RiskMeasure:
         values = self.values(comparison, alpha)
         return comparison.off_baseline(values) if self.paired else values
 
+    def estimate(
+        self, comparison: Comparison, alpha: float, inference: Inference
+    ) -> Estimate | None:
+        """All that is known of each run, tests not yet corrected; None as with `of`."""
+        values = self.of(comparison, alpha)
+        if values is None:
+            return None
+        known = Estimate(values)
+        if self.details is not None:
+            known = self.details(comparison, alpha, inference)
+        return replace(known, value=values, rank=rank(values))
+
     @property
     def all_columns(self) -> tuple[Column, ...]:
-        """The value's column, the further ones declared, and the rank."""
-        value = Column(self.id, "number", f"{self.title}: {self.summary}")
-        rank = Column(f"rank_{self.id}", "rank", f"rank by {self.title}")
-        return (value, *self.columns, rank)
+        """The columns of its fields, and those of its own."""
+        shown: dict[FieldName, str | None] = {"value": f"{self.title}: {self.summary}"}
+        shown |= {"rank": None, **self.fields}
+        if "p" in shown:
+            shown = {"p_adjusted": None, "flag": None, **shown}
+        fields = (
+            each.column(self.id, self.title, shown[each.field])
+            for each in FIELDS
+            if each.field in shown
+        )
+        return (*fields, *(replace(column, measure=self.id) for column in self.columns))

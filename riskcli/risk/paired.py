@@ -1,8 +1,8 @@
 """Runs against a baseline, topic by topic: what URisk and TRisk are made of.
 
 Notation of Dinçer, Macdonald and Ounis (SIGIR'14): delta_q = x_q - b_q, and w_q is delta_q with
-losses counted 1 + alpha times. All sums here are free of alpha, so any number of its values costs
-one pass over the matrix.
+losses counted t = 1 + alpha times. All sums here are free of alpha, so any number of its values
+costs one pass over the matrix.
 """
 
 from __future__ import annotations
@@ -11,13 +11,49 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows
+from riskcli.risk.rounding import CONSTANT
 
-_ROUNDING = 8 * np.finfo(np.float64).eps
+
+@dataclass(frozen=True)
+class Moments:
+    """URisk and TRisk of each run at any weight of losses t: the one place of both formulas.
+
+    `reward`, `risk` and `variance` are by run; a row of `variance` holds the coefficients of s_w^2,
+    the sample variance of w, as a quadratic in t, from t^0 up. `rows` chooses runs, each of which
+    may have a t of its own.
+    """
+
+    topics: int
+    reward: Floats
+    risk: Floats
+    variance: Floats
+
+    def urisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """URisk = Reward - (1 + alpha) Risk (SIGIR'14, Eq. 4)."""
+        return np.asarray(self.reward[rows] - t * self.risk[rows])
+
+    def urisk_se(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """s_w / sqrt(c), the standard error of URisk (SIGIR'14, Eq. 12, divisor c - 1)."""
+        fixed, linear, square = self.variance[rows].T
+        return np.asarray(np.sqrt((fixed + t * linear + t**2 * square) / self.topics))
+
+    def trisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """TRisk = URisk / SE(URisk) (SIGIR'14, Eq. 10); 0 for a run equal to the baseline."""
+        return ratio_to_error(self.urisk(t, rows), self.urisk_se(t, rows))
+
+    @cached_property
+    def squared_urisk(self) -> Floats:
+        """URisk^2 as a quadratic in t, by run, from t^0 up."""
+        reward, risk = self.reward, self.risk
+        return np.stack([reward**2, -2 * reward * risk, risk**2], axis=1)
+
+    @cached_property
+    def squared_error(self) -> Floats:
+        """SE(URisk)^2 as a quadratic in t, by run, from t^0 up."""
+        return np.asarray(self.variance / self.topics)
 
 
 @dataclass(frozen=True)
@@ -82,29 +118,52 @@ class Paired:
         )
 
     @cached_property
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> Mask:
         """Runs whose delta is the same on every topic, but for rounding of the scores."""
         spread = self.delta.max(axis=1) - self.delta.min(axis=1)
         size = np.maximum(np.abs(self.scores).max(axis=1), np.abs(self.baseline).max())
-        return np.asarray(spread <= _ROUNDING * size)
+        return np.asarray(spread <= CONSTANT * size)
+
+    @cached_property
+    def linear(self) -> Moments:
+        """Under the linear loss: losses count t times, whatever the loss function in force."""
+        return Moments(self.topics, self.reward, self.risk, self._variance())
+
+    def _variance(self) -> Floats:
+        """Var(w) = Var(gain) - 2 t Cov(gain, loss) + t^2 Var(loss); NaN on a single topic."""
+        if self.topics < 2:
+            return np.full((len(self.scores), 3), np.nan)
+        gains, losses, both = self.spread
+        variance = np.stack([gains, -2 * both, losses], axis=1)
+        variance[self.constant] = 0.0
+        return variance
+
+    @property
+    def moments(self) -> Moments:
+        """Under the loss function in force."""
+        return self.linear
+
+    @property
+    def gain(self) -> Floats:
+        """The mean of delta: Reward - Risk."""
+        return self.linear.urisk(1.0)
+
+    @property
+    def gain_se(self) -> Floats:
+        """The standard error of the mean of delta."""
+        return self.linear.urisk_se(1.0)
 
     def urisk(self, alpha: float) -> Floats:
-        """URisk = Reward - (1 + alpha) Risk (SIGIR'14, Eq. 4)."""
-        return self.reward - (1 + alpha) * self.risk
+        """The mean of w."""
+        return self.moments.urisk(1 + alpha)
 
     def urisk_se(self, alpha: float) -> Floats:
-        """s_w / sqrt(c), the standard error of URisk (SIGIR'14, Eq. 12, divisor c - 1)."""
-        if self.topics < 2:
-            return np.full(len(self.scores), np.nan)
-        gains, losses, both = self.spread
-        weight = 1 + alpha
-        variance = gains - 2 * weight * both + weight**2 * losses
-        variance[self.constant] = 0.0
-        return np.asarray(np.sqrt(variance / self.topics))
+        """The standard error of URisk."""
+        return self.moments.urisk_se(1 + alpha)
 
     def trisk(self, alpha: float) -> Floats:
-        """TRisk = URisk / SE(URisk) (SIGIR'14, Eq. 10); 0 for a run equal to the baseline."""
-        return ratio_to_error(self.urisk(alpha), self.urisk_se(alpha))
+        """URisk over its standard error."""
+        return self.moments.trisk(1 + alpha)
 
     def weighted(self, alpha: float | Floats) -> Floats:
         """w, run by topic; each cell may have an alpha of its own."""
@@ -124,3 +183,10 @@ def two_sided_p(t: Floats, degrees: int) -> Floats:
     if degrees < 1:
         return np.full(np.shape(t), np.nan)
     return np.asarray(2 * stdtr(degrees, -np.abs(t)))
+
+
+def effect_size(difference: Floats, error: Floats, topics: int) -> Floats:
+    """d_z = mean difference / its standard deviation = t / sqrt(c); NaN where that is infinite."""
+    t = ratio_to_error(difference, error)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(t), t / np.sqrt(topics), np.nan)

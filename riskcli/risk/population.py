@@ -1,6 +1,6 @@
 """How far a run's profile over topics departs from what a population of runs leads to expect.
 
-Notation of Dinçer, Macdonald and Ounis (SIGIR'16): S_i row totals, T_j column totals, N grand
+Notation of Dinçer, Macdonald and Ounis (SIGIR'14): S_i row totals, T_j column totals, N grand
 total of the population's matrix, e_ij = S_i T_j / N. The run itself belongs to its population.
 """
 
@@ -11,13 +11,46 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
-Floats = NDArray[np.float64]
+from riskcli.core.arrays import ALL, Floats, Rows
+from riskcli.risk.rounding import EXPECTED
 
-_ROUNDING = 16 * np.finfo(np.float64).eps
-"""A departure from expectation of this relative size is rounding: a proportional run has z = 0."""
+
+@dataclass(frozen=True)
+class Departures:
+    """ZRisk and GeoRisk of each run at any weight of shortfalls t: the one place of both formulas.
+
+    `above` and `below` are the sums of z above 0 and of -z below 0 by run, `mean` its mean score;
+    all three may have further axes. `rows` chooses runs, each of which may have a t of its own.
+    """
+
+    above: Floats
+    below: Floats
+    mean: Floats
+    topics: int
+
+    def zrisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """ZRisk = sum of z above 0 + (1 + alpha) times the sum of z below 0 (SIGIR'16, Eq. 6)."""
+        return np.asarray(self.above[rows] - t * self.below[rows])
+
+    def georisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """GeoRisk = sqrt(S_i / c * Phi(ZRisk_i / c)) (SIGIR'16, Eq. 7)."""
+        return georisk_of(self.mean[rows], self._zeta(t, rows))
+
+    def log_georisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """ln GeoRisk^2, which is concave in t and does not vanish where GeoRisk does."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.mean[rows]) + log_ndtr(self._zeta(t, rows)))
+
+    def log_georisk_slope(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """The derivative of ln GeoRisk^2 by t."""
+        zeta = self._zeta(t, rows)
+        density = np.exp(-(zeta**2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(zeta))
+        return np.asarray(-self.below[rows] / self.topics * density)
+
+    def _zeta(self, t: float | Floats, rows: Rows | slice) -> Floats:
+        return self.zrisk(t, rows) / self.topics
 
 
 @dataclass(frozen=True)
@@ -70,40 +103,47 @@ class Population:
         return standardised(self.scores, self.expected)
 
     @cached_property
-    def _above_and_below(self) -> tuple[Floats, Floats]:
+    def departures(self) -> Departures:
+        """What ZRisk and GeoRisk are computed from."""
+        return Departures(*self.sums_of_z, self.mean, self.topics)
+
+    @cached_property
+    def sums_of_z(self) -> tuple[Floats, Floats]:
+        """The sums of z above 0, and of -z below 0, by run."""
         z = self.z
         above = np.maximum(z, 0).sum(axis=1)
         return above, above - z.sum(axis=1)
 
-    @property
-    def above(self) -> Floats:
-        """The sum of z over topics where the run exceeds its expectation."""
-        return self._above_and_below[0]
-
-    @property
-    def below(self) -> Floats:
-        """The sum of -z over topics where the run falls short."""
-        return self._above_and_below[1]
-
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """S_i / c, the run's mean effectiveness."""
         return np.asarray(self.scores.mean(axis=1))
 
     def zrisk(self, alpha: float) -> Floats:
-        """ZRisk = sum of z above 0 + (1 + alpha) times the sum of z below 0 (SIGIR'16, Eq. 6)."""
-        return self.above - (1 + alpha) * self.below
+        """The sum of z, shortfalls 1 + alpha times."""
+        return self.departures.zrisk(1 + alpha)
 
     def georisk(self, alpha: float) -> Floats:
-        """GeoRisk = sqrt(S_i / c * Phi(ZRisk_i / c)) (SIGIR'16, Eq. 7)."""
-        return georisk_of(self.mean, self.zrisk(alpha) / self.topics)
+        """The geometric mean of effectiveness and Phi(ZRisk / c)."""
+        return self.departures.georisk(1 + alpha)
 
 
 def standardised(scores: Floats, expected: Floats) -> Floats:
     """z = (x - e) / sqrt(e), 0 where e = 0 (SIGIR'16, below Eq. 5)."""
-    departure = without_rounding(scores - expected, expected)
-    z: Floats = np.zeros_like(departure)
-    np.divide(departure, np.sqrt(expected), out=z, where=expected > 0)
+    return over_root(departure(scores, expected), expected)
+
+
+def departure(scores: Floats, expected: Floats) -> Floats:
+    """x - e, exactly 0 where it is no more than rounding."""
+    difference = np.asarray(scores - expected)
+    difference[np.abs(difference) <= EXPECTED * expected] = 0.0
+    return difference
+
+
+def over_root(departures: Floats, expected: Floats) -> Floats:
+    """What a departure counts for over sqrt(e), 0 where e = 0."""
+    z: Floats = np.zeros_like(departures)
+    np.divide(departures, np.sqrt(expected), out=z, where=expected > 0)
     return z
 
 
@@ -115,9 +155,3 @@ def shortfalls_weighted(z: Floats, alpha: float) -> Floats:
 def georisk_of(mean: Floats, zeta: Floats) -> Floats:
     """GeoRisk from the mean score S_i / c and from ZRisk_i / c (SIGIR'16, Eq. 7)."""
     return np.asarray(np.sqrt(mean * ndtr(zeta)))
-
-
-def without_rounding(departure: Floats, expected: Floats) -> Floats:
-    """The departures from expectation, exactly 0 where they are no more than rounding."""
-    departure[np.abs(departure) <= _ROUNDING * expected] = 0.0
-    return departure

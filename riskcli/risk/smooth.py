@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.risk.losses import Cubic
-from riskcli.risk.paired import Paired
-from riskcli.risk.population import Population, without_rounding
-
-Floats = NDArray[np.float64]
+from riskcli.risk.paired import Moments, Paired
+from riskcli.risk.population import Departures, Population, departure, over_root
 
 _CELLS_AT_ONCE = 1_000_000
 
@@ -30,16 +28,16 @@ class SmoothPaired(Paired):
         """w = s(delta), run by topic."""
         return self.smooth(self.delta)
 
-    def urisk(self, alpha: float) -> Floats:
-        """The mean of w."""
-        return np.asarray(self.weighted(alpha).mean(axis=1))
-
-    def urisk_se(self, alpha: float) -> Floats:
-        """The standard error of the mean of w."""
-        if self.topics < 2:
-            return np.full(len(self.scores), np.nan)
-        error = self.weighted(alpha).std(axis=1, ddof=1) / np.sqrt(self.topics)
-        return np.where(self.constant, 0.0, error)
+    @cached_property
+    def moments(self) -> Moments:
+        """The mean and the variance of w, the same at any weight."""
+        w = self.weighted(0.0)
+        nothing = np.zeros(len(w))
+        variance = np.full(len(w), np.nan)
+        if self.topics > 1:
+            variance = np.where(self.constant, 0.0, w.var(axis=1, ddof=1))
+        quadratic = np.stack([variance, nothing, nothing], axis=1)
+        return Moments(self.topics, w.mean(axis=1), nothing, quadratic)
 
 
 @dataclass(frozen=True)
@@ -53,39 +51,38 @@ class SmoothPopulation(Population):
         """z = s(x - e) / sqrt(e), 0 where e = 0 (ECIR'20, Eq. 14)."""
         return self._z(self.scores, self.expected)
 
-    def zrisk(self, alpha: float) -> Floats:  # noqa: ARG002
-        """The sum of z."""
-        return self.above - self.below
+    @cached_property
+    def departures(self) -> Departures:
+        """The sum of z, the same at any weight."""
+        above, below = self.sums_of_z
+        return Departures(above - below, np.zeros_like(below), self.mean, self.topics)
 
     def _z(self, scores: Floats, expected: Floats) -> Floats:
-        counted = self.smooth(without_rounding(scores - expected, expected))
-        z: Floats = np.zeros_like(counted)
-        np.divide(counted, np.sqrt(expected), out=z, where=expected > 0)
-        return z
+        return over_root(self.smooth(departure(scores, expected)), expected)
 
     @cached_property
-    def without_each(self) -> tuple[Floats, Floats]:
-        """The sums of z above 0 and of -z below 0, by run and topic left out.
+    def sums_without_each(self) -> Floats:
+        """The sums of z, by run and topic left out.
 
         The prefix sums of the linear loss do not carry over: this computes all of z again for
         every topic left out, some topics at a time.
         """
-        above, below = np.zeros_like(self.scores), np.zeros_like(self.scores)
+        sums = np.zeros_like(self.scores)
         totals = np.broadcast_to(self.topic_totals, self.scores.shape)
         grand = np.broadcast_to(self.grand_total, (len(self.scores),))
         at_once = max(1, _CELLS_AT_ONCE // self.topics)
         for row, x in enumerate(self.scores):
-            share = _shares_without_each(x, totals[row], float(grand[row]))
+            share = shares_without_each(x, totals[row], float(grand[row]))
             for start in range(0, self.topics, at_once):
                 left_out = np.arange(start, min(start + at_once, self.topics))
                 z = self._z(x, share[left_out, None] * totals[row])
                 z[np.arange(len(left_out)), left_out] = 0.0
-                above[row, left_out] = np.maximum(z, 0).sum(axis=1)
-                below[row, left_out] = np.maximum(-z, 0).sum(axis=1)
-        return above, below
+                above, below = np.maximum(z, 0).sum(axis=1), np.maximum(-z, 0).sum(axis=1)
+                sums[row, left_out] = above - below
+        return sums
 
 
-def _shares_without_each(x: Floats, totals: Floats, grand: float) -> Floats:
+def shares_without_each(x: Floats, totals: Floats, grand: float) -> Floats:
     """(S - x_q) / (N - T_q), the run's share of what is left without topic q."""
     left = grand - totals
     shares: Floats = np.zeros_like(x)

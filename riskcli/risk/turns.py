@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from riskcli.risk.crossings import Span, TRiskCurves, bisected, points_between
-from riskcli.risk.paired import Paired
+from riskcli.core.arrays import Floats, Mask
+from riskcli.risk.crossings import Span, bisected, points_between
+from riskcli.risk.paired import Moments
+from riskcli.risk.rounding import AT_THE_EDGE
 
-Floats = NDArray[np.float64]
-
-_NEAR = 1e-9
 _FLAGS = {-1.0: "worse", 0.0: "", 1.0: "better"}
 
 
@@ -30,10 +28,10 @@ class Turn:
     after: str
 
 
-def break_evens(paired: Paired, span: Span, _gamma: float, rows: Sequence[int]) -> list[Turn]:
+def break_evens(moments: Moments, span: Span, _gamma: float, rows: Sequence[int]) -> list[Turn]:
     """Where reward and (1 + alpha) risk are equal: alpha = Gain / Risk."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = paired.reward / paired.risk
+        t = moments.reward / moments.risk
     return [
         Turn(float(t[row] - 1), "break-even", row, 0.0, "positive", "negative")
         for row in rows
@@ -41,33 +39,32 @@ def break_evens(paired: Paired, span: Span, _gamma: float, rows: Sequence[int]) 
     ]
 
 
-def significance(paired: Paired, span: Span, gamma: float, rows: Sequence[int]) -> list[Turn]:
+def significance(moments: Moments, span: Span, gamma: float, rows: Sequence[int]) -> list[Turn]:
     """Where TRisk passes the critical value of either sign: roots of a quadratic."""
-    if paired.topics < 2:
+    if moments.topics < 2:
         return []
-    curves = TRiskCurves(paired)
-    critical = float(stdtrit(paired.topics - 1, 1 - gamma / 2))
-    found = []
+    critical = float(stdtrit(moments.topics - 1, 1 - gamma / 2))
+    turns = []
     for row in rows:
-        quadratic = curves.numerator[row] - critical**2 * curves.variance[row]
+        quadratic = moments.squared_urisk[row] - critical**2 * moments.squared_error[row]
         roots = np.roots(quadratic[::-1]) if quadratic.any() else np.zeros(0)
         t = points_between(np.array([root.real for root in roots]), span)
-        value = curves.at(np.full(len(t), row), t)
-        clear = np.abs(np.abs(value) - critical) > _NEAR * critical
+        value = moments.trisk(t, np.full(len(t), row))
+        clear = np.abs(np.abs(value) - critical) > AT_THE_EDGE * critical
         t, value = t[clear], value[clear]
         state = np.where(np.abs(value) > critical, np.sign(value), 0.0)
-        for place in np.flatnonzero(state[1:] != state[:-1]):
-            found.append(_passing(curves, row, t[place : place + 2], state[place:], critical))
-    return found
+        for i in np.flatnonzero(state[1:] != state[:-1]):
+            turns.append(_passing(moments, row, t[i : i + 2], state[i:], critical))
+    return turns
 
 
-def _passing(curves: TRiskCurves, row: int, ends: Floats, states: Floats, critical: float) -> Turn:
+def _passing(moments: Moments, row: int, ends: Floats, states: Floats, critical: float) -> Turn:
     """The passage between two values of t that lie in different states."""
     outside = states[0] != 0
     rows = np.array([row])
 
-    def still(t: Floats) -> NDArray[np.bool_]:
-        return np.asarray((np.abs(curves.at(rows, t)) > critical) == outside)
+    def still(t: Floats) -> Mask:
+        return np.asarray((np.abs(moments.trisk(t, rows)) > critical) == outside)
 
     t = float(bisected(still, ends[:1], ends[1:])[0])
     side = float(states[0] if outside else states[1])

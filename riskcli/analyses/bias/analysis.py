@@ -22,7 +22,7 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note
 from riskcli.output.parts import Tables, part_of
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.table import rank
+from riskcli.risk.estimate import rank
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:

@@ -19,10 +19,12 @@ from riskcli.analyses.check.quantities import (
     column_value,
     topic_quantity,
 )
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.options import Options, Significance
 from riskcli.risk.table import Block, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
@@ -179,15 +181,14 @@ class _Case:
             self.notes += notes
         return self._blocks[at]
 
-    def number(self, name: str, alpha: float | None = None) -> float | None:
-        """A number of the candidate's row."""
-        value = column_value(self.block(alpha), name, 1)
-        return value if isinstance(value, float) else None
+    def estimate(self, measure: str, alpha: float | None = None) -> Estimate | None:
+        """The candidate and its baseline by a risk measure, if the scores allow it."""
+        return self.block(alpha).estimates.get(measure)
 
     def effect(self, test: LossTest) -> float | None:
         """What the test is about: the difference to the baseline, or TRisk itself."""
-        difference = self.number(f"{test.of}_diff", test.alpha)
-        return self.number(test.of, test.alpha) if difference is None else difference
+        known = self.estimate(test.of, test.alpha)
+        return None if known is None else _candidates(known.effect)
 
     def judge_rule(self, rule: Rule) -> Finding:
         """The rule's two sides, and what would have passed."""
@@ -248,11 +249,17 @@ class _Case:
 
     def _unseen_below(self) -> float | None:
         """The smallest loss of the mean that the paired t test would see four times in five."""
-        error, degrees = self.number("mean_diff_se"), len(self.matrix.topics) - 1
+        means, degrees = self.estimate("mean"), len(self.matrix.topics) - 1
+        error = None if means is None else _candidates(means.difference_error)
         if error is None or degrees < 1:
             return None
         tail = stdtrit(degrees, 1 - self.plan.gamma) + stdtrit(degrees, POWER)
         return float(tail * error)
+
+
+def _candidates(cells: Floats | None) -> float | None:
+    """The candidate's cell (row 1), None where it is undefined."""
+    return None if cells is None or np.isnan(cells[1]) else float(cells[1])
 
 
 def _missed(rule: Rule, value: float, bound: float) -> str:
@@ -277,7 +284,8 @@ def _tested(
 
 def _p_value(case: _Case, test: LossTest) -> float:
     """One-sided: a gate asks only whether the candidate is lower, never whether it is higher."""
-    p, effect = case.number(f"{test.of}_p", test.alpha), case.effect(test)
+    known, effect = case.estimate(test.of, test.alpha), case.effect(test)
+    p = None if known is None else _candidates(known.p)
     if p is None or effect is None:
         return float("nan")
     if effect == 0:

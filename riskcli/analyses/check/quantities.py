@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from riskcli.core.errors import UsageError, nearest
 from riskcli.risk.columns import Column
-from riskcli.risk.measures import all_columns
+from riskcli.risk.measures import all_columns, columns_by_name
 from riskcli.risk.table import Block
 
 Floats = NDArray[np.float64]
@@ -77,21 +77,20 @@ def check_quantity(name: str, topic: str | None, topics: Sequence[str], text: st
 
 def column_value(block: Block, name: str, row: int) -> float | str | None:
     """The cell of a column: a number, a flag (`none` where it is empty), None for undefined."""
-    column = block.columns.get(name)
     if name == "topics":
         return float(block.topics)
-    if column is None:
-        return None
-    cell = column[row]
-    if isinstance(cell, str):
-        return str(cell) or "none"
-    return None if np.isnan(cell) else float(cell)
+    column = columns_by_name()[name]
+    if column.kind != "flag":
+        return block.number(column, row)
+    cells = block.cells(column)
+    return None if cells is None else str(cells[row]) or "none"
 
 
 def baseline_value(block: Block, name: str, row: int) -> float | None:
     """The same quantity of the baseline, measured in the same matrix as the candidate's."""
-    difference = block.columns.get(f"{name}_diff")
-    value = column_value(block, name, row)
-    if difference is None or not isinstance(value, float) or np.isnan(difference[row]):
+    column = columns_by_name()[name]
+    known = block.estimates.get(column.measure or "")
+    if column.field != "value" or known is None or known.difference is None:
         return None
-    return value - float(difference[row])
+    value, difference = float(known.value[row]), float(known.difference[row])
+    return None if np.isnan(value) or np.isnan(difference) else value - difference

@@ -13,13 +13,12 @@ from riskcli.analyses.base import Shown
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, tidy
-from riskcli.risk.baselines import choose_baselines
-from riskcli.risk.comparison import Comparison, population_rule
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
-from riskcli.risk.table import Block, named_rows, require_plain, risk_blocks
+from riskcli.risk.table import Block, comparisons, require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
@@ -88,8 +87,8 @@ def explain_run(
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, can be explained at a time")
     row, alpha = matrix.runs.index(run), options.alphas[0]
-    comparison = _comparison(matrix, options)
-    if measure.id not in blocks[0].columns:
+    (comparison,) = comparisons(matrix, options)
+    if measure.id not in blocks[0].estimates:
         raise UsageError(f"{measure.title} needs scores of at least 0")
     if measure.paired and comparison.baseline.own_row == row:
         raise UsageError(f"{run} is the baseline itself: it has no {measure.title}")
@@ -117,48 +116,36 @@ def _explainable(name: str) -> RiskMeasure:
     return able[name]
 
 
-def _comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
-    named = named_rows(matrix.runs, options.wanted)
-    (baseline,) = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool)
-    return Comparison(matrix.values, baseline, population_rule(options.population, named), named)
-
-
-def _number(block: Block, name: str, row: int) -> float:
-    column = block.columns.get(name)
-    return float("nan") if column is None else float(column[row])
-
-
 def _test_steps(
     block: Block, measure: RiskMeasure, row: int, options: Options
 ) -> list[tuple[str, float]]:
     """Difference, error, statistic, degrees of freedom, p, and its correction."""
-    p = _number(block, f"{measure.id}_p", row)
-    if np.isnan(p):
+    known = block.estimates[measure.id]
+    if known.p is None or known.p_adjusted is None or np.isnan(known.p[row]):
         return []
-    found: list[tuple[str, float]] = []
-    difference, error = (_number(block, f"{measure.id}_diff{end}", row) for end in ("", "_se"))
-    if not np.isnan(difference):
-        found.append(("difference to the baseline", difference))
-        if options.significance.test == "jackknife" or not measure.nonnegative:
+    steps: list[tuple[str, float]] = []
+    if known.difference is not None and known.difference_error is not None:
+        difference, error = float(known.difference[row]), float(known.difference_error[row])
+        steps.append(("difference to the baseline", difference))
+        if options.significance.test == "jackknife" or measure.statistic is None:
             t = difference / error if error else np.copysign(np.inf, difference)
-            found += [("SE of the difference", error), ("t", t if difference else 0.0)]
-    found.append(("degrees of freedom, c - 1", block.topics - 1))
-    found.append(("p, two-sided", p))
-    found.append(("tests in the family", block.families.get(measure.id, 1)))
+            steps += [("SE of the difference", error), ("t", t if difference else 0.0)]
+    steps.append(("degrees of freedom, c - 1", block.topics - 1))
+    steps.append(("p, two-sided", float(known.p[row])))
+    steps.append(("tests in the family", known.family))
     correction = CORRECTION_TITLES[options.significance.correction]
-    found.append((f"p corrected ({correction})", _number(block, f"{measure.id}_p_adj", row)))
-    return found
+    steps.append((f"p corrected ({correction})", float(known.p_adjusted[row])))
+    return steps
 
 
 def _verdict(block: Block, measure: RiskMeasure, row: int, options: Options) -> str:
     gamma = options.significance.gamma
-    flags = block.columns.get(f"{measure.id}_flag")
-    p = _number(block, f"{measure.id}_p_adj", row)
-    if flags is None:
+    known = block.estimates[measure.id]
+    if known.flag is None or known.p_adjusted is None:
         return f"{measure.title} is not tested by itself."
-    if np.isnan(p):
+    if np.isnan(known.p_adjusted[row]):
         return "No test applies to this run."
-    flag = str(flags[row])
+    flag = str(known.flag[row])
     if not flag:
         return f"No flag: the corrected p is not below γ = {gamma:g}."
     return f"Flag {flag}: the corrected p is below γ = {gamma:g}."
@@ -176,15 +163,15 @@ def _worst_topics(
         return ()
     contributions = measure.contributions(comparison, alpha)[row]
     reference = (
-        comparison.crowd.expected[row] if measure.nonnegative else comparison.baseline.scores
+        comparison.population.expected[row] if measure.nonnegative else comparison.baseline.scores
     )
     order: Sequence[int] = np.argsort(contributions, kind="stable")[:worst].tolist()
     return tuple(
         TopicShare(
-            matrix.topics[place],
-            float(matrix.values[row, place]),
-            float(reference[place]),
-            float(contributions[place]),
+            matrix.topics[topic],
+            float(matrix.values[row, topic]),
+            float(reference[topic]),
+            float(contributions[topic]),
         )
-        for place in order
+        for topic in order
     )

@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Union, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from riskcli.analyses.base import Shown
+from riskcli.core.arrays import Flags, Floats
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.core.order import natural_key
@@ -59,12 +57,12 @@ class RiskTable(Shown):
         orders: dict[tuple[str, str], list[int]] = {}
         for block in self.blocks:
             orders.setdefault((block.measure, block.baseline), _order(block, column))
-        blocks = [b.ordered(orders[b.measure, b.baseline]) for b in self.blocks]
+        blocks = [b.of_runs(orders[b.measure, b.baseline]) for b in self.blocks]
         return replace(self, blocks=tuple(blocks), order=column)
 
     def top(self, count: int) -> RiskTable:
         """Only the first runs of each block, as they are sorted."""
-        blocks = [block.ordered(range(min(count, len(block.runs)))) for block in self.blocks]
+        blocks = [block.of_runs(range(min(count, len(block.runs)))) for block in self.blocks]
         return replace(self, blocks=tuple(blocks))
 
     @property
@@ -129,8 +127,8 @@ def _order(block: Block, column: str) -> list[int]:
     rows = sorted(range(len(block.runs)), key=lambda row: natural_key(block.runs[row]))
     if column == "run":
         return rows
-    values = np.asarray(block.columns.get(column, np.full(len(rows), np.nan)), dtype=float)
-    return sorted(rows, key=lambda row: (np.isnan(values[row]), -np.nan_to_num(values[row])))
+    values = [block.number(column, row) for row in range(len(block.runs))]
+    return sorted(rows, key=lambda row: (values[row] is None, -(values[row] or 0.0)))
 
 
 def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
@@ -144,15 +142,13 @@ def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
         "topics": [block.topics] * size,
     }
     columns = [
-        fixed.get(column.name) or _tidy_column(block.columns.get(column.name), column.kind, size)
+        fixed.get(column.name) or _tidy_column(block.cells(column), column.kind, size)
         for column in all_columns()
     ]
     return zip(*columns, strict=True)
 
 
-def _tidy_column(
-    values: NDArray[np.float64] | NDArray[np.str_] | None, kind: str, size: int
-) -> list[Value]:
+def _tidy_column(values: Floats | Flags | None, kind: str, size: int) -> list[Value]:
     if values is None:
         return ["" if kind == "flag" else None] * size
     return tidy(values.tolist(), whole=kind in ("count", "rank"))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from riskcli.analyses.score.analysis import RiskTable
+from riskcli.core.arrays import Floats
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, titled, weights
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark
 from riskcli.output.numbers import decimal
 from riskcli.risk.correction import CORRECTION_TITLES
-from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Block
 
 BASELINE_MARK = "◆"
-WIDE = 1_000
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _run_columns(block: Block, precision: int | None) -> list[_Column]:
         _Column(Heading("run", left=True), names),
     ]
     fixed = [measure for measure in measures() if not measure.depends_on_alpha]
-    columns += [_measure_column(block, m, precision, ranked=m.id != "mean") for m in fixed]
+    columns += [_measure_column(block, m, precision, ranked=not m.plain_mean) for m in fixed]
     columns.append(_Column(Heading("W/T/L"), _record_cells(block)))
     return columns
 
@@ -131,19 +131,21 @@ def _measure_column(
     prefix: str = "",
 ) -> _Column:
     decimals = measure.decimals if precision is None else precision
-    flags = block.columns.get(f"{measure.id}_flag")
+    known = block.estimates.get(measure.id)
     heading = Heading(
         prefix + titled(measure, block.convention),
         ranked=ranked,
-        marked=flags is not None and measure.id != "urisk",
+        marked=known is not None and known.flag is not None,
     )
+    if known is None:
+        return _Column(heading, [Cell(UNDEFINED, best=False) for _ in block.runs])
     cells = []
     for row in range(len(block.runs)):
-        rank = _number(block, f"rank_{measure.id}", row)
+        rank = _known(known.rank, row)
         cells.append(
             Cell(
-                decimal(_number(block, measure.id, row), decimals),
-                mark=cast(Mark, str(flags[row])) if flags is not None else "",
+                decimal(_known(known.value, row), decimals),
+                mark=cast(Mark, str(known.flag[row])) if known.flag is not None else "",
                 rank=int(rank) if ranked and rank is not None else None,
                 best=rank == 1,
             )
@@ -157,36 +159,35 @@ def _extras(blocks: Sequence[Block], precision: int | None) -> list[_Column]:
     rows = range(len(first.runs))
     extras = [_Column(Heading("L>20%"), [Cell(_whole(first, "losses20", row)) for row in rows])]
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        cells = [Cell(decimal(_number(first, name, row), 4)) for row in rows]
+        cells = [Cell(decimal(first.number(name, row), 4)) for row in rows]
         extras.append(_Column(Heading(title), cells))
     if len(blocks) == 1:
         extras += [
             _interval_column(first, measure, precision)
-            for measure in sorted(measures(), key=lambda m: m.id != "georisk")
-            if f"{measure.id}_lo" in first.columns
+            for measure in sorted(measures(), key=lambda m: not m.headline)
+            if measure.id in first.estimates and first.estimates[measure.id].low is not None
         ]
     return extras
 
 
 def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) -> _Column:
     decimals = measure.decimals if precision is None else precision
+    known = block.estimates[measure.id]
     cells = []
     for row in range(len(block.runs)):
-        ends = [_number(block, f"{measure.id}{end}", row) for end in ("_lo", "_hi")]
+        ends = [_known(known.low, row), _known(known.high, row)]
         low, high = (decimal(end, decimals) for end in ends)
         cells.append(Cell(UNDEFINED if None in ends else f"[{low}, {high}]"))
     return _Column(Heading(f"{titled(measure, block.convention)} interval"), cells)
 
 
-def _number(block: Block, name: str, row: int) -> float | None:
-    column = block.columns.get(name)
-    if column is None or np.isnan(column[row]):
-        return None
-    return float(column[row])
+def _known(cells: Floats | None, row: int) -> float | None:
+    """A cell; None where it is undefined."""
+    return None if cells is None or np.isnan(cells[row]) else float(cells[row])
 
 
 def _whole(block: Block, name: str, row: int) -> str:
-    value = _number(block, name, row)
+    value = block.number(name, row)
     return UNDEFINED if value is None else f"{value:.4g}"
 
 
@@ -236,10 +237,19 @@ def _flag_line(table: RiskTable, block: Block) -> str:
 
 def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
     """For each tested measure, the statement that a mark makes, in the words of the contract."""
+    about = _claim_of(table, blocks)
+    titles: dict[str, list[str]] = {}
+    for measure in measures():
+        if measure.claim is not None and measure.id in blocks[0].families:
+            titles.setdefault(measure.claim(about), []).append(measure.title)
+    return [f"{', '.join(names)}: {claim}" for claim, names in titles.items()]
+
+
+def _claim_of(table: RiskTable, blocks: Sequence[Block]) -> Claim:
+    """What the words of the marks depend on."""
     block = blocks[0]
-    against = shortened(block.baseline)
     reference = (
-        against
+        shortened(block.baseline)
         if block.baseline_size == 1
         else "the mean over the baselines"
         if block.baseline_size
@@ -250,26 +260,5 @@ def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
         if table.options.significance.test == "swap"
         else "the delete-one-topic jackknife"
     )
-    claims: dict[str, Callable[[], str]] = {
-        "mean": lambda: f"Mean: it differs from that of {against} (paired t).",
-        "trisk": lambda: _trisk_claim([block.alpha for block in blocks]),
-        "zrisk": lambda: f"ZRisk, GeoRisk: they differ from those of {reference} ({test}).",
-    }
-    return [claim() for name, claim in claims.items() if name in block.families]
-
-
-def _trisk_claim(alphas: Sequence[float | None]) -> str:
-    """TRisk's mark in words; it is no test of a difference where losses count more than once."""
-    claim = "TRisk: gains outweigh, or are outweighed by, losses"
-    known = [alpha for alpha in alphas if alpha is not None]
-    if not known:
-        return f"{claim}, counted by the smooth loss (t)."
-    times = " or ".join(_times(1 + alpha) for alpha in known)
-    if max(known) == 0:
-        return f"{claim} (t)."
-    so = "counted so" if min(known) > 0 else "counted more than once"
-    return f"{claim} counted {times} (t); {so}, two equal systems get ▼ too."
-
-
-def _times(count: float) -> str:
-    return {1.0: "once", 2.0: "twice"}.get(count, f"{count:g} times")
+    alphas = tuple(b.alpha for b in blocks if b.alpha is not None)
+    return Claim(shortened(block.baseline), reference, test, alphas)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from riskcli.analyses.base import Shown
 from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
+from riskcli.core.arrays import Floats
 from riskcli.core.choices import Correction
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
@@ -21,10 +21,12 @@ from riskcli.risk.baselines import Baseline
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
+from riskcli.risk.estimate import flags, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options, Significance
-from riskcli.risk.table import flags, rank, require_plain, risk_blocks
+from riskcli.risk.paired import effect_size
+from riskcli.risk.table import require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
@@ -32,8 +34,6 @@ COLUMNS = (
     "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
 )  # fmt: skip
 TUKEY = "tukey"
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> PairTable:
     comparison, plan = _everyone(matrix), options.significance
-    correction = TUKEY if tukey and measure.id == "mean" else plan.correction
+    correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:
         raise UsageError(f"{measure.title} needs scores of at least 0")
     assert measure.deviations is not None
@@ -146,7 +146,7 @@ def _all_pairs(
     order = np.lexsort((np.arange(len(values)), rank(values)))
     return PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
-        values, pairs, _effects(comparison, measure, pairs),
+        values, pairs, _effects(measure, pairs, comparison.topics),
         tuple(letters(len(values), order.tolist(), pairs.significant())), correction,
     )  # fmt: skip
 
@@ -170,15 +170,11 @@ def _by_tukey(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
     return replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
 
 
-def _effects(comparison: Comparison, measure: RiskMeasure, pairs: Pairs) -> Floats:
+def _effects(measure: RiskMeasure, pairs: Pairs, topics: int) -> Floats:
     """d_z of paired means; empty for other measures."""
-    if measure.id != "mean":
+    if not measure.plain_mean:
         return np.full(len(pairs.p), np.nan)
-    spread = pairs.error * np.sqrt(comparison.topics)
-    effect: Floats = np.full(len(spread), np.nan)
-    np.divide(pairs.difference, spread, out=effect, where=spread > 0)
-    effect[(spread == 0) & (pairs.difference == 0)] = 0.0
-    return effect
+    return effect_size(pairs.difference, pairs.error, topics)
 
 
 def _against_baseline(
@@ -189,30 +185,25 @@ def _against_baseline(
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
     (block,) = blocks
-    columns = {
-        name: np.asarray(block.columns[f"{measure.id}_{name}"], dtype=np.float64)
-        for name in ("diff", "diff_se", "p", "p_adj")
-    }
-    values = np.asarray(block.columns[measure.id], dtype=np.float64)
-    rows = np.flatnonzero(np.arange(len(values)) != block.baseline_row)
-    plan = options.significance
-    degrees = len(matrix.topics) - 1
-    margin = np.full(len(values), np.nan)
+    known = block.estimates.get(measure.id)
+    if known is None:
+        raise UsageError(f"{measure.title} needs scores of at least 0")
+    assert known.difference is not None and known.difference_error is not None
+    assert known.p is not None and known.p_adjusted is not None and known.flag is not None
+    rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
+    plan, degrees = options.significance, len(matrix.topics) - 1
+    margin = np.full(len(block.runs), np.nan)
     if degrees > 0:
-        margin = stdtrit(degrees, 1 - plan.gamma / 2) * columns["diff_se"]
+        margin = stdtrit(degrees, 1 - plan.gamma / 2) * known.difference_error
     pairs = Pairs(
-        rows, np.zeros_like(rows), columns["diff"][rows], columns["diff_se"][rows],
-        (columns["diff"] - margin)[rows], (columns["diff"] + margin)[rows], columns["p"][rows],
-        columns["p_adj"][rows], np.asarray(block.columns[f"{measure.id}_flag"], dtype=str)[rows],
-        block.families[measure.id],
+        rows, np.zeros_like(rows), known.difference[rows], known.difference_error[rows],
+        (known.difference - margin)[rows], (known.difference + margin)[rows], known.p[rows],
+        known.p_adjusted[rows], known.flag[rows], known.family,
     )  # fmt: skip
-    effect = np.full(len(rows), np.nan)
-    if measure.id == "mean" and "mean_dz" in block.columns:
-        effect = np.asarray(block.columns["mean_dz"], dtype=np.float64)[rows]
-    reference = values - columns["diff"]
     return PairTable(
-        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values,
-        (block.baseline,), reference, pairs, effect, (), plan.correction, block.population,
+        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, known.value,
+        (block.baseline,), known.value - known.difference, pairs,
+        _effects(measure, pairs, len(matrix.topics)), (), plan.correction, block.population,
     )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from riskcli.analyses.significance.analysis import TUKEY, PairTable, Significanc
 from riskcli.core.notes import counted
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark
 from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.estimate import rank
 from riskcli.risk.options import Significance
-from riskcli.risk.table import rank
 
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
 
@@ -120,7 +120,7 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
     if table.correction == TUKEY:
         how = f"randomised Tukey HSD, {plan.swaps} replicates, seed {plan.seed}"
     else:
-        test = "paired t" if table.of.id == "mean" else "delete-one-topic jackknife, t"
+        test = "paired t" if table.of.plain_mean else "delete-one-topic jackknife, t"
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {table.pairs.family} tests"
     lines = [
         f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}; ▲ ▼ differ at "

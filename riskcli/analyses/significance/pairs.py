@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Correction
 from riskcli.risk.correction import adjust
+from riskcli.risk.estimate import flags
 from riskcli.risk.paired import ratio_to_error, two_sided_p
-from riskcli.risk.table import Flags, flags
+from riskcli.risk.rounding import NO_DIFFERENCE
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-LEAST_PERMUTATIONS = 9_999
-_ROUNDING = 1e-12
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -72,7 +68,7 @@ def _errors_to_later(deviations: Floats, row: int) -> Floats:
 
 
 def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> Floats:
-    noise = _ROUNDING * scale
+    noise = NO_DIFFERENCE * scale
     nothing = (np.abs(difference) <= noise) & (error <= noise)
     t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(nothing, 0.0, error))
     return two_sided_p(t, topics - 1)
@@ -94,7 +90,7 @@ def randomised_tukey_hsd(scores: Floats, permutations: int, seed: int) -> Floats
         shuffled = generator.permuted(np.broadcast_to(scores, (many, *scores.shape)), axis=1)
         ranges.append(np.ptp(shuffled.mean(axis=2), axis=1))
     spread = np.sort(np.concatenate(ranges))
-    observed = np.abs(means[first] - means[second]) * (1 - _ROUNDING) - _ROUNDING
+    observed = np.abs(means[first] - means[second]) * (1 - NO_DIFFERENCE) - NO_DIFFERENCE
     count = permutations - np.searchsorted(spread, observed, side="left")
     return np.asarray((count + 1) / (permutations + 1))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskcli.analyses.base import Shown
 from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
 from riskcli.analyses.sweep.events import Event, events
+from riskcli.core.arrays import Floats
 from riskcli.core.choices import Convention
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
@@ -21,21 +21,22 @@ from riskcli.output.parts import Tables, part_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
+from riskcli.risk.columns import Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
+from riskcli.risk.estimate import negative, rank
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import measure_ids, measures
+from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
 from riskcli.risk.paired import two_sided_p
-from riskcli.risk.table import comparisons, rank
+from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-Floats = NDArray[np.float64]
 Part = Literal["series", "events"]
 PARTS: tuple[Part, ...] = ("series", "events")
 
@@ -52,7 +53,10 @@ class Series:
 
     loss: str
     alphas: tuple[float | None, ...]
-    columns: Mapping[str, Floats]
+    values: Mapping[str, Floats]
+    ranks: Mapping[str, Floats]
+    p: Mapping[str, Floats]
+    """Of the measures whose value is a test statistic."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +103,18 @@ class Sweep(Shown):
 
 def series_columns() -> tuple[str, ...]:
     """The columns of the series."""
-    ids = measure_ids()
-    ranks = tuple(f"rank_{name}" for name in ids)
     head = ("run", "measure", "baseline", "population", "loss", "alpha", "topics")
-    return (*head, *ids, "trisk_p", *ranks)
+    return (*head, *(column.name for column in _shown_columns()))
+
+
+def _shown_columns() -> list[Column]:
+    """The values of all measures, the p-values of those that are tests, the ranks."""
+    declared = [(m, column) for m in measures() for column in m.all_columns]
+    return [
+        *(column for _, column in declared if column.field == "value"),
+        *(column for m, column in declared if column.field == "p" and m.value_is_t),
+        *(column for _, column in declared if column.field == "rank"),
+    ]
 
 
 def alpha_sweep(
@@ -179,7 +191,7 @@ def _swept(
     swept = Swept(
         measure=matrix.measure,
         baseline=plain.baseline.name,
-        population=plain.population,
+        population=plain.rule,
         topics=plain.topics,
         runs=tuple(matrix.runs[row] for row in rows),
         own_row=None if own is None else place.get(own),
@@ -196,17 +208,18 @@ def _series(
     comparison: Comparison, loss: str, alphas: Sequence[float], rows: Sequence[int]
 ) -> Series:
     """Ranks are among all runs of the matrix, shown or not."""
-    columns: dict[str, Floats] = {}
+    values, ranks, p = dict[str, Floats](), dict[str, Floats](), dict[str, Floats]()
     for measure in measures():
-        values = [measure.of(comparison, alpha) for alpha in alphas]
-        if values[0] is None:
+        by_alpha = [measure.of(comparison, alpha) for alpha in alphas]
+        if by_alpha[0] is None:
             continue
-        stacked = np.array(values, dtype=np.float64)
-        columns[measure.id] = stacked[:, rows]
-        columns[f"rank_{measure.id}"] = np.array([rank(v) for v in stacked])[:, rows]
-    columns["trisk_p"] = two_sided_p(columns["trisk"], comparison.topics - 1)
+        stacked = np.array(by_alpha, dtype=np.float64)
+        values[measure.id] = stacked[:, rows]
+        ranks[measure.id] = np.array([rank(v) for v in stacked])[:, rows]
+        if measure.value_is_t:
+            p[measure.id] = two_sided_p(values[measure.id], comparison.topics - 1)
     known = (None,) if comparison.smooth is not None else tuple(alphas)
-    return Series(loss, known, columns)
+    return Series(loss, known, values, ranks, p)
 
 
 def _turned(swept: Swept) -> Swept:
@@ -214,11 +227,9 @@ def _turned(swept: Swept) -> Swept:
     signed = {measure.id for measure in measures() if measure.signed}
     opposite = {"positive": "negative", "negative": "positive"}
     series = [
-        replace(
-            s, columns={n: 0.0 - v if n in signed else v for n, v in s.columns.items()}
-        )
+        replace(s, values={n: negative(v) if n in signed else v for n, v in s.values.items()})
         for s in swept.series
-    ]  # fmt: skip
+    ]
     found = [
         replace(
             e,
@@ -232,16 +243,20 @@ def _turned(swept: Swept) -> Swept:
 
 
 def _series_rows(swept: Swept) -> Iterator[list[Value]]:
-    names = series_columns()[7:]
     for series in swept.series:
-        for place, alpha in enumerate(series.alphas):
+        held: Mapping[FieldName | None, Mapping[str, Floats]] = {
+            "value": series.values,
+            "rank": series.ranks,
+            "p": series.p,
+        }
+        for index, alpha in enumerate(series.alphas):
             head: list[Value] = [swept.measure, swept.baseline, swept.population]
             head += [series.loss, alpha, swept.topics]
             columns = [
-                tidy(series.columns[name][place].tolist(), whole=name.startswith("rank_"))
-                if name in series.columns
+                tidy(cells[index].tolist(), whole=column.kind == "rank")
+                if (cells := held[column.field].get(column.measure or "")) is not None
                 else [None] * len(swept.runs)
-                for name in names
+                for column in _shown_columns()
             ]
             for row, run in enumerate(swept.runs):
                 yield [run, *head, *(column[row] for column in columns)]

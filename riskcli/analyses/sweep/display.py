@@ -84,7 +84,7 @@ def _told(swept: Swept, event: Event) -> str:
 
 def _series_tables(swept: Swept, width: int) -> list[Display]:
     """A table a measure; of many alphas, as many as fit, evenly spread."""
-    shown = [m for m in measures() if m.depends_on_alpha and m.id in swept.series[0].columns]
+    shown = [m for m in measures() if m.depends_on_alpha and m.id in swept.series[0].values]
     made = []
     for measure in shown:
         many = len(swept.series[0].alphas)
@@ -125,12 +125,12 @@ def _alpha_heading(swept: Swept, series: Series, place: int) -> str:
 
 
 def _best_first(series: Series, measure: RiskMeasure, place: int) -> Sequence[int]:
-    ranks = series.columns[f"rank_{measure.id}"][place]
+    ranks = series.ranks[measure.id][place]
     return [int(row) for row in np.argsort(ranks, kind="stable")]
 
 
 def _cell(series: Series, measure: RiskMeasure, place: int, row: int) -> Cell:
-    rank = series.columns[f"rank_{measure.id}"][place][row]
-    value = float(series.columns[measure.id][place][row])
+    rank = series.ranks[measure.id][place][row]
+    value = float(series.values[measure.id][place][row])
     decimals = min(measure.decimals, 3)
     return Cell(decimal(value, decimals), rank=None if np.isnan(rank) else int(rank))

@@ -47,9 +47,9 @@ def events(
         if measure.turns is not None:
             found += [
                 Event(t.alpha, t.kind, measure, t.run, t.value, None, t.before, t.after)
-                for t in measure.turns(comparison.paired, span, gamma, mine)
+                for t in measure.turns(comparison.paired.moments, span, gamma, mine)
             ]
-    return sorted(found, key=lambda e: (e.alpha, e.measure.place, e.kind, e.run, e.other or 0))
+    return sorted(found, key=lambda e: (e.alpha, e.measure.position, e.kind, e.run, e.other or 0))
 
 
 def _swaps(

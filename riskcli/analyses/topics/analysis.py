@@ -16,11 +16,12 @@ from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
 from riskcli.core.choices import Convention
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note
-from riskcli.output.convention import MINUS, negative
+from riskcli.output.convention import MINUS
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import negative
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
@@ -147,7 +148,7 @@ def _parts(
             run=matrix.runs[row],
             measure=matrix.measure,
             baseline=comparison.baseline.name,
-            population=comparison.population,
+            population=comparison.rule,
             alpha=alpha if comparison.smooth is None else None,
             topics=matrix.topics,
             columns=_columns(comparison, found, row),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from riskcli.core.arrays import Flags, Floats
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import flags
 from riskcli.risk.measures import zrisk
-from riskcli.risk.table import Flags, flags
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,16 +37,16 @@ class TopicRisk:
 def exploratory(comparison: Comparison, alpha: float, gamma: float) -> TopicRisk:
     """Every run on every topic. TR and TJ are NaN where w is the same on all topics."""
     topics = comparison.topics
-    weighed = comparison.weighed
-    w = weighed.weighted(alpha)
-    deviation = weighed.urisk_se(alpha)[:, None] * np.sqrt(topics)
+    paired = comparison.paired
+    w = paired.weighted(alpha)
+    deviation = paired.urisk_se(alpha)[:, None] * np.sqrt(topics)
     tr, tj = np.full_like(w, np.nan), np.full_like(w, np.nan)
     critical = float("nan")
     if topics > 1:
         varies = deviation > 0
         np.divide(w, deviation, out=tr, where=varies)
         # URisk - URisk without q is (w_q - URisk) / (c - 1), and SE_J is deviation / sqrt(c).
-        moved = (w - weighed.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
+        moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
         np.divide(moved, deviation, out=tj, where=varies)
         critical = float(stdtrit(topics - 1, 1 - gamma / 2))
     return TopicRisk(
@@ -72,4 +70,4 @@ def _in_population(comparison: Comparison, alpha: float) -> tuple[Floats, Floats
     size = np.abs(part).sum(axis=1, keepdims=True)
     share: Floats = np.zeros_like(part)
     np.divide(part, size, out=share, where=size > 0)
-    return comparison.crowd.expected, comparison.crowd.z, part, share
+    return comparison.population.expected, comparison.population.z, part, share

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_georisk
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import Jackknife
+from riskcli.risk.jackknife import Jackknife, Statistic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import zrisk
+from riskcli.risk.population import Departures
 
-Floats = NDArray[np.float64]
+STATISTIC = Statistic(
+    Departures.georisk, lambda influence: (influence.georisk, influence.on_georisk)
+)
 
 
 def georisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'16, Eq. 7, with the square root (the printed root "c" is a slip of typesetting)."""
-    return comparison.crowd.georisk(alpha)
+    return comparison.population.georisk(alpha)
 
 
-def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+def details(_comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """Interval, difference to the baseline and its test."""
-    values = georisk(comparison, alpha)
-    return inference.population_columns("georisk", alpha, values, scale=1.0)
+    return inference.in_population(STATISTIC, alpha)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """Effectiveness, and ZRisk turned into a probability."""
-    crowd = comparison.crowd
-    zeta = float(crowd.zrisk(alpha)[row]) / comparison.topics
+    population = comparison.population
+    zeta = float(population.zrisk(alpha)[row]) / comparison.topics
     return [
         *zrisk.steps(comparison, alpha, row),
-        ("S / c, the mean score", float(crowd.mean[row])),
+        ("S / c, the mean score", float(population.mean[row])),
         ("Φ(ZRisk / c)", float(ndtr(zeta))),
         ("GeoRisk = √(S/c · Φ(ZRisk/c))", float(georisk(comparison, alpha)[row])),
     ]
@@ -43,12 +43,12 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
 
 def deviations(comparison: Comparison, alpha: float) -> Floats:
     """The jackknife's."""
-    return Jackknife(comparison).deviations("georisk", alpha)
+    return Jackknife(comparison).deviations(STATISTIC, alpha)
 
 
 def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
     """By halving intervals."""
-    return swaps_of_georisk(comparison.crowd, pairs, span)
+    return swaps_of_georisk(comparison.population.departures, pairs, span)
 
 
 MEASURE = RiskMeasure(
@@ -58,9 +58,19 @@ MEASURE = RiskMeasure(
     formula="√( (S_i / c) · Φ(ZRisk_i / c) )",
     source="SIGIR'16, Eq. 7",
     reading="Higher is better: effective and close to, or above, the expected profile.",
-    place=4,
+    position=4,
     values=georisk,
     details=details,
+    fields={
+        "value": "GeoRisk: mean effectiveness and ZRisk in one figure",
+        "low": None,
+        "high": None,
+        "difference": None,
+        "p": None,
+    },
+    headline=True,
+    statistic=STATISTIC,
+    claim=zrisk.claim,
     nonnegative=True,
     contributions=zrisk.contributions,
     steps=steps,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
+from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.paired import ratio_to_error, two_sided_p
-
-Floats = NDArray[np.float64]
+from riskcli.risk.measure import Claim, RiskMeasure
+from riskcli.risk.paired import effect_size, ratio_to_error, two_sided_p
 
 
 def mean(comparison: Comparison, _alpha: float) -> Floats:
@@ -20,42 +18,44 @@ def mean(comparison: Comparison, _alpha: float) -> Floats:
     return np.asarray(comparison.scores.mean(axis=1))
 
 
-def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+def details(comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """The run's own t interval, and the paired t test of the difference to the baseline."""
-    paired, topics = comparison.paired, comparison.topics
+    topics, empty_own = comparison.topics, comparison.off_baseline
     means = mean(comparison, alpha)
-    error = np.full(len(means), np.nan)
+    difference, error = comparison.paired.gain, comparison.paired.gain_se
+    own_error = np.full(len(means), np.nan)
     if topics > 1:
-        error = comparison.scores.std(axis=1, ddof=1) / np.sqrt(topics)
-    margin = inference.critical * error
-    t = ratio_to_error(paired.urisk(0.0), paired.urisk_se(0.0))
-    return {
-        "mean_lo": means - margin,
-        "mean_hi": means + margin,
-        "baseline_mean": np.full(len(means), comparison.baseline.scores.mean()),
-        "mean_diff": comparison.off_baseline(paired.urisk(0.0)),
-        "mean_diff_se": comparison.off_baseline(paired.urisk_se(0.0)),
-        "mean_p": comparison.off_baseline(two_sided_p(t, topics - 1)),
-        **_effect_size(comparison, t, inference),
-    }
+        own_error = comparison.scores.std(axis=1, ddof=1) / np.sqrt(topics)
+    margin = inference.critical * own_error
+    baseline_mean = np.full(len(means), comparison.baseline.scores.mean())
+    return Estimate(
+        means,
+        low=means - margin,
+        high=means + margin,
+        difference=empty_own(difference),
+        difference_error=empty_own(error),
+        p=empty_own(two_sided_p(ratio_to_error(difference, error), topics - 1)),
+        extra={"baseline_mean": baseline_mean, **_effect_size(comparison, inference)},
+    )
 
 
-def _effect_size(comparison: Comparison, t: Floats, inference: Inference) -> dict[str, Floats]:
-    """d_z = mean difference / its standard deviation = t / sqrt(c), with an interval.
-
-    The interval is the usual large-sample one: the variance of d_z is 1/c + d_z^2 / (2 (c - 1)).
-    """
+def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floats]:
+    """d_z with an interval: the usual large-sample one, of variance 1/c + d_z^2 / (2 (c - 1))."""
     topics = comparison.topics
-    with np.errstate(invalid="ignore"):
-        d = np.where(np.isfinite(t), t / np.sqrt(topics), np.nan)
     if topics < 2:
         return {}
+    d = effect_size(comparison.paired.gain, comparison.paired.gain_se, topics)
     margin = inference.critical * np.sqrt(1 / topics + d**2 / (2 * (topics - 1)))
     return {
         "mean_dz": comparison.off_baseline(d),
         "mean_dz_lo": comparison.off_baseline(d - margin),
         "mean_dz_hi": comparison.off_baseline(d + margin),
     }
+
+
+def claim(about: Claim) -> str:
+    """The means differ."""
+    return f"it differs from that of {about.baseline} (paired t)."
 
 
 def contributions(comparison: Comparison, _alpha: float) -> Floats:
@@ -84,9 +84,25 @@ MEASURE = RiskMeasure(
     formula="(1/c) Σ x_q",
     source="the effectiveness measure's own definition",
     reading="Higher is better. It hides which topics pay for the gains of others.",
-    place=0,
+    position=0,
     values=mean,
     details=details,
+    fields={
+        "value": "mean effectiveness",
+        "low": "lower end of the mean's confidence interval",
+        "high": "upper end of the mean's confidence interval",
+        "difference": "mean less the baseline's mean (Gain)",
+        "p": "p-value of the paired t test that the means differ",
+        "rank": "rank by mean, 1 is best; equal values share the smaller rank",
+    },
+    columns=(
+        Column("baseline_mean", "number", "mean effectiveness of the baseline"),
+        Column("mean_dz", "number", "effect size d_z: mean difference over its standard deviation"),
+        Column("mean_dz_lo", "number", "lower end of d_z's confidence interval", averages=False),
+        Column("mean_dz_hi", "number", "upper end of d_z's confidence interval", averages=False),
+    ),
+    plain_mean=True,
+    claim=claim,
     depends_on_alpha=False,
     signed=False,
     contributions=contributions,

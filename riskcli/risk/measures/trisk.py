@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import NDArray
-
+from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_trisk
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import urisk
 from riskcli.risk.paired import two_sided_p
 from riskcli.risk.turns import significance
 
-Floats = NDArray[np.float64]
-
 
 def trisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'14, Eq. 10."""
-    return comparison.weighed.trisk(alpha)
+    return comparison.paired.trisk(alpha)
 
 
-def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+def details(comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """The two-sided p-value with c - 1 degrees of freedom."""
-    p = two_sided_p(trisk(comparison, alpha), inference.degrees)
-    return {"trisk_p": comparison.off_baseline(p)}
+    values = trisk(comparison, alpha)
+    p = two_sided_p(values, inference.degrees)
+    return Estimate(values, p=comparison.off_baseline(p))
+
+
+def claim(about: Claim) -> str:
+    """No test of a difference, where losses count more than once."""
+    words = "gains outweigh, or are outweighed by, losses"
+    if not about.alphas:
+        return f"{words}, counted by the smooth loss (t)."
+    times = " or ".join(_times(1 + alpha) for alpha in about.alphas)
+    if max(about.alphas) == 0:
+        return f"{words} (t)."
+    so = "counted so" if min(about.alphas) > 0 else "counted more than once"
+    return f"{words} counted {times} (t); {so}, two equal systems get ▼ too."
+
+
+def _times(count: float) -> str:
+    return {1.0: "once", 2.0: "twice"}.get(count, f"{count:g} times")
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """URisk and what it is divided by."""
     return [
         *urisk.steps(comparison, alpha, row),
-        ("SE(URisk) = s_w / √c", float(comparison.weighed.urisk_se(alpha)[row])),
+        ("SE(URisk) = s_w / √c", float(comparison.paired.urisk_se(alpha)[row])),
         ("TRisk = URisk / SE(URisk)", float(trisk(comparison, alpha)[row])),
     ]
 
 
 def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
     """Roots of a quartic."""
-    return swaps_of_trisk(comparison.paired, pairs, span)
+    return swaps_of_trisk(comparison.paired.moments, pairs, span)
 
 
 MEASURE = RiskMeasure(
@@ -54,9 +66,15 @@ MEASURE = RiskMeasure(
         "outweighed. For α > 0 two equal systems have a negative TRisk: it does not say that "
         "they differ."
     ),
-    place=2,
+    position=2,
     values=trisk,
     details=details,
+    fields={
+        "value": "TRisk: URisk over its standard error",
+        "p": "p-value of TRisk: gains and (1 + alpha)-fold losses balance",
+    },
+    value_is_t=True,
+    claim=claim,
     paired=True,
     contributions=urisk.contributions,
     steps=steps,

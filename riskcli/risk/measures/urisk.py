@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Counts, Floats
+from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_lines
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.turns import break_evens
 
-Floats = NDArray[np.float64]
-
 
 def urisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'14, Eq. 4."""
-    return comparison.weighed.urisk(alpha)
+    return comparison.paired.urisk(alpha)
 
 
-def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
+def details(comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """Its parts: counts, reward and risk; and its t interval."""
-    paired = comparison.paired
-    values, error = comparison.weighed.urisk(alpha), comparison.weighed.urisk_se(alpha)
+    paired, empty_own = comparison.paired, comparison.off_baseline
+    values, error = paired.urisk(alpha), paired.urisk_se(alpha)
     margin = inference.critical * error
-    found: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {
+    parts: dict[str, Floats | Counts] = {
         "wins": paired.wins,
         "ties": paired.ties,
         "losses": paired.losses,
         "losses20": paired.losses20,
         "reward": paired.reward,
         "risk": paired.risk,
-        "urisk_lo": values - margin,
-        "urisk_hi": values + margin,
         "urisk_se": error,
         "reward_risk_ratio": _ratio(paired.reward, paired.risk),
         "win_loss_ratio": _ratio(paired.wins, paired.losses),
     }
-    return {name: comparison.off_baseline(column) for name, column in found.items()}
+    return Estimate(
+        values,
+        low=empty_own(values - margin),
+        high=empty_own(values + margin),
+        extra={name: empty_own(part) for name, part in parts.items()},
+    )
 
 
-def _ratio(over: Floats | NDArray[np.int64], under: Floats | NDArray[np.int64]) -> Floats:
+def _ratio(over: Floats | Counts, under: Floats | Counts) -> Floats:
     """Over / under; infinite where only `under` is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.divide(over, under))
@@ -50,7 +51,7 @@ def _ratio(over: Floats | NDArray[np.int64], under: Floats | NDArray[np.int64]) 
 
 def contributions(comparison: Comparison, alpha: float) -> Floats:
     """w of each topic: its gain, or its loss 1 + alpha times."""
-    return comparison.weighed.weighted(alpha)
+    return comparison.paired.weighted(alpha)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
@@ -79,9 +80,25 @@ MEASURE = RiskMeasure(
         "Above 0: the gains outweigh the losses, each counted 1 + α times. "
         "On the scale of the effectiveness measure; falls linearly with α."
     ),
-    place=1,
+    position=1,
     values=urisk,
     details=details,
+    fields={
+        "value": "URisk: reward less (1 + alpha) risk",
+        "low": None,
+        "high": None,
+    },
+    columns=(
+        Column("wins", "count", "topics on which the run exceeds the baseline"),
+        Column("ties", "count", "topics on which the two are equal"),
+        Column("losses", "count", "topics on which the run falls below the baseline"),
+        Column("losses20", "count", "topics that lose more than 20 % of the baseline's score"),
+        Column("reward", "number", "mean gain over the baseline, losses counted 0"),
+        Column("risk", "number", "mean loss to the baseline, gains counted 0"),
+        Column("urisk_se", "number", "standard error of URisk", averages=False),
+        Column("reward_risk_ratio", "number", "reward over risk; empty where risk is 0"),
+        Column("win_loss_ratio", "number", "wins over losses; empty where losses is 0"),
+    ),
     paired=True,
     contributions=contributions,
     steps=steps,

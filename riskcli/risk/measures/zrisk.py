@@ -2,61 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_lines
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import Jackknife
-from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.jackknife import Jackknife, Statistic
+from riskcli.risk.measure import Claim, RiskMeasure
+from riskcli.risk.population import Departures, shortfalls_weighted
 
-Floats = NDArray[np.float64]
+STATISTIC = Statistic(
+    Departures.zrisk, lambda influence: (influence.zeta, influence.on_zeta), per_topic=True
+)
+"""Tested as ZRisk/c, a mean over topics; shown on ZRisk's own scale."""
 
 
 def zrisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'16, Eq. 6."""
-    return comparison.crowd.zrisk(alpha)
+    return comparison.population.zrisk(alpha)
 
 
-def details(comparison: Comparison, alpha: float, inference: Inference) -> Mapping[str, Floats]:
-    """Tested as ZRisk/c, a mean over topics; shown on ZRisk's own scale."""
-    values = zrisk(comparison, alpha)
-    return inference.population_columns("zrisk", alpha, values, scale=comparison.topics)
+def details(_comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
+    """Interval, difference to the baseline and its test."""
+    return inference.in_population(STATISTIC, alpha)
+
+
+def claim(about: Claim) -> str:
+    """The values differ, measured in the same matrix."""
+    return f"they differ from those of {about.reference} ({about.test})."
 
 
 def contributions(comparison: Comparison, alpha: float) -> Floats:
     """z of each topic, 1 + alpha times where it is below 0."""
-    z = comparison.crowd.z
-    return np.where(z < 0, (1 + alpha) * z, z)
+    return shortfalls_weighted(comparison.population.z, alpha)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """The totals, and the sums of z above and below 0."""
-    crowd = comparison.crowd
+    population, departures = comparison.population, comparison.population.departures
     return [
         ("S, the run's total", float(comparison.scores[row].sum())),
         (
             "N, the population's total",
-            float(np.broadcast_to(crowd.grand_total, len(crowd.mean))[row]),
+            float(np.broadcast_to(population.grand_total, len(comparison.scores))[row]),
         ),
-        ("sum of z above 0", float(crowd.above[row])),
-        ("sum of z below 0", -float(crowd.below[row])),
+        ("sum of z above 0", float(departures.above[row])),
+        ("sum of z below 0", -float(departures.below[row])),
         ("1 + α", 1 + alpha),
-        ("ZRisk = above + (1 + α) below", float(crowd.zrisk(alpha)[row])),
+        ("ZRisk = above + (1 + α) below", float(population.zrisk(alpha)[row])),
     ]
 
 
 def deviations(comparison: Comparison, alpha: float) -> Floats:
     """The jackknife's, on ZRisk's own scale."""
-    return Jackknife(comparison).deviations("zrisk", alpha) * comparison.topics
+    return Jackknife(comparison).deviations(STATISTIC, alpha) * comparison.topics
 
 
 def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
     """Lines in alpha."""
-    return swaps_of_lines(comparison.crowd.above, comparison.crowd.below, pairs, span)
+    departures = comparison.population.departures
+    return swaps_of_lines(departures.above, departures.below, pairs, span)
 
 
 MEASURE = RiskMeasure(
@@ -70,9 +77,18 @@ MEASURE = RiskMeasure(
         "of effectiveness, and grows with the square root of the scale of the scores: a run at "
         "0.9 of another's scores can look less risky."
     ),
-    place=3,
+    position=3,
     values=zrisk,
     details=details,
+    fields={
+        "value": "ZRisk: how far the profile exceeds or falls short of expectation",
+        "low": None,
+        "high": None,
+        "difference": None,
+        "p": None,
+    },
+    statistic=STATISTIC,
+    claim=claim,
     nonnegative=True,
     decimals=3,
     contributions=contributions,

@@ -1,0 +1,120 @@
+"""All that is known of every run by one risk measure, as one object; ranks; flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.choices import Correction
+from riskcli.risk.columns import Column
+from riskcli.risk.correction import adjust
+from riskcli.risk.rounding import equal_digits
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The values of all runs by one risk measure: an array a field, a cell a run.
+
+    A field is None where the measure has no such number; a cell is NaN where the run has none.
+    `difference` is that to the baseline, and `p` tests it; without one, `p` tests the value itself.
+    """
+
+    value: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    difference: Floats | None = None
+    difference_error: Floats | None = None
+    difference_low: Floats | None = None
+    difference_high: Floats | None = None
+    p: Floats | None = None
+    p_adjusted: Floats | None = None
+    flag: Flags | None = None
+    family: int = 0
+    """How many tests `p_adjusted` was corrected for."""
+    rank: Floats | None = None
+    rank_low: Floats | None = None
+    rank_high: Floats | None = None
+    extra: Mapping[str, Floats] = field(default_factory=dict)
+    """The further columns that the measure declares, by name."""
+
+    @property
+    def effect(self) -> Floats:
+        """What `p` tests against 0: the difference, or else the value."""
+        return self.value if self.difference is None else self.difference
+
+    def cells(self, column: Column) -> Floats | Flags | None:
+        """A column of the table; None where it is empty."""
+        if column.field is None:
+            return self.extra.get(column.name)
+        cells: Floats | Flags | None = getattr(self, column.field)
+        return cells
+
+    def corrected(self, method: Correction, gamma: float) -> Estimate:
+        """With its p-values corrected as one family, and flags."""
+        if self.p is None:
+            return self
+        adjusted, family = adjust(self.p, method)
+        return self.flagged(adjusted, family, gamma)
+
+    def flagged(self, adjusted: Floats, family: int, gamma: float) -> Estimate:
+        """With these adjusted p-values, and the flags that follow."""
+        flag = flags(self.effect, adjusted, gamma)
+        return replace(self, p_adjusted=adjusted, family=family, flag=flag)
+
+    def of_runs(self, rows: Rows) -> Estimate:
+        """Only these runs, in this order."""
+        chosen: dict[str, Any] = {
+            each.name: cells[rows]
+            for each in fields(self)
+            if isinstance(cells := getattr(self, each.name), np.ndarray)
+        }
+        extra = {name: cells[rows] for name, cells in self.extra.items()}
+        return replace(self, **chosen, extra=extra)
+
+    def negated(self) -> Estimate:
+        """With the signs of the value, its difference and the ends of intervals turned round."""
+        return replace(
+            self,
+            value=negative(self.value),
+            low=_where_known(negative, self.high),
+            high=_where_known(negative, self.low),
+            difference=_where_known(negative, self.difference),
+            difference_low=_where_known(negative, self.difference_high),
+            difference_high=_where_known(negative, self.difference_low),
+        )
+
+
+def negative(values: Floats) -> Floats:
+    """-x without a negative zero."""
+    return np.asarray(0.0 - values)
+
+
+def _where_known(function: Callable[[Floats], Floats], values: Floats | None) -> Floats | None:
+    return None if values is None else function(values)
+
+
+def rank(values: Floats) -> Floats:
+    """1 for the highest; equal values share the smaller rank; NaN has none.
+
+    Values that differ by rounding only, in the 13th digit, are equal.
+    """
+    ranks = np.full(len(values), np.nan)
+    ranked = ~np.isnan(values)
+    kept = equal_digits(values[ranked])
+    ranks[ranked] = np.searchsorted(np.sort(-kept), -kept, side="left") + 1
+    return ranks
+
+
+def flags(effect: Floats, p: Floats, gamma: float) -> Flags:
+    """`better` or `worse` where p < gamma, by the sign of the effect; empty otherwise."""
+    with np.errstate(invalid="ignore"):
+        significant = p < gamma
+        return np.where(
+            significant & (effect > 0),
+            "better",
+            np.where(significant & (effect < 0), "worse", ""),
+        )
