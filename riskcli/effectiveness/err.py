@@ -7,14 +7,20 @@ from numpy.typing import NDArray
 
 
 def expected_reciprocal_rank(grades: NDArray[np.int64], max_grade: int) -> NDArray[np.float64]:
-    """ERR of each row of a topics × ranks array of grades (0 beyond the end of a ranking).
+    """ERR of each row of a topics × ranks array of grades (0 beyond the end of a ranking)."""
+    return err_of_stops(stop_probability(grades, max_grade))
 
-    ERR = sum over ranks i of (1/i) R_i prod_{j<i} (1 - R_j), with R = (2^g - 1) / 2^G; grades
-    below 0 count as 0.
-    """
+
+def stop_probability(grades: NDArray[np.int64], max_grade: int) -> NDArray[np.float64]:
+    """R = (2^g - 1) / 2^G, the chance that the reader stops here; grades below 0 count as 0."""
     exponents = np.maximum(grades, 0).astype(np.int32) - np.int32(max_grade)
-    stop = np.ldexp(1.0, exponents) - np.ldexp(1.0, -max_grade)  # exact, and never beyond range
+    exact = np.ldexp(1.0, exponents) - np.ldexp(1.0, -max_grade)  # and never beyond range
+    return np.asarray(exact)
+
+
+def err_of_stops(stop: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum over ranks i of (1/i) R_i prod_{j<i} (1 - R_j), for each row."""
     reached = np.ones_like(stop)
     reached[:, 1:] = np.cumprod(1 - stop, axis=1)[:, :-1]
-    ranks = np.arange(1, grades.shape[1] + 1)
+    ranks = np.arange(1, stop.shape[1] + 1)
     return np.asarray((stop * reached / ranks).sum(axis=1), dtype=np.float64)

@@ -1,0 +1,275 @@
+"""What all objectives share: how LightGBM calls them, how they are declared and validated."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskcli.core.errors import UsageError, nearest
+from riskcli.learn.lambdas import Lambda, SwapChange, gradients, rank
+from riskcli.learn.queries import Queries, Ties
+from riskcli.learn.swaps import DEFAULT_MEASURE, Discount, SwapMeasure, swap_measure
+from riskcli.risk.baselines import POOL_EACH, POOLS
+from riskcli.risk.paired import Paired
+from riskcli.risk.population import Population
+
+Floats = NDArray[np.float64]
+BaselineScores = ArrayLike | Mapping[str, ArrayLike]
+"""A baseline's scores, one a document, or its effectiveness, one a query; several by name."""
+FloatPair = tuple[Floats, Floats]
+Evaluated = tuple[str, float, bool]
+"""What LightGBM wants of an evaluation: name, value, whether higher is better."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What an objective says of itself."""
+
+    id: str
+    title: str
+    summary: str
+    formula: str
+    source: str
+    reading: str
+    stop: str
+    """The id of the figure that tells on validation data when to stop."""
+
+
+@dataclass
+class Known:
+    """A data set as the objective knows it."""
+
+    queries: Queries
+    baselines: Floats
+    """The effectiveness of each baseline (row) on each counted query."""
+    weights: Floats | None
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What an objective keeps from one iteration to the next."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Objective(ABC):
+    """An objective that LightGBM takes as `params["objective"]`, and LGBMRanker as `objective`.
+
+    `baseline` is one number a document of the training data (scores to rank by) or one a query (its
+    effectiveness); or several of them by name, which `pool` makes one, or "each" keeps apart.
+    Ties of scores, as all are before the first iteration, are broken in a shuffled order, so that
+    a file sorted by grade gains nothing; "file" breaks them as LightGBM's lambdarank does.
+    """
+
+    declared: ClassVar[Declared]
+    pools: ClassVar[tuple[str, ...]] = (*POOLS, POOL_EACH)
+
+    baseline: BaselineScores | None = None
+    alpha: float = 1.0
+    pool: str = "mean"
+    effectiveness: str = DEFAULT_MEASURE
+    max_grade: int = 4
+    truncation: int | None = None
+    discount: Discount = "full"
+    normalize: bool = True
+    sigma: float = 1.0
+    ties: Ties = "shuffled"
+    history: list[dict[str, float]] = field(default_factory=list, repr=False)
+    """What the training data showed before each iteration."""
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.alpha) and self.alpha >= 0):
+            raise UsageError(f"alpha is {self.alpha}, expected a number of at least 0")
+        if self.pool not in self.pools:
+            known = ", ".join(self.pools)
+            raise UsageError(f"pool is {self.pool!r}{nearest(self.pool, self.pools)}: {known}")
+        if self.truncation is not None and self.truncation < 1:
+            raise UsageError(f"truncation is {self.truncation}, expected at least 1")
+        self.swaps: SwapMeasure = swap_measure(self.effectiveness, self.discount, self.max_grade)
+        self._known: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
+        self._last: dict[Any, Known] = {}
+
+    def __deepcopy__(self, _memo: Any) -> Objective:
+        """Itself: lgb.train copies its parameters, and the history shall be that of this object."""
+        return self
+
+    @abstractmethod
+    def swapped(self, model: Floats, known: Known) -> SwapChange:
+        """How changes of the measure change the objective, at the model's effectiveness."""
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether the objective compares with anything."""
+        return True
+
+    def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None) -> FloatPair:
+        """The gradients and hessians: from (scores, Dataset), as lgb.train asks, or from
+        (grades, scores, weights, query sizes), as LGBMRanker does.
+        """
+        if hasattr(second, "get_group"):
+            scores, known = first, self._dataset(second)
+        else:
+            scores, known = second, self._arrays(first, weight, group, self.baseline, self)
+        return self.derivatives(np.asarray(scores, dtype=np.float64), known)
+
+    def derivatives(self, scores: Floats, known: Known) -> FloatPair:
+        """The gradients and hessians at these scores."""
+        queries = known.queries
+        if scores.shape != (queries.documents,):
+            raise UsageError(f"{scores.size} scores for {queries.documents} documents")
+        ranked, model = rank(queries, scores)
+        self.history.append(summary(model, known.baselines, self.alpha))
+        how = Lambda(self.truncation or self.swaps.rows, self.sigma, self.normalize)
+        grad, hess = gradients(queries, ranked, scores, self.swapped(model, known), how)
+        if known.weights is not None:
+            grad, hess = grad * known.weights, hess * known.weights
+        return grad, hess
+
+    def measure(
+        self, baseline: BaselineScores | None = None, stop: str | None = None
+    ) -> Callable[..., Evaluated]:
+        """How far validation data get in what is trained for: LightGBM's `feval`, or the
+        `eval_metric` of LGBMRanker.
+
+        `baseline` is the baseline's on the validation data, given as to the objective; `stop` names
+        another figure: ndcg (the mean of the effectiveness measure), urisk, trisk or georisk.
+        """
+        figure = chosen_figure(stop or self.declared.stop)
+        seen: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
+
+        def evaluated(first: Any, second: Any, weight: Any = None, group: Any = None) -> Evaluated:
+            if hasattr(second, "get_group"):
+                known, scores = seen.get(second), first
+                if known is None:
+                    known = seen[second] = self._read(second, baseline)
+            else:
+                known, scores = self._arrays(first, weight, group, baseline, evaluated), second
+            model = known.queries.effectiveness(scores)
+            return figure, summary(model, known.baselines, self.alpha)[figure], True
+
+        return evaluated
+
+    def know(self, grades: ArrayLike, sizes: ArrayLike, baseline: BaselineScores | None) -> Known:
+        """A data set with its baselines, for `derivatives`."""
+        queries = Queries(grades, sizes, self.swaps, self.ties)
+        if not len(queries.counted):
+            raise UsageError("no query has a relevant document: nothing can be learned")
+        return Known(queries, self._pooled(queries, baseline), None)
+
+    def _dataset(self, dataset: Any) -> Known:
+        known = self._known.get(dataset)
+        if known is None:
+            known = self._known[dataset] = self._read(dataset, self.baseline)
+        return known
+
+    def _read(self, dataset: Any, baseline: BaselineScores | None) -> Known:
+        group = dataset.get_group()
+        if group is None:
+            raise UsageError("the data set has no query groups: give Dataset(..., group=sizes)")
+        rows = _rows_of_the_whole(dataset)
+        chosen = baseline if rows is None or baseline is None else _of_rows(baseline, rows)
+        known = self.know(dataset.get_label(), group, chosen)
+        weights = dataset.get_weight()
+        known.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        return known
+
+    def _arrays(
+        self, grades: Any, weights: Any, sizes: Any, baseline: BaselineScores | None, asked_by: Any
+    ) -> Known:
+        """The one data set that LGBMRanker shows to each function, known by grades and queries."""
+        if sizes is None:
+            raise UsageError("the objective needs the query groups: fit(..., group=sizes)")
+        last = self._last.get(asked_by)
+        if (
+            last is None
+            or not np.array_equal(last.queries.grades, grades)
+            or not np.array_equal(last.queries.sizes, sizes)
+        ):
+            last = self._last[asked_by] = self.know(grades, sizes, baseline)
+        last.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        return last
+
+    def _pooled(self, queries: Queries, baseline: BaselineScores | None) -> Floats:
+        """The effectiveness of the baselines (rows), pooled as asked for."""
+        if baseline is None:
+            if self.needs_baseline:
+                raise UsageError(f"{self.declared.title} needs a baseline")
+            return np.zeros((1, len(queries.counted)))
+        several = list(baseline.values()) if isinstance(baseline, Mapping) else [baseline]
+        each = np.array([queries.baseline_effectiveness(one) for one in several])
+        return self._merged(each)
+
+    def _merged(self, each: Floats) -> Floats:
+        return each if self.pool == POOL_EACH else POOLS[self.pool](each)[None]
+
+
+def summary(model: Floats, baselines: Floats, alpha: float) -> dict[str, float]:
+    """What a model comes to, against the mean over the baselines where there are several."""
+    pairs = [Paired(model[None], baseline) for baseline in baselines]
+    population = Population.of_baselines(np.vstack([baselines, model]), list(range(len(baselines))))
+    found = {
+        "reward": [float(pair.reward[0]) for pair in pairs],
+        "risk": [float(pair.risk[0]) for pair in pairs],
+        "urisk": [float(pair.urisk(alpha)[0]) for pair in pairs],
+        "trisk": [float(pair.trisk(alpha)[0]) for pair in pairs],
+    }
+    means = {name: float(np.mean(values)) for name, values in found.items()}
+    return {
+        "ndcg": float(model.mean()),
+        **means,
+        "georisk": float(population.georisk(alpha)[-1]),
+    }
+
+
+FIGURES = ("ndcg", "urisk", "trisk", "georisk")
+"""What can tell when to stop; "ndcg" is the mean of whatever measure is trained for."""
+
+
+def chosen_figure(name: str) -> str:
+    """A figure's name, if it is one."""
+    if name not in FIGURES:
+        raise UsageError(f"cannot stop on {name!r}, expected one of {', '.join(FIGURES)}")
+    return name
+
+
+def _rows_of_the_whole(dataset: Any) -> NDArray[np.intp] | None:
+    """Which rows of the data set that was cut up (lgb.cv, subset) these are; None for a whole."""
+    rows: NDArray[np.intp] | None = None
+    while getattr(dataset, "used_indices", None) is not None:
+        own = np.asarray(dataset.used_indices, dtype=np.intp)
+        rows = own if rows is None else own[rows]
+        dataset = dataset.reference
+    return rows
+
+
+def _of_rows(baseline: BaselineScores, rows: NDArray[np.intp]) -> BaselineScores:
+    if isinstance(baseline, Mapping):
+        return {name: _taken(scores, rows) for name, scores in baseline.items()}
+    return _taken(baseline, rows)
+
+
+def _taken(given: ArrayLike, rows: NDArray[np.intp]) -> Floats:
+    scores = np.asarray(given, dtype=np.float64)
+    if len(scores) <= rows.max(initial=-1):
+        raise UsageError(
+            f"a baseline has {len(scores)} numbers, but part of a data set is used (lgb.cv, "
+            "subset): give one score for each document of the whole"
+        )
+    return np.asarray(scores[rows])
+
+
+def xgboost_objective(objective: Objective) -> Callable[[Any, Any], FloatPair]:
+    """The objective as `xgb.train(..., obj=...)` takes it; its DMatrix must know its queries."""
+
+    def adapted(scores: Any, matrix: Any) -> FloatPair:
+        bounds = np.asarray(matrix.get_uint_info("group_ptr"), dtype=np.int64)
+        if len(bounds) < 2:
+            raise UsageError("the DMatrix has no query groups: give it qid or set_group")
+        sizes = np.diff(bounds)
+        weights = np.asarray(matrix.get_weight(), dtype=np.float64)
+        spread = np.repeat(weights, sizes) if len(weights) == len(sizes) else weights
+        return objective(matrix.get_label(), scores, spread if len(spread) else None, sizes)
+
+    return adapted
