@@ -12,11 +12,13 @@ Importing this package is quick; what a name needs is imported when it is used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from riskcli.core.version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from riskcli.analyses.agree.analysis import Agreement, ranking_agreement
     from riskcli.analyses.bias.analysis import Bias, baseline_bias
     from riskcli.analyses.check.gate import judge

@@ -77,11 +77,22 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+def _note_debug(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    ctx.ensure_object(dict)["debug"] = wanted
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "-V", "--version", message="riskeval %(version)s")
+@click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_debug,
+    help="Print the traceback of a fault in riskeval itself.",
+)
 def riskeval() -> None:
     """Risk-sensitive evaluation of search systems.
 
@@ -89,5 +100,6 @@ def riskeval() -> None:
 
         riskeval score RUNS/ --baseline NAME
 
-    Exit codes: 0 done; 1 done, and the answer is no; 2 wrong input or command line.
+    Exit codes: 0 done; 1 done, and the answer is no; 2 wrong input or command line;
+    70 a fault in riskeval itself; 130 or 143 interrupted.
     """

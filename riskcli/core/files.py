@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
 from riskcli.core.errors import InputError
+from riskcli.core.stopping import UNFINISHED
 
+_KEPT_OF_NAME = 50
 PART = ".part"
 """The ending of a file that is still being written; its name begins with a dot."""
 
@@ -18,35 +20,36 @@ def replace_file(path: Path, data: bytes) -> None:
 
     A device or a pipe is written to; it is nothing that could be replaced.
     """
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        _write_into(path, data)
-        return
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=PART, dir=target.parent)
-    except OSError as error:
-        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            with path.open("wb") as stream:
+                stream.write(data)
+        else:
+            _replace(target, data)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(path, "cannot-write", why) from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    part = target.parent / f".{target.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}{PART}"
+    UNFINISHED.add(str(part))
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with part.open("xb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(name).chmod(_mode_of(target))
-        Path(name).replace(target)
-    except BaseException as error:
+        part.chmod(_mode_of(target))
+        part.replace(target)
+    except FileExistsError:
+        raise  # somebody else's
+    except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
-        if isinstance(error, OSError):
-            raise InputError(path, "cannot-write", error.strerror or str(error)) from error
+            part.unlink()
         raise
-
-
-def _write_into(path: Path, data: bytes) -> None:
-    try:
-        with path.open("wb") as stream:
-            stream.write(data)
-    except OSError as error:
-        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
+    finally:
+        UNFINISHED.discard(str(part))
 
 
 def _mode_of(target: Path) -> int:

@@ -98,7 +98,7 @@ def importing(module: str) -> Iterator[None]:
     """Import a module that is needed afterwards while files are read, which waits a good deal."""
 
     def attempt() -> None:
-        with suppress(ImportError):  # whoever needs it will meet the error
+        with suppress(Exception):  # whoever needs it will meet the error
             import_module(module)
 
     thread = Thread(target=attempt)

@@ -1,0 +1,276 @@
+"""How the program ends when something is wrong that no reader of files can see coming."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from riskcli.core.version import __version__
+from tests.console import PROGRAMS, ROOT, terminal_environment
+from tests.program import QRELS, SAMPLES, riskeval
+
+SCORE = ["score", str(SAMPLES), "-q", str(QRELS), "-b", "indriCASP", "-m", "P@5", "-f", "csv"]
+RUN = "1 Q0 a 1 2 t\n"
+
+
+def program(
+    *arguments: str | Path,
+    before: Callable[[], None] | None = None,
+    code: str = "",
+    shell: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """The program, started in some other way than usual; never with a traceback."""
+    call = [str(PROGRAMS / "riskeval"), *map(str, arguments)]
+    if code:
+        start = "from riskcli.__main__ import start\nstart()\n"
+        call = [sys.executable, "-c", f"{code}\n{start}", *map(str, arguments)]
+    if shell:
+        call = ["bash", "-c", shell if "$0" in shell else f'"$0" "$@" {shell}', *call]
+    return subprocess.run(
+        call,
+        cwd=ROOT,
+        env=terminal_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=before,
+        timeout=120,
+    )
+
+
+# ---------------------------------------------------------------- what nobody foresaw
+
+FAULT = """
+import riskcli.scores.evaluation as evaluation
+def broken(*arguments, **options):
+    raise {error}
+evaluation.evaluate = broken
+"""
+
+
+def test_a_fault_is_one_line_with_the_version_and_where_the_traceback_is(tmp_path: Path) -> None:
+    code = f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}\n"
+    ran = program(*SCORE, code=code + FAULT.format(error="ZeroDivisionError('by\\nnothing')"))
+    assert (ran.returncode, ran.stdout) == (70, "")
+    assert ran.stderr.count("\n") == 1
+    assert f"a fault in riskeval {__version__}, please report it" in ran.stderr
+    assert "(ZeroDivisionError: by)" in ran.stderr
+    (kept,) = tmp_path.iterdir()
+    assert str(kept) in ran.stderr
+    assert "Traceback (most recent call last)" in kept.read_text()
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_debug_prints_the_traceback(tmp_path: Path) -> None:
+    code = f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}\n"
+    ran = program("--debug", *SCORE, code=code + FAULT.format(error="ZeroDivisionError"))
+    assert ran.returncode == 70
+    assert "Traceback (most recent call last)" in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("MemoryError", "out-of-memory: "),
+        ("OSError(12, 'Cannot allocate memory')", "out-of-memory: "),
+        ('RuntimeError("can\'t start new thread")', "no-thread: "),
+        ("OSError(24, 'Too many open files', 'some.run')", "some.run: unusable: Too many open"),
+        ("OSError(28, 'No space left on device')", "stdout: cannot-write: No space left on"),
+    ],
+)
+def test_what_the_machine_cannot_do_is_no_fault_of_ours(error: str, said: str) -> None:
+    ran = program(*SCORE, code=FAULT.format(error=error))
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"riskeval: {said}") and ran.stderr.count("\n") == 1
+
+
+# ---------------------------------------------------------------- interrupts
+
+INTERRUPT = """
+import os, signal, sys
+from riskcli.__main__ import start  # what comes before it is imported in a few milliseconds
+class Interrupting:
+    countdown = {imports}
+    def find_spec(self, name, path=None, target=None):
+        self.countdown -= 1
+        if self.countdown == 0:
+            os.kill(os.getpid(), signal.{name})
+sys.meta_path.insert(0, Interrupting())
+"""
+ENDINGS = {"SIGINT": (130, "interrupted"), "SIGTERM": (143, "terminated")}
+
+
+@pytest.mark.parametrize("imports", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 300, 377])
+def test_an_interrupt_within_the_imports_is_quiet(imports: int) -> None:
+    name = list(ENDINGS)[imports % 2]
+    ran = program(*SCORE, code=INTERRUPT.format(imports=imports, name=name))
+    code, word = ENDINGS[name]
+    assert (ran.returncode, ran.stdout, ran.stderr.splitlines()[-1]) == (
+        code,
+        "",
+        f"riskeval: {word}",
+    )
+
+
+def test_an_ignored_signal_stays_ignored() -> None:
+    """As under `nohup`, or in the background of a script."""
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    ran = program(*SCORE, code=INTERRUPT.format(imports=40, name="SIGINT"), before=ignore)
+    assert ran.returncode == 0 and ran.stdout.startswith("run,")
+
+
+def test_an_interrupt_is_not_held_up_by_threads(tmp_path: Path) -> None:
+    """Two files are read at once; neither of the pipes ever ends."""
+    pipes = [tmp_path / "a.run", tmp_path / "b.run"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    call = [str(PROGRAMS / "riskeval"), "score", *map(str, pipes), "-q", str(QRELS), "--jobs", "2"]
+    process = subprocess.Popen(
+        call, stderr=subprocess.PIPE, text=True, env=terminal_environment(), cwd=ROOT
+    )
+    with pipes[0].open("w"):
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert (process.returncode, err.splitlines()[-1]) == (130, "riskeval: interrupted")
+
+
+# ---------------------------------------------------------------- standard streams
+
+CLOSED = [
+    closed for count in range(4) for closed in itertools.combinations(("<&-", ">&-", "2>&-"), count)
+]
+
+
+@pytest.mark.parametrize("closed", CLOSED, ids=" ".join)
+def test_closed_streams(tmp_path: Path, closed: tuple[str, ...]) -> None:
+    plain = riskeval(*SCORE)
+    ran = program(*SCORE, shell=" ".join(closed))
+    if ">&-" in closed:
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert ("2>&-" in closed) or ran.stderr.splitlines()[-1] == (
+            "riskeval: stdout: cannot-write: Bad file descriptor"
+        )
+    else:
+        assert (ran.returncode, ran.stdout) == (0, plain.out)
+    target = tmp_path / "c.csv"
+    ran = program(*SCORE, "-o", target, shell=" ".join(closed))
+    assert (ran.returncode, ran.stdout, target.read_text()) == (0, "", plain.out)
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "2> >(true)"])
+def test_notes_that_nobody_reads_cost_no_result(closed: str) -> None:
+    assert program(*SCORE, shell=closed).stdout == riskeval(*SCORE).out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["help"], ["score", "--help"], ["--version"]])
+def test_help_on_a_full_or_closed_stdout(arguments: list[str]) -> None:
+    for where, code in ((">/dev/full", 2), (">&-", 2), ("| true", 0)):
+        ran = program(*arguments, shell=f"{where}; exit ${{PIPESTATUS[0]}}")
+        assert ran.returncode == code, where
+        assert code == 0 or ran.stderr.startswith("riskeval: stdout: cannot-write: ")
+        assert "Traceback" not in ran.stderr and "Exception" not in ran.stderr
+
+
+# ---------------------------------------------------------------- files and limits
+
+LONG_NAME = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [LONG_NAME, "-q", str(QRELS)],
+        [str(SAMPLES), "-q", LONG_NAME],
+        [str(SAMPLES), "-q", str(QRELS), "-b", LONG_NAME],
+        [str(SAMPLES), "-q", str(QRELS), "-o", f"{LONG_NAME}.csv"],
+        [str(SAMPLES), "-q", str(QRELS), "-o", f"{LONG_NAME}/x.csv"],
+    ],
+    ids=["runs", "qrels", "baseline", "output", "output folder"],
+)
+def test_names_that_are_too_long_are_named(arguments: list[str]) -> None:
+    ran = program("score", *arguments)
+    assert ran.returncode == 2 and "stdout" not in ran.stderr
+    last = ran.stderr.splitlines()[-1]
+    assert LONG_NAME in last
+    assert "File name too long" in last or "no run and no file is named" in last
+
+
+def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path: Path) -> None:
+    target = tmp_path / ("x" * 251 + ".csv")
+    assert program(*SCORE, "-o", target).returncode == 0
+    assert target.read_text() == riskeval(*SCORE).out
+
+
+def test_folders_and_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    folder, file = tmp_path / "locked", tmp_path / "locked.run"
+    (folder / "runs").mkdir(parents=True)
+    file.write_text(RUN)
+    file.chmod(0)
+    folder.chmod(0)
+    powerless = ""
+    if os.getuid() == 0:  # who may read everything, unless that right is given up
+        if shutil.which("setpriv") is None:
+            pytest.skip("setpriv is not installed")
+        powerless = "setpriv --bounding-set -dac_override,-dac_read_search "
+    for runs in (folder, folder / "runs", file):
+        ran = program("score", runs, "-q", str(QRELS), shell=f'{powerless}"$0" "$@"')
+        last = ran.stderr.splitlines()[-1]
+        assert ran.returncode == 2 and str(runs) in last and "stdout" not in last
+        assert "Permission denied" in last or "is not readable" in last
+    folder.chmod(0o700)
+
+
+def test_loops_of_links_are_named(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    ran = program("score", loop, "-q", str(QRELS))
+    assert ran.returncode == 2 and str(loop) in ran.stderr
+    ran = program(*SCORE, "-o", loop)
+    assert ran.returncode == 2 and f"{loop}: cannot-write: " in ran.stderr
+
+
+@pytest.mark.parametrize("most", [5, 7, 9, 12, 20])
+def test_a_low_limit_of_open_files_names_what_could_not_be_opened(most: int) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    ran = program(*SCORE, before=limit)
+    assert "Traceback" not in ran.stderr or "import site" in ran.stderr
+    if ran.returncode:
+        assert ran.returncode == 2 and "stdout" not in ran.stderr
+        assert re.search(r"riskeval: .*(Too many open files|failed to map)", ran.stderr)
+    else:
+        assert ran.stdout == riskeval(*SCORE).out
+
+
+@pytest.mark.parametrize("mib", [80, 100, 150, 300, 500, 512, 600, 800])
+def test_little_memory(mib: int) -> None:
+    """A result or one line: the libraries under us would print tracebacks, or abort."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (mib * 2**20, mib * 2**20))
+
+    ran = program(*SCORE, before=limit)
+    assert "Traceback" not in ran.stderr
+    if ran.returncode:
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert ran.stderr.startswith("riskeval: out-of-memory: ")
+    else:
+        assert ran.stdout == riskeval(*SCORE).out
