@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.analyses.check.gate import judge
-from riskcli.analyses.check.policy import POLICIES
 from riskcli.scores.matrix import ScoreMatrix
 
 Floats = NDArray[np.float64]
@@ -46,7 +45,7 @@ def failing(policy: str, values: Floats) -> bool:
     """Whether the policy fails any of the candidates (rows from 1) against row 0."""
     runs = tuple(f"r{row}" for row in range(len(values)))
     matrix = ScoreMatrix("score", runs, tuple(map(str, range(TOPICS))), values)
-    return not judge([matrix], "r0", POLICIES[policy]).passed
+    return not judge(matrix, "r0", policy=policy).passed
 
 
 def main() -> None:

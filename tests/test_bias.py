@@ -56,7 +56,7 @@ def test_friedman_equals_brute_force_and_scipy(blocks: list[list[float]]) -> Non
 @given(score_values(), ALPHAS)
 def test_each_run_as_baseline_equals_brute_force(values: Floats, alpha: float) -> None:
     matrix = [row.tolist() for row in values]
-    bias = baseline_bias(named(values), alpha)
+    bias = baseline_bias(named(values), alpha=alpha)
     (one,) = bias.parts
     assert one.baselines[-3:] == ("@mean", "@median", "@max")
     for place, name in enumerate(one.baselines):
@@ -76,7 +76,7 @@ def test_each_run_as_baseline_equals_brute_force(values: Floats, alpha: float) -
 
 def test_tau_b_and_bias_leave_the_baseline_out() -> None:
     values = np.random.default_rng(3).random((7, 20))
-    (one,) = baseline_bias(named(values), 5.0).parts
+    (one,) = baseline_bias(named(values), alpha=5.0).parts
     means = values.mean(axis=1)
     others = [i for i in range(7) if i != 2]
     urisk = one.found.urisk[others, 2]
@@ -104,7 +104,7 @@ def test_a_baseline_favours_runs_that_resemble_it() -> None:
     profiles = rng.random((2, 60))
     profiles *= 0.5 / profiles.mean(axis=1, keepdims=True)
     values = np.clip(np.repeat(profiles, 6, axis=0) + rng.normal(0, 0.1, (12, 60)), 0, 1)
-    (one,) = baseline_bias(named(values), 10.0).parts
+    (one,) = baseline_bias(named(values), alpha=10.0).parts
     assert one.found.bias[:12].min() > 0.4
     assert one.found.partial[:12].min() > 0.9
 
@@ -163,4 +163,4 @@ def test_wrong_calls() -> None:
     with pytest.raises(UsageError, match="two runs"):
         baseline_bias(named(np.array([[0.5, 0.6]])))
     with pytest.raises(UsageError, match="at least 0"):
-        baseline_bias(named(np.array([[0.5], [0.6]])), -1.0)
+        baseline_bias(named(np.array([[0.5], [0.6]])), alpha=-1.0)

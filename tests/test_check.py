@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.check.gate import Gate, judge
 from riskcli.analyses.check.grammar import COMPARISONS, Bound, parse_rule
-from riskcli.analyses.check.policy import POLICIES
 from riskcli.analyses.check.quantities import column_quantities
 from tests.program import QRELS, SAMPLES, Ran, riskeval
 from tests.strategies import Floats
@@ -116,7 +115,7 @@ def matrix(values: Floats) -> ScoreMatrix:
 
 def gate(values: Floats, policy: str = "none", *rules: str, alpha: float = 1.0) -> Gate:
     parsed = [parse_rule(rule) for rule in rules]
-    return judge([matrix(values)], "prod", POLICIES[policy], parsed, alpha=alpha)
+    return judge(matrix(values), "prod", policy=policy, rules=parsed, alpha=alpha)
 
 
 def fifty(shift: float, seed: int = 5, noise: float = 0.1) -> Floats:
@@ -275,13 +274,13 @@ def test_power_is_told_from_the_observed_variance() -> None:
     from scipy import stats
 
     values = fifty(0.0)
-    found = judge([matrix(values)], "prod", POLICIES["lenient"], detect=0.001)
+    found = judge(matrix(values), "prod", policy="lenient", detect=0.001)
     error = np.std(values[1] - values[0], ddof=1) / math.sqrt(50)
     expected = (stats.t.ppf(0.95, 49) + stats.t.ppf(0.8, 49)) * error
     assert found.verdicts[0].unseen_below == pytest.approx(expected)
     (note,) = [note for note in found.notes if note.code == "low-power"]
     assert "with 50 topics a loss below" in note.message
-    quiet = judge([matrix(values)], "prod", POLICIES["lenient"], detect=0.5)
+    quiet = judge(matrix(values), "prod", policy="lenient", detect=0.5)
     assert "low-power" not in [note.code for note in quiet.notes]
 
 

@@ -412,7 +412,7 @@ def test_an_evaluation_says_what_it_rests_on(write: Write) -> None:
     qrels = write("judged", qrels_text(QRELS))
     found = evaluate([str(file) for file in files], qrels=qrels, rules=Rules(("map", "P_5")))
     assert [matrix.measure for matrix in found.matrices] == ["AP", "P@5"]
-    assert [(path.name, kind) for path, kind in found.inputs] == [
+    assert [(file.path.name, file.kind) for file in found.inputs] == [
         ("a.run", "run"),
         ("b.run", "run"),
         ("judged", "qrels"),

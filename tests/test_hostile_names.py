@@ -122,7 +122,7 @@ def test_csv_safe(folder: Path, command: str, form: str) -> None:
 
 
 def test_csv_safe_leaves_numbers_alone() -> None:
-    result = Result(("run", "-5"), [("-1.5", -1.5), ("-x", None), ("1", 2)], {})
+    result = Result(("run", "-5"), [("-1.5", -1.5), ("-x", None), ("1", 2)])
     safe = spreadsheet_safe(result)
     assert safe.columns == ("run", "-5")
     assert safe.rows == [["-1.5", -1.5], ["'-x", None], ["1", 2]]

@@ -191,7 +191,7 @@ def test_frames_that_are_no_matrix_are_refused(frame: pd.DataFrame, message: str
 def test_a_table_carries_what_it_rests_on(evaluation: riskcli.Evaluation) -> None:
     table = riskcli.risk_table(evaluation, "indriCASP")
     assert table.settings["topics"] == "relevant" and table.settings["gamma"] == 0.05
-    assert [kind for _, kind in table.inputs] == ["run"] * 3 + ["qrels"]
+    assert [file.kind for file in table.inputs] == ["run"] * 3 + ["qrels"]
     assert "unanswered-topics" in [note.code for note in table.notes]
 
 

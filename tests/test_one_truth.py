@@ -40,8 +40,10 @@ def numbers_of(measure: str) -> dict[str, Floats]:
     ((block,), _) = risk_blocks(matrix, options)
     swept = alpha_sweep(matrix, "r0", options=Options(alphas=(0.0, ALPHA))).parts[0]
     runs = [run for run in matrix.runs if run != "r0"]
-    topics = topic_table(matrix, runs, "r0", options=options).parts
-    explained = [explain_run(matrix, run, measure, options).steps[-1][1] for run in runs]
+    topics = topic_table(matrix, runs=runs, options=options).parts
+    explained = [
+        explain_run(matrix, run=run, of=measure, options=options).steps[-1][1] for run in runs
+    ]
     return {
         "score": block.estimates[measure].value[1:],
         "sweep": swept.series[0].values[measure][1, 1:],

@@ -31,7 +31,7 @@ shapes = pytest.mark.parametrize("long", [False, True], ids=["wide", "long"])
 
 
 def evaluation_of(*matrices: ScoreMatrix) -> Evaluation:
-    return Evaluation(matrices, (), (), {})
+    return Evaluation(matrices)
 
 
 def matrix_of(
@@ -99,7 +99,7 @@ def test_evaluating_again_writes_the_same_bytes(write: Write, form: str) -> None
     once = write_matrices(found, form, long=True)
     again = evaluate([write("x", once)])
     assert again.notes == ()
-    kept = replace(again, inputs=found.inputs, notes=found.notes, settings=found.settings)
+    kept = replace(again, basis=found.basis)
     assert write_matrices(kept, form, long=True) == once
 
 
@@ -444,11 +444,11 @@ def test_a_run_is_scored_beside_the_scores_of_another(files: Files) -> None:
         ("RR", "wide", "1"): 0.5,
         ("RR", "wide", "2"): 0.25,
     }
-    assert [kind for _, kind in found.inputs] == ["run", "scores", "qrels"]
+    assert [file.kind for file in found.inputs] == ["run", "scores", "qrels"]
 
 
 def test_scores_alone_need_no_judgements(files: Files) -> None:
-    assert [kind for _, kind in files("wide.csv other.csv").inputs] == ["scores", "scores"]
+    assert [file.kind for file in files("wide.csv other.csv").inputs] == ["scores", "scores"]
 
 
 def test_a_topic_that_only_a_score_file_has_is_ignored_and_counted(files: Files) -> None:

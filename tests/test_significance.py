@@ -30,7 +30,7 @@ NO_CORRECTION = Significance(correction="none")
 def test_every_pair_equals_a_literal_jackknife(values: Floats, alpha: float) -> None:
     assume(values.any(axis=1).all())
     found = compare_pairs(
-        [named(values)], ["zrisk", "georisk"], options=Options(alphas=(alpha,))
+        named(values), of=["zrisk", "georisk"], options=Options(alphas=(alpha,))
     ).result()
     for row in found.rows:
         line = dict(zip(found.columns, row, strict=True))
@@ -47,7 +47,7 @@ def test_every_pair_equals_a_literal_jackknife(values: Floats, alpha: float) -> 
 @settings(max_examples=40)
 @given(score_values(min_runs=3, min_topics=3))
 def test_means_in_pairs_equal_scipys_paired_t_test(values: Floats) -> None:
-    found = compare_pairs([named(values)], ["mean"]).result()
+    found = compare_pairs(named(values), of="mean").result()
     p = {(row[0], row[1]): row[found.columns.index("p")] for row in found.rows}
     assert len(p) == len(values) * (len(values) - 1) // 2
     for first, second in combinations(range(len(values)), 2):
@@ -60,7 +60,7 @@ def test_means_in_pairs_equal_scipys_paired_t_test(values: Floats) -> None:
 
 
 def test_the_family_is_all_pairs_and_holm_is_the_default() -> None:
-    found = compare_pairs([named(golden_matrix())], ["georisk"])
+    found = compare_pairs(named(golden_matrix()), of="georisk")
     (table,) = found.tables
     assert table.pairs.family == 15 and table.correction == "holm"
     expected = reference.holm(table.pairs.p.tolist())
@@ -71,9 +71,9 @@ def test_the_family_is_all_pairs_and_holm_is_the_default() -> None:
 def test_between_baseline_gives_the_numbers_of_the_risk_table(of: str) -> None:
     options = Options(baselines=("r0",), alphas=(5.0,))
     result = compare_pairs(
-        [named(golden_matrix())], [of], between="baseline", options=options
+        named(golden_matrix()), of=[of], between="baseline", options=options
     ).result()
-    frame = risk_table(named(golden_matrix()), "r0", options=options).to_frame().set_index("run")
+    frame = risk_table(named(golden_matrix()), options=options).to_frame().set_index("run")
     assert len(result.rows) == 5
     for row in result.rows:
         line = dict(zip(result.columns, row, strict=True))
@@ -87,7 +87,7 @@ def test_between_baseline_gives_the_numbers_of_the_risk_table(of: str) -> None:
 def test_an_empty_run_is_compared_with_none_but_has_a_mean() -> None:
     values = golden_matrix()
     values[4] = 0.0
-    result = compare_pairs([named(values)], ["mean", "georisk"]).result()
+    result = compare_pairs(named(values), of=["mean", "georisk"]).result()
     tested = {
         (row[0], row[1], row[3]): row[result.columns.index("p")] is not None for row in result.rows
     }
@@ -97,7 +97,7 @@ def test_an_empty_run_is_compared_with_none_but_has_a_mean() -> None:
 
 def test_urisk_has_no_pairs_and_says_where_to_look() -> None:
     with pytest.raises(UsageError, match="compare with a baseline: see score"):
-        compare_pairs([named(golden_matrix())], ["trisk"])
+        compare_pairs(named(golden_matrix()), of="trisk")
 
 
 # ---------------------------------------------------------------- letters
@@ -163,7 +163,7 @@ def test_tukey_equals_exhaustive_shuffling() -> None:
 def test_tukey_is_repeatable_recorded_and_never_0() -> None:
     values = np.vstack([np.full(30, 0.1), np.linspace(0.8, 0.9, 30), np.linspace(0.1, 0.9, 30)])
     plan = Options(significance=Significance(seed=5))
-    tables = [compare_pairs([named(values)], ["mean"], options=plan, tukey=True) for _ in range(2)]
+    tables = [compare_pairs(named(values), of="mean", options=plan, tukey=True) for _ in range(2)]
     first, second = (table.tables[0].pairs.p_adjusted for table in tables)
     assert first.tolist() == second.tolist()
     assert first[0] == pytest.approx(1 / 10_000)
@@ -192,8 +192,8 @@ def test_tukey_keeps_the_family_wise_error() -> None:
 @given(score_values(min_topics=3), st.sampled_from(["mean", "urisk", "trisk", "zrisk", "georisk"]))
 def test_the_last_step_of_an_explanation_is_the_value_of_the_table(values: Floats, of: str) -> None:
     options = Options(baselines=("r0",), alphas=(5.0,))
-    frame = risk_table(named(values), "r0", options=options).to_frame().set_index("run")
-    found = explain_run(named(values), "r1", of, options, worst=values.shape[1])
+    frame = risk_table(named(values), options=options).to_frame().set_index("run")
+    found = explain_run(named(values), run="r1", of=of, options=options, worst=values.shape[1])
     shown, expected = found.steps[-1][1], float(str(frame.loc["r1", of]))
     assert shown == pytest.approx(expected) or (np.isinf(shown) and np.isnan(expected))
     test = dict(found.test)
@@ -209,7 +209,7 @@ def test_the_last_step_of_an_explanation_is_the_value_of_the_table(values: Float
 
 
 def test_explanations_start_with_the_worst_topic() -> None:
-    found = explain_run(named(golden_matrix()), "r1", "urisk", Options(baselines=("r0",)), worst=3)
+    found = explain_run(named(golden_matrix()), "r0", run="r1", of="urisk", worst=3)
     costs = [share.contribution for share in found.topics]
     assert costs == sorted(costs) and len(costs) == 3
     assert costs[0] == pytest.approx(2 * (golden_matrix()[1] - golden_matrix()[0]).min())
@@ -227,7 +227,7 @@ def test_explanations_start_with_the_worst_topic() -> None:
 )
 def test_what_cannot_be_explained(run: str, of: str, options: Options, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        explain_run(named(golden_matrix()), run, of, options)
+        explain_run(named(golden_matrix()), run=run, of=of, options=options)
 
 
 # ---------------------------------------------------------------- the commands
@@ -271,7 +271,7 @@ def test_explain_command() -> None:
 
 def test_one_topic_has_pairs_without_tests() -> None:
     matrix = ScoreMatrix("m", ("a", "b"), ("1",), np.array([[0.5], [0.25]]))
-    (row,) = compare_pairs([matrix], ["mean"]).result().rows
+    (row,) = compare_pairs(matrix, of="mean").result().rows
     assert row[9] == 0.25 and row[13] is None
 
 

@@ -103,7 +103,7 @@ def test_edges() -> None:
     assert negative.to_frame()["z"].isna().all()
     assert any(note.code == "negative-score" for note in negative.notes)
     with pytest.raises(UsageError, match="the baseline itself"):
-        topic_table(named(same), ["r0"], "r0")
+        topic_table(named(same), "r0", runs="r0")
 
 
 def test_largest_loss_first_and_only_flagged() -> None:

@@ -1,23 +1,47 @@
-"""What every result object can do: show itself, become a frame, and be written."""
+"""What every analysis shares: how it is called, what its result can do, what it rests on.
+
+An analysis is a function `analysis(scores, baseline=None, *, options=None, ...)`. It takes whatever
+holds scores, and gives an `Analysis`: rows, tables for people, and the basis of its numbers.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Union, cast
 
+from riskcli.core.basis import Based, Basis
+from riskcli.core.choices import DEFAULT_BASELINE
+from riskcli.core.errors import UsageError, nearest
+from riskcli.core.notes import Note
 from riskcli.output.result import Result
+from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.options import Options, as_names, combined
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from riskcli.output.display import Display
 
+Scores = Union[Evaluation, ScoreMatrix, Iterable[ScoreMatrix], "pd.DataFrame"]
+"""Whatever holds scores: an evaluation, a matrix or several, a frame of runs by topics."""
 
-class Shown(ABC):
-    """A result object; its tables for people are drawn by `displays` of the module it names."""
+Names = str | Sequence[str] | None
+"""A name, several of them, or none."""
+
+Fit = tuple[str, str, Cubic | None]
+"""Effectiveness measure, baseline, and the loss between them (None: linear)."""
+
+
+@dataclass(frozen=True, repr=False)
+class Analysis(Based, ABC):
+    """A result; its tables for people are drawn by `displays` of the module that it names."""
 
     displayed_by: ClassVar[str] = ""
 
@@ -59,3 +83,122 @@ class Shown(ABC):
     def _repr_html_(self) -> str:
         """The table, as a notebook shows it."""
         return self.to_text("html")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an analysis is given, whoever called it and with whatever."""
+
+    matrices: tuple[ScoreMatrix, ...]
+    options: Options
+    basis: Basis
+    """Of the scores; what is computed from them adds to it."""
+
+
+def set_up(
+    scores: Scores,
+    options: Options | None = None,
+    baseline: Names = None,
+    alpha: float | Sequence[float] | None = None,
+    default: Options | None = None,
+    noting: bool = True,
+) -> Setup:
+    """The matrices, the options with what was given beside them, and the basis of the scores.
+
+    A baseline that is a file of the evaluation stands for the run in it. That nobody named a
+    baseline is noted, unless the analysis does not need one.
+    """
+    chosen = combined(options, baseline, alpha, default)
+    basis, matrices = basis_of(scores), matrices_of(scores)
+    if not chosen.baselines and noting:
+        basis = basis.adding(notes=[_DEFAULT_BASELINE])
+    elif isinstance(scores, Evaluation):
+        names = tuple(scores.added.get(name, name) for name in chosen.baselines)
+        chosen = replace(chosen, baselines=names)
+    return Setup(matrices, chosen, basis)
+
+
+_DEFAULT_BASELINE = Note(
+    "default-baseline",
+    f"no baseline given: runs are compared with {DEFAULT_BASELINE}, the mean of all runs",
+    warning=False,
+)
+
+
+def matrices_of(scores: Scores) -> tuple[ScoreMatrix, ...]:
+    """Whatever holds scores, as matrices."""
+    if isinstance(scores, ScoreMatrix):
+        return (scores,)
+    if isinstance(scores, Evaluation):
+        return scores.matrices
+    if hasattr(scores, "to_numpy"):
+        return (ScoreMatrix.from_frame(cast("pd.DataFrame", scores)),)
+    matrices = tuple(scores)
+    for matrix in matrices:
+        if not isinstance(matrix, ScoreMatrix):
+            kind = type(matrix).__name__
+            raise UsageError(f"scores are an evaluation, matrices or a frame, found {kind}")
+    return matrices
+
+
+def basis_of(scores: Scores) -> Basis:
+    """What the scores rest on, where they say."""
+    return scores.basis if isinstance(scores, Evaluation) else Basis()
+
+
+def one_matrix(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    """The matrix, where there is only one measure."""
+    if len(matrices) != 1:
+        names = ", ".join(matrix.measure for matrix in matrices)
+        raise UsageError(f"one measure at a time, found {names}; choose one with --measure")
+    return matrices[0]
+
+
+def chosen_measures(
+    wanted: Names, able: Iterable[RiskMeasure], cannot: str, hint: str = ""
+) -> list[RiskMeasure]:
+    """The risk measures named (none: all that are able); `cannot` begins what is said of others."""
+    known = {measure.id: measure for measure in able}
+    names = list(dict.fromkeys(as_names(wanted or ())))
+    for name in names:
+        if name not in known:
+            reason = f"{cannot} {name!r}{nearest(name, known)} ({', '.join(known)}{hint})"
+            raise UsageError(reason)
+    return [known[name] for name in names] or list(known.values())
+
+
+def described(options: Options) -> dict[str, Any]:
+    """The options as machine formats record them."""
+    significance = options.significance
+    settings: dict[str, Any] = {
+        "baselines": list(options.wanted),
+        "pool": options.pool,
+        "population": options.population or "auto",
+        "alphas": list(options.alphas) if options.loss == LINEAR else None,
+        "loss": options.loss,
+        "convention": options.convention,
+        "gamma": significance.gamma,
+        "test": significance.test,
+        "correction": significance.correction,
+        "family": significance.family,
+    }
+    if significance.test == "swap":
+        settings |= {"swaps": significance.swaps, "seed": significance.seed}
+    return settings
+
+
+def loss_record(fits: Iterable[Fit], loss: str) -> tuple[dict[str, Any], list[Note]]:
+    """What the settings and the reader should know of the cubics in force."""
+    used = {(measure, baseline): cubic for measure, baseline, cubic in fits if cubic is not None}
+    notes = [
+        Note("loss-falls", f"{measure}, baseline {baseline}: {FALLING_LOSS}")
+        for (measure, baseline), cubic in used.items()
+        if not cubic.rises
+    ]
+    if loss != SMOOTH_FIT:
+        return {}, notes
+    fitted = [
+        {"measure": measure, "baseline": baseline, **asdict(cubic)}
+        for (measure, baseline), cubic in used.items()
+    ]
+    return {"fitted": fitted}, notes

@@ -23,6 +23,7 @@ def config(command: str, profile: str | None, output: Output) -> None:
     from riskcli.app import COMMANDS, load_command
     from riskcli.cli.configuration import in_force
     from riskcli.cli.rendering import write
+    from riskcli.core.basis import Basis
     from riskcli.core.errors import UsageError, nearest
     from riskcli.output.display import Cell, Display, Heading
     from riskcli.output.result import Result
@@ -31,7 +32,9 @@ def config(command: str, profile: str | None, output: Output) -> None:
         raise UsageError(f"no command named {command!r}{nearest(command, COMMANDS)}")
     found = in_force(load_command(command), profile)
     rows = [(item.option, _spelled(item.value), item.source) for item in found]
-    result = Result(("option", "value", "source"), rows, {"command": command, "profile": profile})
+    result = Result(
+        ("option", "value", "source"), rows, Basis({"command": command, "profile": profile})
+    )
     headings = [Heading(name, left=True) for name in result.columns]
     cells = [[Cell(text) for text in row] for row in rows]
     write(result, lambda _: [Display("", headings, cells)], form, output.output)

@@ -57,8 +57,8 @@ class Against:
 
         return Significance(gamma=self.gamma)
 
-    def options(self, added: dict[str, str] | Any = None, swept: bool = False) -> Options:
-        """The library's options; `added` names the runs that came from baseline files.
+    def options(self, swept: bool = False) -> Options:
+        """The library's options.
 
         Where alphas are `swept` they belong to the linear loss, whatever else is shown beside it.
         """
@@ -67,7 +67,7 @@ class Against:
         if not swept and self.loss != "linear" and (self.alphas or self.alpha_hats):
             raise UsageError(f"--loss {self.loss} has no alpha: leave out --alpha or --loss")
         return Options(
-            baselines=tuple((added or {}).get(name, name) for name in self.wanted),
+            baselines=self.baselines,
             pool=self.pool,
             population=self.population,
             alphas=self._chosen_alphas() or (1.0,),

@@ -23,6 +23,8 @@ Correction = Literal["holm", "bonferroni", "bh", "none"]
 Family = Literal["column", "all"]
 Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
+BiasPart = Literal["urisk", "baselines", "components", "friedman"]
+SweepPart = Literal["series", "events"]
 
 VIRTUAL_MARK = "@"
 VIRTUAL_BASELINES = ("@mean", "@median", "@max", "@min")

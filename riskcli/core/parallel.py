@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from threading import Event, Lock, Thread
 from typing import TypeVar
 
@@ -94,12 +93,12 @@ def keep_freed_memory() -> None:
 
 
 @contextmanager
-def importing(module: str) -> Iterator[None]:
-    """Import a module that is needed afterwards while files are read, which waits a good deal."""
+def importing(load: Callable[[], None]) -> Iterator[None]:
+    """Let `load` import what is needed afterwards while files are read, which waits a good deal."""
 
     def attempt() -> None:
         with suppress(Exception):  # whoever needs it will meet the error
-            import_module(module)
+            load()
 
     thread = Thread(target=attempt)
     thread.start()

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from riskcli.core.errors import InputError
-from riskcli.core.notes import Note
+from riskcli.core.basis import Basis
 from riskcli.output.result import Result
 
 Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
 """Columns and rows of each part, by its name."""
 
 
-class Found(Protocol):
-    """What a result rests on."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-    @property
-    def inputs(self) -> Sequence[tuple[Path, str]]: ...
-    @property
-    def notes(self) -> Sequence[Note]: ...
-    @property
-    def skipped(self) -> Sequence[InputError]: ...
-
-
-def part_of(found: Found, tables: Tables, part: str) -> Result:
+def part_of(basis: Basis, tables: Tables, part: str) -> Result:
     """The result whose rows are that part."""
     extra = {
         name: [dict(zip(columns, row, strict=True)) for row in rows]
@@ -35,6 +20,4 @@ def part_of(found: Found, tables: Tables, part: str) -> Result:
         if name != part
     }
     columns, rows = tables[part]
-    return Result(
-        tuple(columns), rows, found.settings, found.inputs, found.notes, found.skipped, extra
-    )
+    return Result(tuple(columns), rows, basis, extra)

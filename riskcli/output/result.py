@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riskcli.core.basis import Basis
 from riskcli.core.errors import InputError
-from riskcli.core.notes import Note
 from riskcli.core.version import __version__
 from riskcli.trec.source import sha256
 
@@ -24,11 +24,7 @@ class Result:
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
-    settings: Mapping[str, Any]
-    inputs: Sequence[tuple[Path, str]] = ()
-    notes: Sequence[Note] = ()
-    skipped: Sequence[InputError] = ()
-    """Errors of the files that were left out."""
+    basis: Basis = field(default_factory=Basis)
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the JSON object."""
 
@@ -43,17 +39,20 @@ class Result:
 
     def envelope(self) -> dict[str, Any]:
         """The JSON object, but for the rows."""
+        skipped = list(map(_as_entry, self.basis.skipped))
         return {
             "riskeval": __version__,
-            "settings": dict(self.settings),
+            "settings": dict(self.basis.settings),
             "inputs": [
-                {"path": path.name, "sha256": sha256(path), "kind": kind}
-                for path, kind in self.inputs
+                {"path": file.path.name, "sha256": sha256(file.path), "kind": file.kind}
+                for file in self.basis.inputs
             ],
             "warnings": [
-                {"code": note.code, "message": note.message} for note in self.notes if note.warning
+                {"code": note.code, "message": note.message}
+                for note in self.basis.notes
+                if note.warning
             ],
-            **({"skipped": [_as_entry(error) for error in self.skipped]} if self.skipped else {}),
+            **({"skipped": skipped} if skipped else {}),
             **self.extra,
         }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from riskcli.cli.conclude import tell
 from riskcli.cli.options import PATH, Comparing, Inputs, comparing_options, input_options
 from riskcli.core.errors import UsageError
 
@@ -32,28 +33,20 @@ def report(
     """
     _refuse_what_the_page_lacks(comparing)
     from riskcli.analyses.score.analysis import risk_table
-    from riskcli.cli.notes import tell
-    from riskcli.cli.tables import default_baseline_note
     from riskcli.output.emit import emit
     from riskcli.page import Page, as_page
-    from riskcli.scores.evaluation import based_on
 
     evaluation = inputs.evaluate([*comparing.wanted, *also])
-    options = comparing.options(evaluation.added)
+    first = risk_table(evaluation, options=comparing.options())
     further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
-    plans = [
-        options,
-        *(
-            replace(options, baselines=(name,), population=None)
-            for name in further
-            if (name,) != options.wanted
-        ),
+    others = [
+        risk_table(evaluation, options=replace(first.options, baselines=(name,), population=None))
+        for name in further
+        if (name,) != first.options.wanted
     ]
-    tables = [risk_table(evaluation.matrices, plan.wanted, options=plan) for plan in plans]
-    tables[0] = based_on(tables[0], evaluation, default_baseline_note(comparing))
-    tell(tables[0].notes, inputs.quiet)
-    emit(as_page(Page(title, evaluation.matrices, tables)), output)
-    return inputs.exit_code(tables[0].skipped)
+    tell(first.notes, inputs.quiet)
+    emit(as_page(Page(title, evaluation.matrices, [first, *others])), output)
+    return inputs.exit_code(first.skipped)
 
 
 def _refuse_what_the_page_lacks(comparing: Comparing) -> None:

@@ -61,7 +61,7 @@ def _swept(request: Request, of: str) -> Swept:
     options = replace(request.options, alphas=grid)
     able = [m.id for m in measures() if m.swaps is not None or m.turns is not None]
     chosen = [of] if of in able else able
-    return alpha_sweep(request.matrix, request.options.wanted, options=options, of=chosen).parts[0]
+    return alpha_sweep(request.matrix, options=options, of=chosen).parts[0]
 
 
 def _lines(swept: Swept, series: Floats, rows: Sequence[int]) -> list[dict[str, Any]]:

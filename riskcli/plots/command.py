@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from riskcli.cli.conclude import tell
 from riskcli.cli.options import PATH, Against, Inputs, against_options, input_options
 from riskcli.core.errors import UsageError
 from riskcli.plots import KINDS
@@ -42,8 +43,7 @@ def plot(
 
     One effectiveness measure at a time: the first, or that of --measure.
     """
-    from riskcli.cli.notes import tell
-    from riskcli.cli.tables import default_baseline_note
+    from riskcli.analyses.base import set_up
     from riskcli.output.emit import emit
     from riskcli.plots.request import Request
     from riskcli.plots.save import drawn, form_of
@@ -51,11 +51,11 @@ def plot(
     form = form_of(output)
     _refuse_what_figures_lack(kind, against, of)
     evaluation = inputs.evaluate(against.wanted)
-    options = against.options(evaluation.added)
+    setup = set_up(evaluation, against.options())
     ranged = bool(against.alphas or against.alpha_hats)
-    request = Request(evaluation.matrices[0], options, names, of, width, height, seed, ranged)
+    request = Request(setup.matrices[0], setup.options, names, of, width, height, seed, ranged)
     content = drawn(kind, request, form)
-    tell([*evaluation.notes, *default_baseline_note(against), *request.notes], inputs.quiet)
+    tell([*setup.basis.notes, *request.notes], inputs.quiet)
     emit(content, output)
     return inputs.exit_code(evaluation.skipped)
 

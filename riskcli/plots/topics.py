@@ -25,9 +25,7 @@ def draw(request: Request) -> Any:
     of = request.one_of(("tj", "tr"))
     rows = request.chosen(_MOST, without=request.comparison.baseline.own_row)
     names = [request.matrix.runs[row] for row in rows]
-    table = topic_table(
-        [request.matrix], names, request.options.wanted, options=request.options, order="topic"
-    )
+    table = topic_table([request.matrix], runs=names, options=request.options, order="topic")
     topics = list(request.matrix.topics)
     width = request.width or max(240, min(_STEP * len(topics), 1100))
     height = request.height or 120

@@ -105,11 +105,14 @@ def combined(
     default: Options | None = None,
 ) -> Options:
     """The options with the baseline and alpha that were given beside them; never both of one."""
-    if baseline is not None and options is not None and options.baselines:
-        raise UsageError("baselines are named twice: as `baseline` and in the options")
+    names = None if baseline is None else as_names(baseline)
+    if names is not None and options is not None and options.baselines not in ((), names):
+        raise UsageError(
+            f"two baselines are named: {baseline!r}, and {options.baselines!r} in options"
+        )
     chosen = options or default or Options()
-    if baseline is not None:
-        chosen = replace(chosen, baselines=as_names(baseline))
+    if names is not None:
+        chosen = replace(chosen, baselines=names)
     if alpha is not None:
         chosen = replace(chosen, alphas=_as_alphas(alpha))
     return chosen

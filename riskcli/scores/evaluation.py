@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
+from riskcli.core.basis import Based, Basis, Input
 from riskcli.core.choices import VIRTUAL_BASELINES, TopicRule
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted, listed
@@ -20,18 +20,12 @@ from riskcli.trec.qrels import Qrels
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """Score matrices by measure, and where they come from."""
+class Evaluation(Based):
+    """Score matrices by measure, and what they rest on."""
 
     matrices: tuple[ScoreMatrix, ...]
-    inputs: tuple[tuple[Path, str], ...]
-    """Each file that the result rests on, with its kind: run, scores or qrels."""
-    notes: tuple[Note, ...]
-    settings: Mapping[str, Any]
     added: Mapping[str, str] = field(default_factory=dict)
     """Names of the runs that were given as baseline files, by the path given."""
-    skipped: tuple[InputError, ...] = ()
-    """What was wrong with the files that were left out."""
 
 
 def evaluate(
@@ -61,39 +55,13 @@ def evaluate(
         raise UsageError(f"no run is left: {counted(len(skipped), 'file')} skipped")
     parts, added, naming = _with_baseline_files(reader, parts, list(baselines))
     matrices, notes = _joined(parts, reader)
-    return Evaluation(
-        matrices=tuple(matrices),
+    basis = Basis(
+        settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
         inputs=_inputs(parts, reader),
         notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts, reader), *notes),
-        settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
-        added=added,
         skipped=skipped,
     )
-
-
-Found = TypeVar("Found", bound=Any)
-
-
-def based_on(found: Found, evaluation: Evaluation, notes: Iterable[Note] = ()) -> Found:
-    """A result with the inputs, settings, notes and skipped files of the evaluation under it."""
-    changed: Found = replace(
-        found,
-        settings={**evaluation.settings, **found.settings},
-        inputs=evaluation.inputs,
-        notes=tuple(dict.fromkeys([*evaluation.notes, *notes, *found.notes])),
-        skipped=evaluation.skipped,
-    )
-    return changed
-
-
-def single_matrix(evaluation: Evaluation) -> ScoreMatrix:
-    """The matrix of an evaluation by one measure."""
-    if len(evaluation.matrices) != 1:
-        raise UsageError(
-            f"one measure at a time, found {listed(m.measure for m in evaluation.matrices)}; "
-            "choose one with --measure"
-        )
-    return evaluation.matrices[0]
+    return Evaluation(tuple(matrices), added, basis=basis)
 
 
 def _joined(parts: Sequence[Part], reader: Reader) -> tuple[list[ScoreMatrix], list[Note]]:
@@ -258,10 +226,10 @@ def _qrels_notes(reader: Reader) -> list[Note]:
     return notes
 
 
-def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[tuple[Path, str], ...]:
-    files: list[tuple[Path, str]] = [(part.path, part.kind) for part in parts]
+def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[Input, ...]:
+    files = [Input(part.path, part.kind) for part in parts]
     if _any_run(parts) and reader.qrels.path is not None:
-        files.append((reader.qrels.path, "qrels"))
+        files.append(Input(reader.qrels.path, "qrels"))
     return tuple(files)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from riskcli.core.basis import Basis
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.core.order import naturally
@@ -182,4 +183,4 @@ def _joined(
         matrices.append(matrix)
         notes += [note for note in found if note not in notes]
     settings = {"measures": [matrix.measure for matrix in matrices], **rules.settings()}
-    return Evaluation(tuple(matrices), (), tuple(notes), settings)
+    return Evaluation(tuple(matrices), basis=Basis(settings, notes=tuple(notes)))

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.analyses.agree.coefficients import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
-from riskcli.analyses.base import Shown
-from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
-from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.analyses.base import (
+    Analysis,
+    Fit,
+    Names,
+    Scores,
+    chosen_measures,
+    described,
+    loss_record,
+    set_up,
+)
+from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.cautions import cautions
@@ -27,7 +34,7 @@ from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 Floats = NDArray[np.float64]
@@ -71,7 +78,7 @@ class Agreed:
 
 
 @dataclass(frozen=True, repr=False)
-class Agreement(Shown):
+class Agreement(Analysis):
     """Every ordered pair of rankings, and what they rest on."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.agree.display"
@@ -82,47 +89,43 @@ class Agreement(Shown):
     alpha: float
     persistence: float
     depth: int | None
-    settings: Mapping[str, Any]
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
 
     def result(self) -> Result:
         """A row an ordered pair."""
         rows = [_row(self, pair) for pair in self.pairs]
-        return Result(COLUMNS, rows, self.settings, self.inputs, self.notes, self.skipped)
+        return Result(COLUMNS, rows, self.basis)
 
 
 def ranking_agreement(
-    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
-    baseline: str | Sequence[str] = "@mean",
+    scores: Scores,
+    baseline: Names = None,
     *,
-    options: Options | None = None,
-    of: Sequence[str] = (),
+    of: Names = None,
     persistence: float = PERSISTENCE,
     depth: int | None = None,
+    alpha: float | None = None,
+    options: Options | None = None,
 ) -> Agreement:
     """Compare the rankings by every risk measure (or those of `of`) and effectiveness measure.
 
     With a smooth loss in the options, its rankings stand beside those of the linear one. RBO looks
     at the first `depth` runs of each (None: all).
     """
-    options = options or Options()
-    names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
-    options = replace(options, baselines=names)
+    setup = set_up(scores, options, baseline, alpha)
+    options = setup.options
     if len(options.alphas) != 1:
         raise UsageError(f"rankings are compared at one alpha, found {len(options.alphas)}")
-    chosen = _chosen_measures(of)
+    chosen = chosen_measures(of, measures(), "no measure")
     rankings: list[Ranking] = []
     fits: list[Fit] = []
     notes: list[Note] = []
-    for matrix in as_matrices(scores):
+    for matrix in setup.matrices:
         for loss in dict.fromkeys([LINEAR, options.loss]):
             comparison = _only_comparison(matrix, replace(options, loss=loss))
             rankings += _rankings(matrix, comparison, loss, options.alphas[0], chosen)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
-            found = cautions(matrix, comparison, ())
-            notes += [note for note in found if note.code == "negative-score"]
+            warned = cautions(matrix, comparison, ())
+            notes += [note for note in warned if note.code == "negative-score"]
     pairs = [
         _agreed(rankings, first, second, persistence, depth)
         for first, second in permutations(range(len(rankings)), 2)
@@ -131,17 +134,9 @@ def ranking_agreement(
     settings = {**described(options), **record, "alphas": list(options.alphas)}
     settings |= {"of": [m.id for m in chosen], "persistence": persistence, "depth": depth}
     return Agreement(
-        tuple(rankings), tuple(pairs), ", ".join(names), options.alphas[0], persistence, depth,
-        settings, notes=tuple(dict.fromkeys([*notes, *doubts])),
+        tuple(rankings), tuple(pairs), ", ".join(options.wanted), options.alphas[0], persistence,
+        depth, basis=setup.basis.adding(settings, [*notes, *doubts]),
     )  # fmt: skip
-
-
-def _chosen_measures(of: Sequence[str]) -> list[RiskMeasure]:
-    able = {measure.id: measure for measure in measures()}
-    for name in of:
-        if name not in able:
-            raise UsageError(f"no measure {name!r}{nearest(name, able)} ({', '.join(able)})")
-    return [able[name] for name in dict.fromkeys(of)] or list(able.values())
 
 
 def _only_comparison(matrix: ScoreMatrix, options: Options) -> Comparison:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Against,
     Inputs,
@@ -40,23 +41,14 @@ def agree(
     functions: Kendall's tau_b, the AP correlation tau_AP, and rank-biased overlap (RBO).
     """
     form = output.chosen_format(RESULT_FORMATS)
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.agree.analysis import ranking_agreement
-    from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
-    from riskcli.cli.tables import default_baseline_note
-    from riskcli.scores.evaluation import based_on
 
-    evaluation = inputs.evaluate(against.wanted)
-    options = against.options(evaluation.added, swept=True)
-    found = ranking_agreement(
-        evaluation.matrices,
-        options.wanted,
-        options=options,
+    agreement = ranking_agreement(
+        inputs.evaluate(against.wanted),
         of=of,
         persistence=persistence,
         depth=depth,
+        options=against.options(swept=True),
     )
-    found = based_on(found, evaluation, default_baseline_note(against))
-    tell(found.notes, inputs.quiet)
-    write(found.result(), found.displays, form, output.output, **output.words)
-    return inputs.exit_code(found.skipped)
+    return conclude(agreement, form, inputs, output)

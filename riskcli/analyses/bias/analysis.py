@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.analyses.base import Shown
+from riskcli.analyses.base import Analysis, Scores, basis_of, matrices_of
 from riskcli.analyses.bias.baselines import (
     Baselines,
     Components,
     each_as_baseline,
     principal_components,
 )
-from riskcli.analyses.score.analysis import as_matrices
-from riskcli.core.errors import InputError, UsageError
-from riskcli.core.notes import Note
+from riskcli.core.choices import BiasPart, check_words
+from riskcli.core.errors import UsageError
 from riskcli.output.parts import Tables, part_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.estimate import rank
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 Floats = NDArray[np.float64]
-Part = Literal["urisk", "baselines", "components", "friedman"]
-PARTS: tuple[Part, ...] = ("urisk", "baselines", "components", "friedman")
+PARTS: tuple[BiasPart, ...] = get_args(BiasPart)
 
-COLUMNS: Mapping[Part, tuple[str, ...]] = {
+COLUMNS: Mapping[BiasPart, tuple[str, ...]] = {
     "urisk": (
         "run", "measure", "baseline", "alpha", "topics", "mean", "urisk", "rank_mean",
         "rank_urisk", "similarity",
@@ -66,19 +63,23 @@ class MatrixBias:
 
 
 @dataclass(frozen=True, repr=False)
-class Bias(Shown):
+class Bias(Analysis):
     """The matrices of a call, and what they rest on."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.bias.display"
 
     parts: tuple[MatrixBias, ...]
-    settings: Mapping[str, Any]
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
+    part: BiasPart | None = None
+    """What is shown: a table for people shows all parts where none is named."""
 
-    def result(self, part: Part = "urisk") -> Result:
-        """The rows of one part; JSON has the others beside them."""
+    def only(self, part: BiasPart | None) -> Bias:
+        """Only that part (None: all)."""
+        if part is not None:
+            check_words(part=(part, BiasPart))
+        return replace(self, part=part)
+
+    def result(self) -> Result:
+        """The rows of one part (of all: of urisk); JSON has the others beside them."""
         makers = {
             "urisk": _urisk_rows,
             "baselines": _baseline_rows,
@@ -89,24 +90,16 @@ class Bias(Shown):
             name: (COLUMNS[name], [row for one in self.parts for row in makers[name](one)])
             for name in PARTS
         }
-        return part_of(self, tables, part)
-
-    def to_frame(self, part: Part = "urisk") -> pd.DataFrame:
-        """The rows of one part as a DataFrame."""
-        return self.result(part).to_frame()
+        return part_of(self.basis, tables, self.part or PARTS[0])
 
 
-def baseline_bias(
-    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
-    alpha: float = DEFAULT_ALPHA,
-    *,
-    components: int = 2,
-) -> Bias:
+def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: int = 2) -> Bias:
     """URisk of every run against every other, Friedman's test, and the bias of each baseline."""
     if not (np.isfinite(alpha) and alpha >= 0):
         raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
-    parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in as_matrices(scores))
-    return Bias(parts, {"alphas": [alpha], "components": components})
+    matrices = matrices_of(scores)
+    parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
+    return Bias(parts, basis=basis_of(scores).adding({"alphas": [alpha], "components": components}))
 
 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:

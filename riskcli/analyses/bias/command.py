@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from riskcli.cli.alphas import Alphas
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import Inputs, Output, input_options, output_options
+from riskcli.core.choices import BiasPart, words
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import RESULT_FORMATS
 
@@ -23,7 +25,7 @@ from riskcli.output.emit import RESULT_FORMATS
 )
 @click.option(
     "--part",
-    type=click.Choice(["urisk", "baselines", "components", "friedman"]),
+    type=click.Choice(words(BiasPart)),
     help="One of the tables. [default: a table shows all, tsv and csv urisk]",
 )
 @click.option(
@@ -34,7 +36,7 @@ from riskcli.output.emit import RESULT_FORMATS
     help="Principal components.",
 )
 def bias(
-    inputs: Inputs, output: Output, alpha: tuple[float, ...], part: str | None, components: int
+    inputs: Inputs, output: Output, alpha: tuple[float, ...], part: BiasPart | None, components: int
 ) -> int:
     """How far the verdict on RUNS depends on the baseline (ECIR'14).
 
@@ -43,23 +45,10 @@ def bias(
     and favours runs that resemble it; and the runs' principal components over topics.
     """
     form = output.chosen_format(RESULT_FORMATS)
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.bias.analysis import baseline_bias
-    from riskcli.analyses.bias.display import displays
-    from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
-    from riskcli.scores.evaluation import based_on
 
     if len(alpha) != 1:
         raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
-    evaluation = inputs.evaluate()
-    found = baseline_bias(evaluation.matrices, alpha[0], components=components)
-    found = based_on(found, evaluation)
-    tell(found.notes, inputs.quiet)
-    write(
-        found.result(part or "urisk"),  # type: ignore[arg-type]
-        lambda width: displays(found, width, part),  # type: ignore[arg-type]
-        form,
-        output.output,
-        **output.words,
-    )
-    return inputs.exit_code(found.skipped)
+    bias = baseline_bias(inputs.evaluate(), alpha=alpha[0], components=components)
+    return conclude(bias.only(part), form, inputs, output)

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskcli.analyses.bias.analysis import Bias, MatrixBias, Part
+from riskcli.analyses.bias.analysis import Bias, MatrixBias
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.fold import folded
 from riskcli.output.numbers import decimal, p_value
 
 
-def displays(bias: Bias, width: int, part: Part | None = None) -> list[Display]:
+def displays(bias: Bias, width: int) -> list[Display]:
     """All parts, or the one asked for."""
+    part = bias.part
     made: list[Display] = []
     for one in bias.parts:
         order = [int(row) for row in np.argsort(-one.means, kind="stable")]

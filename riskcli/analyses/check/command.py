@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from riskcli.cli.conclude import tell
 from riskcli.cli.options import Inputs, Output, input_options, output_options
 from riskcli.core.choices import Correction, words
 
@@ -121,27 +122,23 @@ def check(
     fail the standard and lenient policies with probability gamma at most; a rule on TRisk or URisk
     at alpha above 0 is broken by equal systems, too.
     """
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check.gate import judge
     from riskcli.analyses.check.grammar import parse_rule
-    from riskcli.analyses.check.policy import policy as preset
     from riskcli.analyses.check.publish import publish
     from riskcli.analyses.check.sources import with_baseline
-    from riskcli.cli.notes import tell
     from riskcli.risk.options import Significance
-    from riskcli.scores.evaluation import based_on
 
     form = output.chosen_format(FORMATS)
     parsed = [parse_rule(rule) for rule in rules]
     plan = Significance(gamma=gamma, correction=correction)
-    chosen = preset(policy)
     evaluation, name = with_baseline(
         inputs.runs, baseline, qrels=inputs.qrels, rules=inputs.rules(), jobs=inputs.jobs
     )
     gate = judge(
-        evaluation.matrices, name, chosen, parsed,
+        evaluation, name, policy=policy, rules=parsed,
         significance=plan, alpha=alpha, detect=detect, worst=worst,
     )  # fmt: skip
-    gate = based_on(gate, evaluation)
     tell(gate.notes, inputs.quiet)
     publish(gate, form, output.output, reports)
     return 0 if gate.passed and not inputs.exit_code(gate.skipped) else 1

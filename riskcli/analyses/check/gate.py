@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.analyses.base import Shown
-from riskcli.analyses.check.grammar import Rule
-from riskcli.analyses.check.policy import LossTest, Policy
+from riskcli.analyses.base import Analysis, Scores, set_up
+from riskcli.analyses.check.grammar import Rule, parse_rule
+from riskcli.analyses.check.policy import DEFAULT_POLICY, LossTest, Policy
+from riskcli.analyses.check.policy import policy as named_policy
 from riskcli.analyses.check.quantities import (
     baseline_value,
     check_quantity,
@@ -20,9 +20,11 @@ from riskcli.analyses.check.quantities import (
     topic_quantity,
 )
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import InputError, UsageError
+from riskcli.core.choices import is_virtual
+from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.baselines import matching_runs
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.options import Options, Significance
@@ -85,17 +87,13 @@ class Verdict:
 
 
 @dataclass(frozen=True, repr=False)
-class Gate(Shown):
+class Gate(Analysis):
     """The verdicts on all candidates, and what they rest on."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.check.display"
 
     verdicts: tuple[Verdict, ...]
     policy: Policy
-    settings: Mapping[str, Any]
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -106,17 +104,16 @@ class Gate(Shown):
         """A row a rule, candidate and measure."""
         rows = [row for verdict in self.verdicts for row in _rows(verdict)]
         return Result(
-            COLUMNS, rows, self.settings, self.inputs, self.notes,
-            skipped=self.skipped, extra={"passed": self.passed},
+            COLUMNS, rows, self.basis, extra={"passed": self.passed},
         )  # fmt: skip
 
 
 def judge(
-    matrices: Sequence[ScoreMatrix],
+    scores: Scores,
     baseline: str,
-    policy: Policy,
-    rules: Sequence[Rule] = (),
     *,
+    policy: Policy | str = DEFAULT_POLICY,
+    rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,
     alpha: float = 1.0,
     detect: float | None = None,
@@ -127,32 +124,43 @@ def judge(
     Each candidate is measured in the matrix of the baseline and itself, so that its verdict does
     not depend on other candidates; only the correction of the tests counts them.
     """
+    setup = set_up(scores, Options(alphas=(alpha,)), baseline)
     plan = significance or Significance()
-    every_rule = [*policy.rules, *rules]
-    if not every_rule and not policy.tests:
+    chosen = named_policy(policy) if isinstance(policy, str) else policy
+    parsed = [parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
+    every_rule = [*chosen.rules, *parsed]
+    if not every_rule and not chosen.tests:
         raise UsageError("nothing to check: the policy is none, and there is no --require")
-    cases = [
-        _Case(_pair(matrix, run, baseline), plan, alpha)
-        for matrix in matrices
-        for run in matrix.runs
-        if run != baseline
-    ]
+    name = _only_run(setup.matrices, setup.options.baselines[0])
+    cases = [case for matrix in setup.matrices for case in _cases(matrix, name, plan, alpha)]
     if not cases:
-        raise UsageError(f"no candidate besides the baseline {baseline}")
+        raise UsageError(f"no candidate besides the baseline {name}")
     for rule in every_rule:
         check_quantity(rule.quantity, rule.topic, cases[0].matrix.topics, rule.text)
-    tested = _tested(cases, policy.tests, plan)
+    tested = _tested(cases, chosen.tests, plan)
     verdicts = [
         case.verdict([*tests, *(case.judge_rule(rule) for rule in every_rule)], worst)
         for case, tests in zip(cases, tested, strict=True)
     ]
-    notes = dict.fromkeys(note for case in cases for note in case.notes)
-    return Gate(
-        tuple(verdicts),
-        policy,
-        _settings(policy, every_rule, baseline, plan, alpha, detect),
-        notes=(*notes, *_power_notes(verdicts, detect)),
-    )
+    notes = [note for case in cases for note in case.notes]
+    settings = _settings(chosen, every_rule, name, plan, alpha, detect)
+    basis = setup.basis.adding(settings, [*notes, *_power_notes(verdicts, detect)])
+    return Gate(tuple(verdicts), chosen, basis=basis)
+
+
+def _cases(matrix: ScoreMatrix, baseline: str, plan: Significance, alpha: float) -> list[_Case]:
+    """Every candidate of a matrix."""
+    return [
+        _Case(_pair(matrix, run, baseline), plan, alpha) for run in matrix.runs if run != baseline
+    ]
+
+
+def _only_run(matrices: Sequence[ScoreMatrix], baseline: str) -> str:
+    """The run that the baseline names; a gate compares with one."""
+    rows = [] if is_virtual(baseline) else matching_runs(matrices[0].runs, baseline)
+    if len(rows) != 1:
+        raise UsageError(f"a gate compares with one run or file, found {baseline!r}")
+    return matrices[0].runs[rows[0]]
 
 
 def _pair(matrix: ScoreMatrix, run: str, baseline: str) -> ScoreMatrix:

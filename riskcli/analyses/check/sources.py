@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from riskcli.core.basis import Input
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation, evaluate
@@ -45,8 +46,11 @@ def with_baseline(
         replace(
             candidates,
             matrices=matrices,
-            inputs=(*candidates.inputs, (path, "baseline scores")),
-            notes=(*candidates.notes, *_unknown_settings(path, text, kind)),
+            basis=replace(
+                candidates.basis,
+                inputs=(*candidates.inputs, Input(path, "baseline scores")),
+                notes=(*candidates.notes, *_unknown_settings(path, text, kind)),
+            ),
         ),
         name,
     )

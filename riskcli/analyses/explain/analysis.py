@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from riskcli.analyses.base import Shown
-from riskcli.core.errors import InputError, UsageError, nearest
-from riskcli.core.notes import Note
+from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, one_matrix, set_up
+from riskcli.core.errors import UsageError, nearest
 from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTION_TITLES
@@ -35,7 +33,7 @@ class TopicShare:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Shown):
+class Explanation(Analysis):
     """The steps to a value, to its test, and the topics that cost it most."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.explain.display"
@@ -50,10 +48,6 @@ class Explanation(Shown):
     verdict: str
     topics: tuple[TopicShare, ...]
     reference_title: str
-    settings: Mapping[str, Any]
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""
@@ -68,17 +62,26 @@ class Explanation(Shown):
             for (part, what, _), value in zip(numbers, values, strict=True)
         ]
         return Result(
-            COLUMNS, rows, self.settings, self.inputs, self.notes,
-            skipped=self.skipped, extra={"verdict": self.verdict},
+            COLUMNS, rows, self.basis, extra={"verdict": self.verdict},
         )  # fmt: skip
 
 
 def explain_run(
-    matrix: ScoreMatrix, run: str, of: str, options: Options, worst: int = 5
+    scores: Scores,
+    baseline: Names = None,
+    *,
+    run: str,
+    of: str = "georisk",
+    worst: int = 5,
+    alpha: float | None = None,
+    options: Options | None = None,
 ) -> Explanation:
     """Explain one run's value by the risk measure `of`, against one baseline at one alpha."""
+    setup = set_up(scores, options, baseline, alpha)
+    options, matrix = setup.options, one_matrix(setup.matrices)
     require_plain(options, "explain")
-    measure = _explainable(of)
+    able = [measure for measure in measures() if measure.steps is not None]
+    (measure,) = chosen_measures(of, able, "cannot explain")
     if run not in matrix.runs:
         raise UsageError(f"no run is named {run!r}{nearest(run, matrix.runs)}")
     if len(options.alphas) != 1:
@@ -86,34 +89,27 @@ def explain_run(
     blocks, notes = risk_blocks(matrix, options)
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, can be explained at a time")
-    row, alpha = matrix.runs.index(run), options.alphas[0]
+    row, level = matrix.runs.index(run), options.alphas[0]
     (comparison,) = comparisons(matrix, options)
     if measure.id not in blocks[0].estimates:
         raise UsageError(f"{measure.title} needs scores of at least 0")
     if measure.paired and comparison.baseline.own_row == row:
         raise UsageError(f"{run} is the baseline itself: it has no {measure.title}")
     assert measure.steps is not None
+    settings = {"run": run, "of": of, "alpha": level, "baselines": list(options.wanted)}
     return Explanation(
         run=run,
         measure=matrix.measure,
         of=measure,
         baseline=blocks[0].baseline,
-        alpha=alpha,
-        steps=tuple(measure.steps(comparison, alpha, row)),
+        alpha=level,
+        steps=tuple(measure.steps(comparison, level, row)),
         test=tuple(_test_steps(blocks[0], measure, row, options)),
         verdict=_verdict(blocks[0], measure, row, options),
-        topics=_worst_topics(matrix, comparison, measure, alpha, row, worst),
+        topics=_worst_topics(matrix, comparison, measure, level, row, worst),
         reference_title="expected" if measure.nonnegative else "baseline",
-        settings={"run": run, "of": of, "alpha": alpha, "baselines": list(options.wanted)},
-        notes=tuple(notes),
+        basis=setup.basis.adding(settings, notes),
     )
-
-
-def _explainable(name: str) -> RiskMeasure:
-    able = {measure.id: measure for measure in measures() if measure.steps is not None}
-    if name not in able:
-        raise UsageError(f"cannot explain {name!r}{nearest(name, able)} ({', '.join(able)})")
-    return able[name]
 
 
 def _test_steps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Comparing,
     Inputs,
@@ -33,16 +34,10 @@ def explain(
     topics that cost the run most. One effectiveness measure at a time (--measure).
     """
     form = output.chosen_format(RESULT_FORMATS)
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.explain.analysis import explain_run
-    from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
-    from riskcli.cli.tables import default_baseline_note
-    from riskcli.scores.evaluation import based_on, single_matrix
 
-    evaluation = inputs.evaluate(comparing.wanted)
-    options = comparing.options(evaluation.added)
-    found = explain_run(single_matrix(evaluation), run, of, options, worst)
-    found = based_on(found, evaluation, default_baseline_note(comparing))
-    tell(found.notes, inputs.quiet)
-    write(found.result(), found.displays, form, output.output, **output.words)
-    return inputs.exit_code(evaluation.skipped)
+    explanation = explain_run(
+        inputs.evaluate(comparing.wanted), run=run, of=of, worst=worst, options=comparing.options()
+    )
+    return conclude(explanation, form, inputs, output)

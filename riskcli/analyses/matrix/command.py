@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.conclude import tell
 from riskcli.cli.options import Inputs, Output, input_options, output_options
 
 FORMATS = ("csv", "tsv", "json", "parquet")
@@ -20,7 +21,6 @@ def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     other command.
     """
     from riskcli.analyses.matrix.formats import write_matrices
-    from riskcli.cli.notes import tell
     from riskcli.output.emit import emit_rows, format_for
 
     evaluation = inputs.evaluate()

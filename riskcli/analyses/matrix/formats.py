@@ -39,14 +39,7 @@ def write_matrices(evaluation: Evaluation, form: str, long: bool, csv_safe: bool
 def _result(
     evaluation: Evaluation, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> Result:
-    return Result(
-        tuple(columns),
-        rows,
-        evaluation.settings,
-        evaluation.inputs,
-        evaluation.notes,
-        skipped=evaluation.skipped,
-    )
+    return Result(tuple(columns), rows, evaluation.basis)
 
 
 def _wide(evaluation: Evaluation) -> Result:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import click
 
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Comparing,
     Inputs,
@@ -15,10 +13,8 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
+from riskcli.core.parallel import importing
 from riskcli.output.emit import RESULT_FORMATS
-
-if TYPE_CHECKING:
-    from riskcli.output.display import Display
 
 
 @click.command()
@@ -46,19 +42,16 @@ def score(
     differences to the baseline are significant.
     """
     form = output.chosen_format(RESULT_FORMATS)
-    from riskcli.cli.notes import tell
-    from riskcli.cli.tables import risk_table_of
+    with importing(_computing):
+        evaluation = inputs.evaluate(comparing.wanted)
+    # Late: numpy and scipy are for those who compute.
+    from riskcli.analyses.score.analysis import risk_table
 
-    table = risk_table_of(inputs, comparing).sorted_by(sort)
-    from riskcli.cli.rendering import write
-
-    tell(table.notes, inputs.quiet)
+    table = risk_table(evaluation, options=comparing.options()).sorted_by(sort)
     table = table.top(top) if top else table
+    return conclude(table.with_decimals(precision), form, inputs, output)
 
-    def shown(width: int) -> Sequence[Display]:
-        from riskcli.analyses.score.display import displays
 
-        return displays(table, width, precision)
-
-    write(table.result(), shown, form, output.output, **output.words)
-    return inputs.exit_code(table.skipped)
+def _computing() -> None:
+    """Import what is needed once the files are read."""
+    import riskcli.analyses.score.analysis  # noqa: F401

@@ -28,9 +28,10 @@ class _Column:
     cells: list[Cell]
 
 
-def displays(table: RiskTable, width: int, precision: int | None = None) -> list[Display]:
+def displays(table: RiskTable, width: int) -> list[Display]:
     """A display for each measure and baseline, more where the alphas do not fit side by side."""
     table = table if table.order else table.sorted_by()
+    precision = table.decimals
     groups = _groups(table.shown_blocks)
     claims = [_flag_claims(table, blocks) for blocks in groups]
     made = []

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.analyses.base import Shown
+from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
 from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Correction
-from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.choices import Between, Correction, check_words
+from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import Baseline
@@ -56,68 +55,61 @@ class PairTable:
 
 
 @dataclass(frozen=True, repr=False)
-class SignificanceTables(Shown):
+class SignificanceTables(Analysis):
     """All tables of a call, and what they rest on."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.significance.display"
 
     tables: tuple[PairTable, ...]
-    settings: Mapping[str, Any]
     plan: Significance
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
 
     def result(self) -> Result:
         """The long form: a row a pair."""
         rows = [row for table in self.tables for row in _rows(table)]
-        return Result(COLUMNS, rows, self.settings, self.inputs, self.notes, skipped=self.skipped)
+        return Result(COLUMNS, rows, self.basis)
 
 
 def compare_pairs(
-    matrices: Sequence[ScoreMatrix],
-    of: Sequence[str] = ("mean", "georisk"),
+    scores: Scores,
+    baseline: Names = None,
     *,
-    between: Literal["all", "baseline"] = "all",
+    of: Names = ("mean", "georisk"),
+    between: Between | None = None,
+    alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
     tukey: bool = False,
 ) -> SignificanceTables:
-    """Compare every pair of runs, or each run with the baseline.
+    """Compare every pair of runs, or each run with the baseline (where one is named).
 
     The family that p-values are corrected for is all pairs of one measure. With `tukey`, means are
     compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
     """
-    options = options or Options()
+    setup = set_up(scores, options, baseline, alpha, noting=False)
+    options = setup.options
+    between = between or ("baseline" if options.baselines else "all")
+    check_words(between=(between, Between))
     require_plain(options, "significance")
     if between == "all" and options.population == "baselines":
         raise UsageError("all pairs are compared in the population of all runs")
     if tukey and between != "all":
         raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
-    chosen = [_comparable(name) for name in of]
+    able = [measure for measure in measures() if measure.deviations is not None]
+    chosen = chosen_measures(
+        of, able, "runs cannot be compared in pairs by",
+        "; URisk and TRisk compare with a baseline: see score",
+    )  # fmt: skip
     make = _all_pairs if between == "all" else _against_baseline
     tables: list[PairTable] = []
     notes: list[Note] = []
-    for matrix in matrices:
+    for matrix in setup.matrices:
         for measure in chosen:
             alphas = options.alphas if measure.depends_on_alpha else options.alphas[:1]
-            for alpha in alphas:
-                tables.append(make(matrix, measure, alpha, options, tukey))
+            for level in alphas:
+                tables.append(make(matrix, measure, level, options, tukey))
         notes += cautions(matrix, _everyone(matrix), options.alphas)
+    settings = _described([measure.id for measure in chosen], between, options, tukey)
     return SignificanceTables(
-        tuple(tables),
-        _described(of, between, options, tukey),
-        options.significance,
-        notes=tuple(dict.fromkeys(notes)),
-    )
-
-
-def _comparable(name: str) -> RiskMeasure:
-    able = {measure.id: measure for measure in measures() if measure.deviations is not None}
-    if name in able:
-        return able[name]
-    raise UsageError(
-        f"runs cannot be compared in pairs by {name!r}{nearest(name, able)} "
-        f"(by {', '.join(able)} they can; URisk and TRisk compare with a baseline: see score)"
+        tuple(tables), options.significance, basis=setup.basis.adding(settings, notes)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Comparing,
     Inputs,
@@ -12,6 +13,7 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
+from riskcli.core.choices import Between, words
 from riskcli.output.emit import RESULT_FORMATS
 
 
@@ -28,7 +30,7 @@ from riskcli.output.emit import RESULT_FORMATS
 )
 @click.option(
     "--between",
-    type=click.Choice(["all", "baseline"]),
+    type=click.Choice(words(Between)),
     help="All pairs of runs, or each run with the baseline. [default: all, or baseline with -b]",
 )
 @click.option(
@@ -39,7 +41,7 @@ def significance(
     comparing: Comparing,
     output: Output,
     of: tuple[str, ...],
-    between: str | None,
+    between: Between | None,
     tukey: bool,
 ) -> int:
     """Which of RUNS differ: all pairs of them, or each from the baseline.
@@ -48,21 +50,14 @@ def significance(
     share one cannot be told apart.
     """
     form = output.chosen_format(RESULT_FORMATS)
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.significance.analysis import compare_pairs
-    from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
-    from riskcli.scores.evaluation import based_on
 
-    evaluation = inputs.evaluate(comparing.wanted)
-    options = comparing.options(evaluation.added)
-    found = compare_pairs(
-        evaluation.matrices,
-        of,
-        between=between or ("baseline" if comparing.baselines else "all"),  # type: ignore[arg-type]
-        options=options,
+    tables = compare_pairs(
+        inputs.evaluate(comparing.wanted),
+        of=of,
+        between=between,
+        options=comparing.options(),
         tukey=tukey,
     )
-    found = based_on(found, evaluation)
-    tell(found.notes, inputs.quiet)
-    write(found.result(), found.displays, form, output.output, **output.words)
-    return inputs.exit_code(evaluation.skipped)
+    return conclude(tables, form, inputs, output)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riskcli.analyses.base import Shown
-from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
+from riskcli.analyses.base import (
+    Analysis,
+    Fit,
+    Names,
+    Scores,
+    chosen_measures,
+    described,
+    loss_record,
+    set_up,
+)
 from riskcli.analyses.sweep.events import Event, events
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Convention
-from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.choices import Convention, SweepPart, check_words
+from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
 from riskcli.output.parts import Tables, part_of
@@ -34,11 +41,8 @@ from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
-
-Part = Literal["series", "events"]
-PARTS: tuple[Part, ...] = ("series", "events")
 
 EVENT_COLUMNS = (
     "alpha", "event", "risk_measure", "run", "other", "before", "after", "value", "measure",
@@ -76,29 +80,31 @@ class Swept:
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Shown):
+class Sweep(Analysis):
     """All sweeps of a call, and what they rest on."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.sweep.display"
 
     parts: tuple[Swept, ...]
-    settings: Mapping[str, Any]
     gamma: float
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
+    part: SweepPart | None = None
+    """What is shown: a table for people shows both where none is named."""
+    most_events: int | None = None
+    """How many events a table for people shows."""
 
-    def result(self, part: Part = "series") -> Result:
+    def only(self, part: SweepPart | None, most_events: int | None = None) -> Sweep:
+        """Only the series or the events (None: both), and only so many of these."""
+        if part is not None:
+            check_words(part=(part, SweepPart))
+        return replace(self, part=part, most_events=most_events)
+
+    def result(self) -> Result:
         """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""
         tables: Tables = {
             "series": (series_columns(), [row for p in self.parts for row in _series_rows(p)]),
             "events": (EVENT_COLUMNS, [row for p in self.parts for row in _event_rows(p)]),
         }
-        return part_of(self, tables, part)
-
-    def to_frame(self, part: Part = "series") -> pd.DataFrame:
-        """The series or the events as a DataFrame."""
-        return self.result(part).to_frame()
+        return part_of(self.basis, tables, self.part or "series")
 
 
 def series_columns() -> tuple[str, ...]:
@@ -118,33 +124,35 @@ def _shown_columns() -> list[Column]:
 
 
 def alpha_sweep(
-    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
-    baseline: str | Sequence[str] = "@mean",
+    scores: Scores,
+    baseline: Names = None,
     *,
-    options: Options | None = None,
     between: Sequence[str] = (),
-    of: Sequence[str] = (),
+    of: Names = None,
+    alpha: Sequence[float] | None = None,
+    options: Options | None = None,
 ) -> Sweep:
-    """Every measure at each of `options.alphas`, and the events between the first and the last.
+    """Every risk measure at each alpha, and the events between the first and the last.
 
-    `between` names the runs looked at (none: all); `of` the risk measures whose events are listed.
-    A smooth loss in the options has no alpha: its values stand beside the series.
+    Without alphas they go from 0 to 20. `between` names the runs looked at (none: all); `of` the
+    risk measures whose events are listed. A smooth loss in the options has no alpha: its values
+    stand beside the series.
     """
-    options = options or Options(alphas=DEFAULT_ALPHAS)
-    names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
-    options = replace(options, baselines=names)
+    setup = set_up(scores, options, baseline, alpha, default=Options(alphas=DEFAULT_ALPHAS))
+    options = setup.options
     if min(options.alphas) == max(options.alphas):
         raise UsageError("a sweep needs a range of alpha, as in 0:20; for one alpha there is score")
-    chosen = _chosen_measures(of)
+    able = [m for m in measures() if m.swaps is not None or m.turns is not None]
+    chosen = chosen_measures(of, able, "no events of")
     parts: list[Swept] = []
     notes: list[Note] = []
     fits: list[Fit] = []
-    for matrix in as_matrices(scores):
+    for matrix in setup.matrices:
         smooth = [] if options.loss == LINEAR else comparisons(matrix, options)
         fits += [(matrix.measure, other.baseline.name, other.smooth) for other in smooth]
-        for place, plain in enumerate(comparisons(matrix, replace(options, loss=LINEAR))):
+        for index, plain in enumerate(comparisons(matrix, replace(options, loss=LINEAR))):
             rows = _rows_between(matrix, between)
-            others = [smooth[place]] if smooth else []
+            others = [smooth[index]] if smooth else []
             parts.append(_swept(matrix, plain, others, rows, options, chosen))
             notes += cautions(matrix, plain, options.alphas)
     record, doubts = loss_record(fits, options.loss)
@@ -155,16 +163,8 @@ def alpha_sweep(
         "between": list(between),
         "of": [measure.id for measure in chosen],
     }
-    gathered = tuple(dict.fromkeys([*notes, *doubts]))
-    return Sweep(tuple(parts), settings, options.significance.gamma, notes=gathered)
-
-
-def _chosen_measures(of: Sequence[str]) -> list[RiskMeasure]:
-    able = {m.id: m for m in measures() if m.swaps is not None or m.turns is not None}
-    for name in of:
-        if name not in able:
-            raise UsageError(f"no events of {name!r}{nearest(name, able)} ({', '.join(able)})")
-    return [able[name] for name in dict.fromkeys(of)] or list(able.values())
+    basis = setup.basis.adding(settings, [*notes, *doubts])
+    return Sweep(tuple(parts), options.significance.gamma, basis=basis)
 
 
 def _rows_between(matrix: ScoreMatrix, between: Sequence[str]) -> list[int]:

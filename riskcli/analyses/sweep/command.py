@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import click
 
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Against,
     Inputs,
@@ -14,6 +15,7 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
+from riskcli.core.choices import SweepPart, words
 from riskcli.output.emit import RESULT_FORMATS
 
 
@@ -32,7 +34,7 @@ from riskcli.output.emit import RESULT_FORMATS
 )
 @click.option(
     "--part",
-    type=click.Choice(["series", "events"]),
+    type=click.Choice(words(SweepPart)),
     help="The values by alpha, or what changes. [default: a table shows both, tsv and csv the "
     "series]",
 )
@@ -43,7 +45,7 @@ def sweep(
     output: Output,
     between: tuple[str, str] | None,
     of: tuple[str, ...],
-    part: str | None,
+    part: SweepPart | None,
     top: int | None,
 ) -> int:
     """How the verdict on RUNS depends on alpha (0 to 20, or --alpha).
@@ -53,27 +55,12 @@ def sweep(
     then every measure of every run over the range.
     """
     form = output.chosen_format(RESULT_FORMATS)
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.sweep.analysis import DEFAULT_ALPHAS, alpha_sweep
-    from riskcli.analyses.sweep.display import displays
-    from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
-    from riskcli.cli.tables import default_baseline_note
-    from riskcli.scores.evaluation import based_on
 
     evaluation = inputs.evaluate(against.wanted)
-    options = against.options(evaluation.added, swept=True)
+    options = against.options(swept=True)
     if not against.alphas and not against.alpha_hats:
         options = replace(options, alphas=DEFAULT_ALPHAS)
-    found = alpha_sweep(
-        evaluation.matrices, options.wanted, options=options, between=between or (), of=of
-    )
-    found = based_on(found, evaluation, default_baseline_note(against))
-    tell(found.notes, inputs.quiet)
-    write(
-        found.result(part or "series"),  # type: ignore[arg-type]
-        lambda width: displays(found, width, part, top),  # type: ignore[arg-type]
-        form,
-        output.output,
-        **output.words,
-    )
-    return inputs.exit_code(found.skipped)
+    sweep = alpha_sweep(evaluation, between=between or (), of=of, options=options)
+    return conclude(sweep.only(part, top), form, inputs, output)

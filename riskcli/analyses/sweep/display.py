@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from riskcli.analyses.score.display import BASELINE_MARK, shortened
-from riskcli.analyses.sweep.analysis import Part, Series, Sweep, Swept
+from riskcli.analyses.sweep.analysis import Series, Sweep, Swept
 from riskcli.analyses.sweep.events import Event
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, symbol, titled, weight
@@ -20,15 +20,13 @@ from riskcli.risk.measures import measures
 MOST_EVENTS = 30
 
 
-def displays(
-    sweep: Sweep, width: int, part: Part | None = None, top: int | None = None
-) -> list[Display]:
+def displays(sweep: Sweep, width: int) -> list[Display]:
     """Events and series, or only the part asked for."""
     made: list[Display] = []
     for swept in sweep.parts:
-        if part != "series":
-            made.append(_events(swept, top or MOST_EVENTS, sweep.gamma))
-        if part != "events":
+        if sweep.part != "series":
+            made.append(_events(swept, sweep.most_events or MOST_EVENTS, sweep.gamma))
+        if sweep.part != "events":
             made += _series_tables(swept, width)
     return made
 

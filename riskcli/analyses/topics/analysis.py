@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.analyses.base import Shown
-from riskcli.analyses.score.analysis import Fit, as_matrices, described, loss_record
+from riskcli.analyses.base import Analysis, Fit, Names, Scores, described, loss_record, set_up
 from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
-from riskcli.core.choices import Convention
-from riskcli.core.errors import InputError, UsageError
+from riskcli.core.choices import Convention, TopicOrder, check_words
+from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
 from riskcli.output.result import Result, Value, tidy
@@ -24,16 +22,15 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import negative
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Options
+from riskcli.risk.options import Options, as_names
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 Floats = NDArray[np.float64]
-Order = Literal["loss", "topic"]
 
 COLUMNS = (
     "run", "measure", "baseline", "population", "alpha", "topic", "score", "baseline_score",
@@ -68,17 +65,13 @@ class RunTopics:
 
 
 @dataclass(frozen=True, repr=False)
-class TopicTable(Shown):
+class TopicTable(Analysis):
     """The topics of every run asked for, and what they rest on."""
 
     displayed_by: ClassVar[str] = "riskcli.analyses.topics.display"
 
     parts: tuple[RunTopics, ...]
-    settings: Mapping[str, Any]
     gamma: float
-    inputs: tuple[tuple[Path, str], ...] = ()
-    notes: tuple[Note, ...] = ()
-    skipped: tuple[InputError, ...] = ()
 
     def only_flagged(self) -> TopicTable:
         """Only the topics that are flagged."""
@@ -94,38 +87,37 @@ class TopicTable(Shown):
         """A row a run and topic; the totals beside them."""
         rows = [row for part in self.parts for row in _rows(part)]
         totals = [_totals_entry(part) for part in self.parts]
-        return Result(
-            COLUMNS, rows, self.settings, self.inputs, self.notes, self.skipped, {"totals": totals}
-        )
+        return Result(COLUMNS, rows, self.basis, {"totals": totals})
 
 
 def topic_table(
-    scores: ScoreMatrix | Iterable[ScoreMatrix] | pd.DataFrame,
-    runs: Sequence[str] = (),
-    baseline: str | Sequence[str] = "@mean",
+    scores: Scores,
+    baseline: Names = None,
     *,
+    runs: Names = None,
+    order: TopicOrder = "loss",
+    alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
-    order: Order = "loss",
 ) -> TopicTable:
     """The runs named (globs too; none: all but the baseline) on every topic, worst loss first."""
-    options = options or Options()
-    names = (baseline,) if isinstance(baseline, str) else tuple(baseline)
-    options = replace(options, baselines=names)
+    check_words(order=(order, TopicOrder))
+    setup = set_up(scores, options, baseline, alpha)
+    options, names = setup.options, as_names(runs or ())
     parts: list[RunTopics] = []
     notes: list[Note] = []
     fits: list[Fit] = []
-    for matrix in as_matrices(scores):
+    for matrix in setup.matrices:
         for comparison in comparisons(matrix, options):
-            rows = _chosen_rows(matrix, comparison, runs)
+            rows = _chosen_rows(matrix, comparison, names)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
-            for alpha in options.levels:
-                parts += _parts(matrix, comparison, alpha, rows, options)
+            for level in options.levels:
+                parts += _parts(matrix, comparison, level, rows, options)
             notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
     ordered = [part.chosen(_order(part, order)) for part in parts]
     record, doubts = loss_record(fits, options.loss)
-    settings = {**described(options), **record, "runs": list(runs), "order": order}
-    gathered = tuple(dict.fromkeys([*notes, *doubts]))
-    return TopicTable(tuple(ordered), settings, options.significance.gamma, notes=gathered)
+    settings = {**described(options), **record, "runs": list(names), "order": order}
+    basis = setup.basis.adding(settings, [*notes, *doubts])
+    return TopicTable(tuple(ordered), options.significance.gamma, basis=basis)
 
 
 def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, runs: Sequence[str]) -> list[int]:
@@ -188,7 +180,7 @@ def _turned(part: RunTopics) -> RunTopics:
     return replace(part, columns=columns, totals=totals, convention=MINUS)
 
 
-def _order(part: RunTopics, order: Order) -> Sequence[int] | NDArray[np.intp]:
+def _order(part: RunTopics, order: TopicOrder) -> Sequence[int] | NDArray[np.intp]:
     """The largest loss first, equal ones as the topics stand."""
     if order == "topic":
         return range(len(part.topics))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Against,
     Inputs,
@@ -12,6 +13,7 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
+from riskcli.core.choices import TopicOrder, words
 from riskcli.output.emit import RESULT_FORMATS
 
 
@@ -28,7 +30,7 @@ from riskcli.output.emit import RESULT_FORMATS
 )
 @click.option(
     "--order",
-    type=click.Choice(["loss", "topic"]),
+    type=click.Choice(words(TopicOrder)),
     default="loss",
     show_default=True,
     help="Largest loss first, or as the topics are numbered.",
@@ -40,7 +42,7 @@ def topics(
     against: Against,
     output: Output,
     names: tuple[str, ...],
-    order: str,
+    order: TopicOrder,
     only_flagged: bool,
     top: int | None,
 ) -> int:
@@ -51,24 +53,11 @@ def topics(
     of a run holds the figures of `riskeval score`.
     """
     form = output.chosen_format(RESULT_FORMATS)
+    # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.topics.analysis import topic_table
-    from riskcli.cli.notes import tell
-    from riskcli.cli.rendering import write
-    from riskcli.cli.tables import default_baseline_note
-    from riskcli.scores.evaluation import based_on
 
-    evaluation = inputs.evaluate(against.wanted)
-    options = against.options(evaluation.added)
     table = topic_table(
-        evaluation.matrices,
-        names,
-        options.wanted,
-        options=options,
-        order=order,  # type: ignore[arg-type]
+        inputs.evaluate(against.wanted), runs=names, order=order, options=against.options()
     )
-    table = based_on(table, evaluation, default_baseline_note(against))
-    tell(table.notes, inputs.quiet)
     table = table.only_flagged() if only_flagged else table
-    table = table.top(top) if top else table
-    write(table.result(), table.displays, form, output.output, **output.words)
-    return inputs.exit_code(table.skipped)
+    return conclude(table.top(top) if top else table, form, inputs, output)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from riskcli.analyses.base import Analysis
 from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, note_topics
+from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
-from riskcli.core.notes import Note
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.output.result import Result
 from riskcli.scores.files.registry import inspect_scores, kind_of, tag_of
@@ -65,13 +66,11 @@ class FileReport:
         return self.tally.count(severity)
 
 
-@dataclass(frozen=True)
-class Validation:
+@dataclass(frozen=True, repr=False)
+class Validation(Analysis):
     """What was found in every file, qrels first."""
 
     files: tuple[FileReport, ...]
-    notes: tuple[Note, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
 
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity, in all files."""
@@ -84,14 +83,7 @@ class Validation:
             for file in self.files
             for found, more in file.tally.findings()
         ]
-        return Result(
-            COLUMNS,
-            rows,
-            self.settings,
-            inputs=[(f.path, f.kind) for f in self.files if f.kind != "unread"],
-            notes=self.notes,
-            extra={"files": [_summary(file) for file in self.files]},
-        )
+        return Result(COLUMNS, rows, self.basis, {"files": [_summary(file) for file in self.files]})
 
 
 def _summary(file: FileReport) -> dict[str, Any]:
@@ -124,7 +116,8 @@ def validate(
     count = jobs or available_cores()
     reports += in_order(checker.check, found.files, count, progress)
     _note_names(reports, checks.run_names)
-    return Validation(tuple(reports), found.notes, checks.settings())
+    inputs = tuple(Input(r.path, r.kind) for r in reports if r.kind != "unread")
+    return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
 
 
 class _Checker:

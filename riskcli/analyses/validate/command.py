@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.conclude import tell
 from riskcli.cli.options import Files, Output, file_options, output_options
 
 FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "github")
@@ -39,7 +40,6 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
     from riskcli.analyses.validate.analysis import Checks
     from riskcli.analyses.validate.analysis import validate as check
     from riskcli.analyses.validate.display import as_github, displays, summary
-    from riskcli.cli.notes import tell
     from riskcli.cli.progress import on_terminal
     from riskcli.cli.rendering import write
     from riskcli.output.emit import emit
