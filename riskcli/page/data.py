@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskcli.analyses.score.analysis import RiskTable
+from riskcli.core.arrays import Counts, Floats
 from riskcli.output.escape import visible
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
@@ -29,8 +29,7 @@ from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
-Numbers = NDArray[np.float64] | NDArray[np.int64]
-Rows = Sequence[Sequence[Any]]
+Numbers = Floats | Counts
 
 _NAMING = ("run", "measure", "baseline", "population", "alpha", "topics")
 _FLAGS = {"better": "+", "worse": "-", "": "."}

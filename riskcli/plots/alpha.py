@@ -10,9 +10,10 @@ import altair as alt
 import numpy as np
 
 from riskcli.analyses.sweep.analysis import Swept, alpha_sweep
+from riskcli.core.arrays import Floats
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
-from riskcli.plots.request import Floats, Request
+from riskcli.plots.request import Request
 from riskcli.plots.style import MOST_COLOURS, rule_at, values
 from riskcli.risk.measures import measures
 

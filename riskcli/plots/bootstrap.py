@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from riskcli.core.arrays import Floats
 
 
 def mean_replicates(values: Floats, count: int, seed: int) -> Floats:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from riskcli.core.arrays import Floats
 
 LETTER = 6.1
 LINE = 13.0

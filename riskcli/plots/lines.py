@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.plots.labels import Frame, shortened, stacked
-from riskcli.plots.request import Floats
 from riskcli.plots.style import QUIET, Row, colour_of, dash_of, values
 
 

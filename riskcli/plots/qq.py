@@ -8,10 +8,11 @@ import altair as alt
 import numpy as np
 from scipy.special import ndtri
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.plots.bootstrap import mean_replicates
 from riskcli.plots.labels import shortened
-from riskcli.plots.request import Floats, Request
+from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, RULE, values
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.paired import Paired

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note, counted
@@ -15,8 +14,6 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.options import Options
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

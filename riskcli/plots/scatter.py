@@ -8,9 +8,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.core.notes import Note, counted
 from riskcli.plots.labels import Frame, beside, shortened
-from riskcli.plots.request import Floats, Request
+from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, values
 
 _MANY = 20

@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.plots.labels import LETTER, LINE, Frame, shortened
-from riskcli.plots.request import Floats, Request
+from riskcli.plots.request import Request
 from riskcli.plots.scatter import kinds_of, named_points, sized, texts
 from riskcli.plots.style import COLOURS, values
 

@@ -7,8 +7,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.plots.labels import shortened
-from riskcli.plots.request import Floats, Request
+from riskcli.plots.request import Request
 from riskcli.plots.style import GAIN, LOSS, QUIET, values
 
 _MOST = 8

@@ -18,7 +18,7 @@ MANY_ZEROS = 1 / 3
 def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
     """The warnings that apply to one comparison (thresholds from the simulation study)."""
     measure, runs, topics = matrix.measure, matrix.runs, matrix.topics
-    found = [
+    notes = [
         _one_topic(comparison),
         _few_topics(comparison),
         _few_differing(measure, runs, comparison),
@@ -27,7 +27,7 @@ def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float
         _single_topic_run(measure, runs, comparison),
         _only_zeros(measure, runs, comparison),
     ]
-    return [note for note in found if note is not None]
+    return [note for note in notes if note is not None]
 
 
 def _one_topic(comparison: Comparison) -> Note | None:
@@ -56,7 +56,7 @@ def _few_differing(measure: str, runs: Sequence[str], comparison: Comparison) ->
         return None
     message = (
         f"{measure}: differs from {comparison.baseline.name} on fewer than {FEW_DIFFERING} "
-        f"topics, so that its tests see little: {listed(few)}"
+        f"topics, so its tests have little power: {listed(few)}"
     )
     return Note("few-differing-topics", message)
 
@@ -66,14 +66,14 @@ def _negative(
 ) -> Note | None:
     if not comparison.has_negative:
         return None
-    places = np.argwhere(comparison.scores < 0)
-    run, topic = places[0]
+    negative = np.argwhere(comparison.scores < 0)
+    run, topic = negative[0]
     message = (
         f"{measure}: ZRisk and GeoRisk are left empty, they need scores of at least 0: run "
         f"{runs[run]} has {comparison.scores[run, topic]:g} on topic {topics[topic]}"
     )
-    if len(places) > 1:
-        message += f", and {len(places) - 1} more below 0"
+    if len(negative) > 1:
+        message += f", and {len(negative) - 1} more below 0"
     return Note("negative-score", message)
 
 

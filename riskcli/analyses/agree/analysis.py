@@ -8,7 +8,6 @@ from itertools import permutations
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskcli.analyses.agree.coefficients import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.analyses.base import (
@@ -36,8 +35,6 @@ from riskcli.scores.matrix import ScoreMatrix
 if TYPE_CHECKING:
     pass
 
-
-Floats = NDArray[np.float64]
 
 COLUMNS = (
     "measure", "of", "loss", "other_measure", "other_of", "other_loss", "runs", "tau_b", "tau_ap",

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats, Rows
 from riskcli.core.errors import UsageError
-
-Floats = NDArray[np.float64]
-Order = NDArray[np.intp]
 
 
 def kendall_tau_b(x: Floats, y: Floats) -> float:
@@ -25,7 +22,7 @@ def kendall_tau_b(x: Floats, y: Floats) -> float:
     return float(dx @ dy / np.sqrt(untied)) if untied else float("nan")
 
 
-def tau_ap(truth: Order, estimate: Order) -> float:
+def tau_ap(truth: Rows, estimate: Rows) -> float:
     """The AP rank correlation of Yilmaz, Aslam and Robertson (SIGIR 2008); NaN for one item.
 
     The chance, over items of the estimate but its first and over items above them there, that the

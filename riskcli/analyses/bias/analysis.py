@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskcli.analyses.base import Analysis, Scores, basis_of, matrices_of
 from riskcli.analyses.bias.baselines import (
@@ -16,6 +15,7 @@ from riskcli.analyses.bias.baselines import (
     each_as_baseline,
     principal_components,
 )
+from riskcli.core.arrays import Floats
 from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.errors import UsageError
 from riskcli.output.parts import Tables, part_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     pass
 
 
-Floats = NDArray[np.float64]
 PARTS: tuple[BiasPart, ...] = get_args(BiasPart)
 
 COLUMNS: Mapping[BiasPart, tuple[str, ...]] = {

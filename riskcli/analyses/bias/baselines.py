@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from riskcli.analyses.agree.coefficients import kendall_tau_b
+from riskcli.core.arrays import Counts, Floats
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.paired import Paired
-
-Floats = NDArray[np.float64]
 
 VIRTUAL_BASELINES = ("@mean", "@median", "@max")
 """ECIR'14, section 3."""
@@ -127,7 +125,7 @@ def friedman(matrix: Floats) -> Friedman:
     return Friedman(chi2, degrees, float(chdtrc(degrees, chi2)), chi2 / (blocks * degrees))
 
 
-def _tie_sizes(values: Floats) -> NDArray[np.int64]:
+def _tie_sizes(values: Floats) -> Counts:
     return np.asarray(np.unique(values, return_counts=True)[1])
 
 

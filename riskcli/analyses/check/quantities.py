@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError, nearest
 from riskcli.risk.columns import Column
 from riskcli.risk.measures import all_columns, columns_by_name
 from riskcli.risk.table import Block
-
-Floats = NDArray[np.float64]
 
 _NO_RULES = ("run", "measure", "baseline", "population", "alpha")
 

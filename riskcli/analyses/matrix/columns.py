@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.scores.files.registry import LONG, RUN
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -44,7 +45,7 @@ def _long(matrix: ScoreMatrix) -> pa.Table:
     return pa.Table.from_arrays(columns, names=list(LONG))
 
 
-def _numbers(values: NDArray[np.float64]) -> Any:
+def _numbers(values: Floats) -> Any:
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     pass
 
 
-Floats = NDArray[np.float64]
-
 COLUMNS = (
     "run", "measure", "baseline", "population", "alpha", "topic", "score", "baseline_score",
     "delta", "w", "tr", "tj", "flag", "expected", "z", "zrisk_part", "zrisk_share",
@@ -57,7 +55,7 @@ class RunTopics:
     critical: float
     convention: Convention = "plain"
 
-    def chosen(self, places: Sequence[int] | NDArray[np.intp]) -> RunTopics:
+    def chosen(self, places: Sequence[int] | Rows) -> RunTopics:
         """Only those topics, in that order."""
         kept = [int(place) for place in places]
         columns = {name: column[kept] for name, column in self.columns.items()}
