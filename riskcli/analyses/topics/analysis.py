@@ -55,9 +55,9 @@ class RunTopics:
     critical: float
     convention: Convention = "plain"
 
-    def chosen(self, places: Sequence[int] | Rows) -> RunTopics:
+    def chosen(self, topics: Sequence[int] | Rows) -> RunTopics:
         """Only those topics, in that order."""
-        kept = [int(place) for place in places]
+        kept = [int(i) for i in topics]
         columns = {name: column[kept] for name, column in self.columns.items()}
         return replace(self, topics=tuple(self.topics[i] for i in kept), columns=columns)
 
