@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from riskcli.analyses.base import Analysis, Fit, Names, Scores, described, loss_record, set_up
 from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
+from riskcli.core.arrays import Rows
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
