@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.group import LazyGroup
 from riskcli.core.version import __version__
 
 COMMANDS = {
@@ -59,30 +60,14 @@ def load_command(name: str) -> click.Command:  # noqa: C901
     return command
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in COMMANDS:
-            return load_command(name)
-        from riskcli.core.errors import nearest
-
-        known = self.list_commands(ctx)
-        hint = nearest(name, known) or f"; the commands are {', '.join(known)}"
-        raise click.UsageError(f"no command named {name!r}{hint}", ctx)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
 def _note_debug(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     ctx.ensure_object(dict)["debug"] = wanted
 
 
 @click.group(
-    cls=_Commands,
+    cls=LazyGroup,
+    summaries=COMMANDS,
+    load=load_command,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "-V", "--version", message="riskeval %(version)s")

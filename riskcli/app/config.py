@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.group import program
 from riskcli.cli.options import Output, output_options
 
 FORMATS = ("table", "tsv", "csv", "json", "jsonl")
@@ -20,17 +21,13 @@ def config(command: str, profile: str | None, output: Output) -> None:
     as keys. Those in a table [profile.NAME] count with --profile NAME. The command line wins.
     """
     form = output.chosen_format(FORMATS)
-    from riskcli.app import COMMANDS, load_command
     from riskcli.cli.configuration import in_force
     from riskcli.cli.rendering import write
     from riskcli.core.basis import Basis
-    from riskcli.core.errors import UsageError, nearest
     from riskcli.output.display import Cell, Display, Heading
     from riskcli.output.result import Result
 
-    if command not in COMMANDS:
-        raise UsageError(f"no command named {command!r}{nearest(command, COMMANDS)}")
-    found = in_force(load_command(command), profile)
+    found = in_force(program().get_command(click.get_current_context(), command), profile)
     rows = [(item.option, _spelled(item.value), item.source) for item in found]
     result = Result(
         ("option", "value", "source"), rows, Basis({"command": command, "profile": profile})

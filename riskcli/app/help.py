@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.group import program
+
 
 @click.command()
 @click.argument("word", required=False)
@@ -12,17 +14,14 @@ def help(word: str | None) -> None:  # noqa: A001
 
     Without WORD: all that can be explained.
     """
-    from riskcli.app import COMMANDS, load_command
+    # Late: words come from all rooms; `help COMMAND` and the list of commands need none of them.
     from riskcli.app.glossary import explained, overview
 
+    group, context = program(), click.get_current_context()
     if word is None:
-        click.echo(overview(COMMANDS))
-    elif word in COMMANDS:
-        command = load_command(word)
-        click.echo(
-            command.get_help(
-                click.Context(command, click.get_current_context().parent, info_name=word)
-            )
-        )
+        click.echo(overview(group.summaries))
+    elif word in group.summaries:
+        command = group.get_command(context, word)
+        click.echo(command.get_help(click.Context(command, context.parent, info_name=word)))
     else:
         click.echo(explained(word))

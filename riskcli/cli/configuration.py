@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from riskcli.cli.group import program
 from riskcli.cli.settings import FILES, Setting, load_settings
 from riskcli.core.errors import UsageError, nearest
 
@@ -88,9 +89,7 @@ def _checked(profile: str | None) -> dict[str, Setting]:
 
 
 def _known_keys() -> set[str]:
-    from riskcli.app import COMMANDS, load_command
-
-    return {key for name in COMMANDS for key, _ in settable(load_command(name))}
+    return {key for command in program().every_command() for key, _ in settable(command)}
 
 
 def _as_default(option: click.Option, value: Any) -> Any:
