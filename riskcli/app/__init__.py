@@ -22,6 +22,8 @@ COMMANDS = {
     "matrix": "The run × topic matrix of effectiveness scores itself.",
     "plot": "Figures for papers: SVG, PNG, PDF, HTML.",
     "report": "A leaderboard to publish: one page that computes in the browser.",
+    "train": "Learn rankers that lose less against a baseline, and see whether it pays.",
+    "rank": "Rank documents with a learned model: a TREC run.",
 }
 """Every command with the line that the help shows; its module bears its name."""
 
@@ -53,6 +55,10 @@ def load_command(name: str) -> click.Command:  # noqa: C901
             from riskcli.plots.command import plot as command
         case "report":
             from riskcli.page.command import report as command
+        case "train":
+            from riskcli.learn.command import train as command
+        case "rank":
+            from riskcli.learn.command import rank as command
         case "config":
             from riskcli.app.config import config as command
         case _:

@@ -14,12 +14,12 @@ INTERVAL = 0.1
 
 
 @contextmanager
-def on_terminal(quiet: bool) -> Iterator[Progress | None]:
+def on_terminal(quiet: bool, noun: str = "runs") -> Iterator[Progress | None]:
     """A progress line that appears after about a second and leaves no trace; None in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    line = _Line()
+    line = _Line(noun)
     try:
         yield line.show
     finally:
@@ -27,13 +27,14 @@ def on_terminal(quiet: bool) -> Iterator[Progress | None]:
 
 
 class _Line:
-    def __init__(self) -> None:
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
         self._start = time.monotonic()
         self._last = self._start
         self._shown = False
 
     def show(self, done: int, total: int) -> None:
-        """Runs done of runs, rate, time left."""
+        """How many are done of how many, rate, time left."""
         now = time.monotonic()
         elapsed = now - self._start
         if elapsed < PATIENCE or now - self._last < INTERVAL:
@@ -41,7 +42,7 @@ class _Line:
         self._last = now
         rate = done / elapsed
         left = (total - done) / rate
-        text = f"{done} of {total} runs, {rate:.0f} a second, {_clock(left)} left"
+        text = f"{done} of {total} {self._noun}, {rate:.0f} a second, {_clock(left)} left"
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
         self._shown = True

@@ -19,7 +19,7 @@ else:
 
 INTERRUPTED = 130
 UNFINISHED: set[str] = set()
-"""Files that nobody should find, should the program be stopped now."""
+"""Files, and folders of them, that nobody should find, should the program be stopped now."""
 
 _ENDINGS = {
     "SIGINT": (INTERRUPTED, b"interrupted"),
@@ -45,6 +45,8 @@ def _stopping(code: int, word: bytes) -> Callable[[int, object], None]:
 def _stop(code: int, word: bytes) -> None:
     for name in tuple(UNFINISHED):
         _attempt(os.unlink, name)
+    for name in sorted(UNFINISHED, reverse=True):
+        _attempt(os.rmdir, name)
     clear = b"\r\x1b[K" if os.isatty(2) else b""  # the line of progress
     _attempt(os.write, 2, clear + b"riskeval: " + word + b"\n")
     os._exit(code)

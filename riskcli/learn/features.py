@@ -21,15 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note, counted
+from riskcli.learn.queries import Ints
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.source import Source
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TOPIC, GRADE, DOCNO = ("topic", "qid", "query"), ("grade", "label", "relevance"), ("docno", "docid")
 _COMMENT = re.compile(rb"#[^\n]*")

@@ -18,10 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.learn.queries import Bucket, Queries
+from riskcli.core.arrays import Floats
+from riskcli.learn.queries import Bucket, Ints, Queries
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SwapChange = Callable[[Ints, Floats], Floats]
 """From queries (n) and changes of the effectiveness measure by swaps (n × rows × ranks) to the
 changes of the objective."""

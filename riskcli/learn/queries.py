@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.learn.swaps import SwapMeasure
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ties = Literal["shuffled", "file"]
 

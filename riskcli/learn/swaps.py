@@ -14,14 +14,13 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.effectiveness.err import err_of_stops, stop_probability
 from riskcli.effectiveness.names import Measure, parse_measure
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 
-Floats = NDArray[np.float64]
 Discount = Literal["full", "cut"]
 
 DEFAULT_MEASURE = "nDCG(dcg='exp-log2')@10"

@@ -8,9 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
-from riskcli.learn.lambdas import Ints, SwapChange
-from riskcli.learn.objectives.objective import Declared, Floats, Known, Objective
+from riskcli.learn.lambdas import SwapChange
+from riskcli.learn.objectives.objective import Declared, Known, Objective
+from riskcli.learn.queries import Ints
 from riskcli.risk.by_share import SumsByShare
 from riskcli.risk.population import Population, georisk_of, shortfalls_weighted, standardised
 

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError, nearest
 from riskcli.learn.lambdas import Lambda, SwapChange, gradients, rank
 from riskcli.learn.queries import Queries, Ties
@@ -19,7 +20,6 @@ from riskcli.risk.baselines import POOL_EACH, POOLS
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 
-Floats = NDArray[np.float64]
 BaselineScores = ArrayLike | Mapping[str, ArrayLike]
 """A baseline's scores, one a document, or its effectiveness, one a query; several by name."""
 FloatPair = tuple[Floats, Floats]

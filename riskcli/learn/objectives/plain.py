@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from riskcli.core.arrays import Floats
 from riskcli.learn.lambdas import SwapChange
-from riskcli.learn.objectives.objective import Declared, Floats, Known, Objective
+from riskcli.learn.objectives.objective import Declared, Known, Objective
 
 
 @dataclass(kw_only=True, eq=False)

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from riskcli.learn.lambdas import Ints, SwapChange
-from riskcli.learn.objectives.objective import Declared, Floats, Known
+from riskcli.core.arrays import Floats
+from riskcli.learn.lambdas import SwapChange
+from riskcli.learn.objectives.objective import Declared, Known
 from riskcli.learn.objectives.tsaro import TSaro
+from riskcli.learn.queries import Ints
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,9 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
+from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.learn.lambdas import SwapChange
-from riskcli.learn.objectives.objective import Declared, Floats, Known, Objective
+from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.objectives.urisk import mean_over, weighted_change
 from riskcli.risk.paired import Paired
 

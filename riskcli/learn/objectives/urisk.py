@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from riskcli.learn.lambdas import Ints, SwapChange
-from riskcli.learn.objectives.objective import Declared, Floats, Known, Objective
+from riskcli.core.arrays import Floats
+from riskcli.learn.lambdas import SwapChange
+from riskcli.learn.objectives.objective import Declared, Known, Objective
+from riskcli.learn.queries import Ints
 from riskcli.risk.paired import Paired
 
 

@@ -1,0 +1,264 @@
+"""An experiment: every model on every fold with every seed, and what they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.arrays import Floats
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note
+from riskcli.learn.baselines import Source
+from riskcli.learn.comparators import (
+    Judged,
+    blended,
+    matched_chance,
+    matched_threshold,
+    matched_weight,
+    mean_loss,
+    selected,
+)
+from riskcli.learn.features import Features
+from riskcli.learn.queries import Queries
+from riskcli.learn.swaps import swap_measure
+from riskcli.learn.training import PLAIN, Part, Settings, Trained, Wanted, train_best
+
+BLEND, SELECTIVE = ".blend", ".select"
+"""What follows a model's name in those of the comparators that are as risky."""
+Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training, validation and test queries."""
+
+    train: Features
+    valid: Features
+    test: Features
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be trained, and compared with what; folds are read when their turn comes."""
+
+    folds: Sequence[Callable[[], Fold]]
+    sources: Sequence[Source]
+    wanted: Sequence[Wanted]
+    settings: Settings
+    seeds: Sequence[int] = (1,)
+    selector: str | None = None
+    """The feature whose highest value selects queries for re-ranking (None: no such comparison)."""
+
+    @property
+    def models(self) -> list[Wanted]:
+        """The plain model, then those that were asked for."""
+        return [PLAIN, *(one for one in self.wanted if one != PLAIN)]
+
+    @property
+    def baselines(self) -> list[str]:
+        """What the baselines' runs are called."""
+        if len(self.sources) == 1:
+            return ["baseline"]
+        return [f"baseline{number}" for number in range(1, len(self.sources) + 1)]
+
+
+@dataclass
+class Ranked:
+    """A test run: scores by fold, effectiveness by counted query, the folds one after the other."""
+
+    scores: list[Floats] = field(default_factory=list)
+    values: list[Floats] = field(default_factory=list)
+    chosen: list[float] = field(default_factory=list)
+    """By fold: trees of a model, weight of a blend, threshold of a selection."""
+
+    @property
+    def effectiveness(self) -> Floats:
+        """The measure of each counted query."""
+        return np.concatenate(self.values)
+
+
+@dataclass(frozen=True)
+class Coin:
+    """What flipping a coin comes to on average: effectiveness by counted query, and risk."""
+
+    values: Floats
+    risk: float
+
+
+@dataclass
+class Outcome:
+    """What an experiment gave."""
+
+    plan: Plan
+    tests: list[Features] = field(default_factory=list)
+    runs: dict[int, dict[str, Ranked]] = field(default_factory=dict)
+    """By seed and name; blends and selections are made of the first seed's plain model."""
+    coins: dict[str, Coin] = field(default_factory=dict)
+    """By the name of the model that they are as risky as."""
+    models: dict[tuple[int, int, str], Trained] = field(default_factory=dict)
+    """By seed, fold and name."""
+    alpha_range: list[float] = field(default_factory=list)
+    """By fold, gain over risk of the plain model on the training queries (SIGIR'12, 5.7)."""
+    notes: list[Note] = field(default_factory=list)
+    interrupted: bool = False
+
+    def complete(self, seed: int) -> dict[str, Ranked]:
+        """The runs of that seed that cover every fold."""
+        folds = len(self.plan.folds)
+        return {name: run for name, run in self.runs[seed].items() if len(run.scores) == folds}
+
+
+class Progress:
+    """Counts trees, and tells when to stop."""
+
+    def __init__(self, total: int, told: Told | None, pressed: Sequence[bool]) -> None:
+        self._total, self._told, self._pressed = total, told, pressed
+        self._done = 0
+
+    def tick(self) -> bool:
+        """One more tree; False where somebody wants to stop."""
+        self._done += 1
+        if self._told:
+            self._told(min(self._done, self._total), self._total)
+        return not self._pressed
+
+    def start_model(self, number: int, trees: int) -> None:
+        """A model stopped early: those after it begin where they would have."""
+        self._done = number * trees
+
+
+def run_experiment(plan: Plan, told: Told | None = None, pressed: Sequence[bool] = ()) -> Outcome:
+    """Train all models on all folds and rank the test queries with each."""
+    outcome = Outcome(plan)
+    seen: dict[str, int] = {}
+    starts = 1 + len(plan.settings.start_weights)
+    count = len(plan.seeds) * len(plan.folds) * len(plan.models)
+    progress = Progress(count * starts * plan.settings.trees, told, pressed)
+    number = 0
+    for fold_number, load in enumerate(plan.folds):
+        fold = load()
+        _refuse_shared_topics(fold, fold_number, seen)
+        parts = [_part(plan, features, outcome) for features in (fold.train, fold.valid, fold.test)]
+        outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
+        trial = _Trial(plan, fold_number, *(_judged(plan, part) for part in parts))
+        for seed in plan.seeds:
+            runs = outcome.runs.setdefault(seed, {})
+            trial.add_baselines(runs)
+            for wanted in plan.models:
+                if pressed:
+                    outcome.interrupted = True
+                    return outcome
+                progress.start_model(number, starts * plan.settings.trees)
+                trial.add_model(outcome, seed, wanted, progress)
+                number += 1
+            if seed == plan.seeds[0] and not pressed:
+                trial.add_comparators(outcome, seed)
+    outcome.interrupted = bool(pressed)
+    return outcome
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One fold."""
+
+    plan: Plan
+    number: int
+    train: Judged
+    valid: Judged
+    test: Judged
+
+    def add_baselines(self, runs: dict[str, Ranked]) -> None:
+        for name, places in self.test.part.baselines.items():
+            self._add(runs, name, places, 0.0)
+
+    def add_model(self, outcome: Outcome, seed: int, wanted: Wanted, progress: Progress) -> None:
+        parts = (self.train.part, self.valid.part)
+        model = train_best(*parts, wanted, self.plan.settings, seed, progress.tick)
+        outcome.models[seed, self.number, wanted.name] = model
+        self._add(outcome.runs[seed], wanted.name, model.scores(self.test.part), model.trees)
+        if wanted == PLAIN and seed == self.plan.seeds[0]:
+            trained = self.train.effectiveness(model.scores(self.train.part))
+            loss = mean_loss(trained, self.train.baseline)
+            gain = float((trained - self.train.baseline).mean())
+            outcome.alpha_range.append(gain / loss if loss > 0 else float("inf"))
+
+    def add_comparators(self, outcome: Outcome, seed: int) -> None:
+        """For each model trained for risk, what takes as much risk without."""
+        runs = outcome.runs[seed]
+        plain = outcome.models[seed, self.number, PLAIN.name]
+        valid, test = plain.scores(self.valid.part), plain.scores(self.test.part)
+        plain_risk = self.valid.risk(valid)
+        for wanted in self.plan.models[1:]:
+            model = outcome.models[seed, self.number, wanted.name]
+            risk = self.valid.risk(model.scores(self.valid.part))
+            weight = matched_weight(self.valid, valid, risk)
+            scores = blended(self.test.part, test, weight)
+            self._add(runs, f"{wanted.name}{BLEND}", scores, weight)
+            selector = self.plan.selector
+            if len(self.plan.sources) > 1:
+                continue  # with several baselines there is no one ranking to fall back on
+            if selector is not None:
+                threshold = matched_threshold(self.valid, valid, selector, risk)
+                scores = selected(self.test.part, test, selector, threshold)
+                self._add(runs, f"{wanted.name}{SELECTIVE}", scores, threshold)
+            self._flip(outcome, seed, wanted.name, matched_chance(plain_risk, risk))
+
+    def _flip(self, outcome: Outcome, seed: int, name: str, chance: float) -> None:
+        model = outcome.runs[seed][PLAIN.name].values[self.number]
+        values = self.test.baseline + chance * (model - self.test.baseline)
+        loss = chance * mean_loss(model, self.test.baseline) * len(values)
+        before = outcome.coins.get(name, Coin(np.zeros(0), 0.0))
+        total = before.risk * len(before.values) + loss
+        joined = np.concatenate([before.values, values])
+        outcome.coins[name] = Coin(joined, total / len(joined))
+
+    def _add(self, runs: dict[str, Ranked], name: str, scores: Floats, chosen: float) -> None:
+        run = runs.setdefault(name, Ranked())
+        run.scores.append(scores)
+        run.values.append(self.test.effectiveness(scores))
+        run.chosen.append(chosen)
+
+
+def _part(plan: Plan, features: Features, outcome: Outcome) -> Part:
+    baselines = {}
+    outcome.notes += features.notes
+    for name, source in zip(plan.baselines, plan.sources, strict=True):
+        baselines[name], notes = source.scores(features)
+        outcome.notes += notes
+    return Part(features, baselines)
+
+
+def _judged(plan: Plan, part: Part) -> Judged:
+    settings = plan.settings
+    measure = swap_measure(settings.effectiveness, settings.discount, settings.max_grade)
+    features = part.features
+    queries = Queries(features.grades, features.sizes, measure, ties="file")
+    if not len(queries.counted):
+        raise UsageError(f"{features.path}: no query has a relevant document")
+    return Judged(part, queries)
+
+
+def _refuse_shared_topics(fold: Fold, number: int, seen: dict[str, int]) -> None:
+    for topic in fold.test.topics:
+        if seen.setdefault(topic, number) != number:
+            raise UsageError(
+                f"query {topic} is a test query of folds {seen[topic] + 1} and {number + 1}: "
+                "pooled test queries must be distinct"
+            )
+    both = set(fold.test.topics) & {*fold.train.topics, *fold.valid.topics}
+    if both:
+        raise UsageError(
+            f"{fold.test.path}: test query {min(both)} is a training or validation query too"
+        )
+
+
+def curve_rows(outcome: Outcome) -> list[dict[str, Any]]:
+    """What every model showed after each tree."""
+    return [
+        {"seed": seed, "fold": fold + 1, "run": name, **row}
+        for (seed, fold, name), model in outcome.models.items()
+        for row in model.curve
+    ]

@@ -1,0 +1,154 @@
+"""The folder that an experiment leaves: runs, judgements, models, curves, settings.
+
+It is written beside its place and then moved there, so that nobody ever sees half of one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.files import PART
+from riskcli.core.stopping import UNFINISHED
+from riskcli.core.version import __version__
+from riskcli.learn.comparison import Comparison
+from riskcli.learn.experiment import Outcome, curve_rows
+from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.rankings import qrels_lines, run_lines
+from riskcli.learn.training import Trained
+from riskcli.output.formats import WRITERS
+
+SETTINGS = "settings.json"
+_IMPORTANCE = ("seed", "fold", "run", "feature", "gain", "splits")
+
+
+def check_folder(path: Path, replace: bool) -> None:
+    """Refuse a folder that holds something, unless it is to be replaced and was written here."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not path.is_dir():
+        raise UsageError(f"{path} is a file, expected a folder to write")
+    if not (path / SETTINGS).is_file():
+        raise UsageError(f"{path} holds something else: name a new folder")
+    if not replace:
+        raise UsageError(f"{path} holds an experiment already: --replace writes over it")
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A folder to fill, which then takes the place of `path`."""
+    path.resolve().parent.mkdir(parents=True, exist_ok=True)
+    part = path.resolve().parent / f".{path.name[:50]}.{secrets.token_hex(4)}{PART}"
+    UNFINISHED.add(str(part))
+    try:
+        part.mkdir()
+        yield part
+        if path.exists():
+            old = part.with_suffix(".old")
+            path.replace(old)
+            part.replace(path)
+            shutil.rmtree(old)
+        else:
+            part.replace(path)
+    except OSError as error:
+        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
+    finally:
+        UNFINISHED.difference_update({name for name in UNFINISHED if name.startswith(str(part))})
+        with suppress(OSError):
+            shutil.rmtree(part)
+
+
+def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
+                 described: Mapping[str, Any]) -> None:  # fmt: skip
+    """All that an experiment gave; without a comparison no model was trained on all folds."""
+    with _whole(path) as part:
+        _write(part / "models" / "index.csv", _csv(_model_rows(outcome)))
+        for (seed, fold, name), model in outcome.models.items():
+            stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
+            _write(part / "models" / f"{stem}.txt", [model.text()])
+            sidecar = json.dumps(_about(outcome, model), indent=2)
+            _write(part / "models" / f"{stem}.json", [sidecar + "\n"])
+        _write(part / "curve.csv", _csv(curve_rows(outcome)))
+        _write(part / "importance.csv", _csv(_importance(outcome)))
+        _write(part / SETTINGS, [json.dumps(described, indent=2, ensure_ascii=False) + "\n"])
+        _write(part / "qrels", (line for test in outcome.tests for line in qrels_lines(test)))
+        for seed in outcome.runs:
+            folder = part / ("runs" if seed == outcome.plan.seeds[0] else f"runs-seed{seed}")
+            for name, run in outcome.complete(seed).items():
+                pairs = zip(outcome.tests, run.scores, strict=True)
+                lines = (line for test, scores in pairs for line in run_lines(test, scores, name))
+                _write(folder / f"{name}.run", lines)
+        if comparison is not None:
+            written = WRITERS["csv"](comparison.result())
+            content = written if isinstance(written, str) else written.decode()
+            _write(part / "comparison.csv", [content])
+
+
+def _write(path: Path, pieces: Iterable[str]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    UNFINISHED.update((str(path.parent), str(path)))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.writelines(pieces)
+
+
+def _seed_name(outcome: Outcome, seed: int) -> str:
+    return "" if seed == outcome.plan.seeds[0] else f"-seed{seed}"
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return [stream.getvalue()]
+
+
+def _model_rows(outcome: Outcome) -> list[dict[str, Any]]:
+    """Each model: how many trees, what it starts from, and what the validation data showed."""
+    return [
+        {
+            "run": name, "seed": seed, "fold": fold + 1, "trees": model.trees,
+            "start_weight": model.start_weight, "validation": model.figure,
+        }
+        for (seed, fold, name), model in outcome.models.items()
+    ]  # fmt: skip
+
+
+def _importance(outcome: Outcome) -> list[dict[str, Any]]:
+    rows = []
+    for (seed, fold, name), model in outcome.models.items():
+        given = {"iteration": model.trees}
+        gains = model.booster.feature_importance("gain", **given)
+        splits = model.booster.feature_importance("split", **given)
+        for feature in np.argsort(-gains, kind="stable").tolist():
+            values = (seed, fold + 1, name, model.feature_names[feature],
+                      float(gains[feature]), int(splits[feature]))  # fmt: skip
+            rows.append(dict(zip(_IMPORTANCE, values, strict=True)))
+    return rows
+
+
+def _about(outcome: Outcome, model: Trained) -> dict[str, Any]:
+    """What ranking with a model needs beside its trees."""
+    return {
+        "objective": model.wanted.objective, "alpha": model.wanted.alpha,
+        "options": dict(model.wanted.options), "measure": outcome.plan.settings.effectiveness,
+        "features": list(model.feature_names), "start_weight": model.start_weight,
+        "baselines": [str(source) for source in outcome.plan.sources],
+    }  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Of all that the numbers depend on."""
+    return {"riskeval": __version__, "lightgbm": lightgbm().__version__, "numpy": np.__version__}

@@ -1,0 +1,105 @@
+"""Where training, validation and test data are: files, folders of folds as LETOR has them, or one
+file to be cut into folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from riskcli.core.errors import UsageError
+from riskcli.learn.experiment import Fold
+from riskcli.learn.features import Features, read_features
+
+NAMES = {
+    "train": ("train", "training"),
+    "valid": ("vali", "valid", "validation", "dev"),
+    "test": ("test",),
+}
+"""What the files of a fold may be called, whatever their endings."""
+Loader = Callable[[], Fold]
+
+
+def find_folds(
+    data: Sequence[Path], valid: Path | None, test: Path | None, count: int | None, seed: int
+) -> tuple[list[Loader], list[tuple[Path, str]]]:
+    """The folds, and the files that they are made of, each with its kind."""
+    if all(place.is_dir() for place in data):
+        _refuse_beside_folders(valid, test, count)
+        files = [_files_of(place) for place in data]
+        return [partial(_load, *three) for three in files], [
+            (path, kind) for three in files for path, kind in zip(three, NAMES, strict=True)
+        ]
+    if len(data) != 1:
+        raise UsageError("give one file of training data, or one or more folders of folds")
+    if count is not None:
+        if valid or test:
+            raise UsageError("--folds cuts one file into folds: leave out --valid and --test")
+        whole = read_features(data[0])
+        order = _cut(len(whole.topics), count, seed)
+        return [partial(_of_parts, whole, order, n) for n in range(count)], [(data[0], "features")]
+    if valid is None or test is None:
+        raise UsageError(
+            "validation and test data are needed: give --valid FILE and --test FILE, or --folds N"
+        )
+    return [partial(_load, data[0], valid, test)], [
+        (data[0], "train"), (valid, "valid"), (test, "test"),
+    ]  # fmt: skip
+
+
+def _refuse_beside_folders(valid: Path | None, test: Path | None, count: int | None) -> None:
+    if valid or test or count is not None:
+        raise UsageError("a folder is a fold with all of its data: leave out --valid, --test and "
+                         "--folds")  # fmt: skip
+
+
+def _files_of(folder: Path) -> tuple[Path, Path, Path]:
+    """The training, validation and test data of a fold."""
+
+    def file(kind: str) -> Path:
+        stems = NAMES[kind]
+        fitting = sorted(
+            path for path in folder.iterdir()
+            if path.is_file() and path.name.split(".")[0].lower() in stems
+        )  # fmt: skip
+        if len(fitting) != 1:
+            found = ", ".join(path.name for path in fitting) or "none"
+            names = " or ".join(f"{stem}.*" for stem in stems)
+            raise UsageError(f"{folder}: expected one file called {names}, found {found}")
+        return fitting[0]
+
+    return file("train"), file("valid"), file("test")
+
+
+def _load(train: Path, valid: Path, test: Path) -> Fold:
+    return Fold(*_alike([read_features(path) for path in (train, valid, test)]))
+
+
+def _alike(parts: Sequence[Features]) -> list[Features]:
+    """The same features in all: in LETOR's format those that no line of a file has are 0."""
+    widest = max(parts, key=lambda part: len(part.names))
+    for part in parts:
+        numbered = part.names == tuple(str(n) for n in range(1, len(part.names) + 1))
+        if not numbered and sorted(part.names) != sorted(widest.names):
+            differing = sorted({*part.names} ^ {*widest.names})[0]
+            raise UsageError(f"{part.path} and {widest.path} differ in feature {differing!r}")
+    return [part.widened(widest.names) for part in parts]
+
+
+def _cut(queries: int, count: int, seed: int) -> list[list[int]]:
+    """The numbers of the queries in each of so many parts."""
+    if count < 3 or queries < count:
+        raise UsageError(f"--folds is {count}, expected from 3 to {queries}, the queries at hand")
+    order = np.random.default_rng(seed).permutation(queries)
+    return [sorted(order[number::count].tolist()) for number in range(count)]
+
+
+def _of_parts(whole: Features, parts: Sequence[Sequence[int]], number: int) -> Fold:
+    """One part to test, the next to validate, the rest to train."""
+    valid = (number + 1) % len(parts)
+    rest = [part for other, part in enumerate(parts) if other not in (number, valid)]
+    train = sorted(query for part in rest for query in part)
+    return Fold(whole.taken(train), whole.taken(parts[valid]), whole.taken(parts[number]))

@@ -1,0 +1,257 @@
+"""Training one ranker: trees one by one, the best number of them by validation data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.arrays import Floats
+from riskcli.core.errors import UsageError
+from riskcli.learn.baselines import pooled_start, predicted
+from riskcli.learn.features import Features
+from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.objectives import OBJECTIVES
+from riskcli.learn.objectives.objective import Known, chosen_figure, summary
+from riskcli.learn.swaps import DEFAULT_MEASURE, Discount
+
+DEFAULTS: dict[str, Any] = {
+    "num_leaves": 31, "learning_rate": 0.05, "min_data_in_leaf": 50, "feature_fraction": 0.8,
+    "bagging_fraction": 0.8, "bagging_freq": 1, "bagging_by_query": True,
+}  # fmt: skip
+"""LightGBM's parameters where nobody says otherwise."""
+_FIXED: dict[str, Any] = {
+    "objective": "none", "metric": "None", "verbosity": -1, "deterministic": True,
+    "force_row_wise": True,
+}  # fmt: skip
+_LEAST_HESSIAN = "min_sum_hessian_in_leaf"
+Ticked = Callable[[], bool]
+"""Called after each tree; tells whether to go on."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A model to train: an objective with its alpha and options."""
+
+    objective: str
+    alpha: float = 0.0
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What its run is called."""
+        if self.objective == PLAIN.objective:
+            return self.objective
+        variant = "".join(f"-{value}" for value in self.options.values())
+        return f"{self.objective}{variant}-{self.alpha:g}"
+
+
+PLAIN = Wanted("plain")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all models of an experiment share."""
+
+    effectiveness: str = DEFAULT_MEASURE
+    max_grade: int = 4
+    trees: int = 500
+    patience: int = 50
+    truncation: int | None = None
+    discount: Discount = "full"
+    pool: str = "mean"
+    stop: str | None = None
+    start_weights: tuple[float, ...] = ()
+    """Weights of the baseline's ranking to start from, of which validation data choose one."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        refuse_params(self.params)
+        if self.stop is not None:
+            chosen_figure(self.stop)
+
+    def tree_params(self, seed: int) -> dict[str, Any]:
+        """LightGBM's parameters."""
+        return {**DEFAULTS, "seed": seed, **self.params, **_FIXED}
+
+
+def refuse_params(params: Mapping[str, Any]) -> None:
+    """Refuse parameters that have no effect here, or that make LightGBM fail."""
+    for name, value in params.items():
+        if name.startswith(("lambdarank", "label_gain")):
+            raise UsageError(f"{name} has no effect: the objective is riskeval's, not lambdarank")
+        if name in _FIXED or name in ("metrics", "application", "num_iterations", "num_trees"):
+            raise UsageError(f"{name} is not yours to set: there are options for what it does")
+        if name == _LEAST_HESSIAN and float(value) <= 0:
+            raise UsageError(
+                f"{name} is {value}, expected more than 0: documents without pairs have none, and "
+                "LightGBM fails at leaves of such documents"
+            )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Documents and the baselines' rankings of them, without ties."""
+
+    features: Features
+    baselines: Mapping[str, Floats]
+
+    @property
+    def start(self) -> Floats:
+        """What a warm start begins with, but for its weight."""
+        return pooled_start(self.features, list(self.baselines.values()))
+
+
+@dataclass
+class Trained:
+    """A model, how many of its trees to use, and what the data showed along the way."""
+
+    wanted: Wanted
+    booster: Any
+    trees: int
+    start_weight: float
+    figure: float
+    """What the validation data showed at that number of trees, by the figure it was stopped on."""
+    curve: list[dict[str, Any]]
+    feature_names: tuple[str, ...]
+
+    def scores(self, part: Part) -> Floats:
+        """The scores of documents."""
+        found = predicted(self.booster, part.features, self.trees)
+        return found + self.start_weight * part.start if self.start_weight else found
+
+    def text(self) -> str:
+        """The model as LightGBM reads it."""
+        return str(self.booster.model_to_string(num_iteration=self.trees))
+
+
+def train_best(
+    train: Part, valid: Part, wanted: Wanted, settings: Settings, seed: int, tick: Ticked
+) -> Trained:
+    """The model, from the start (none, or a weight of the baseline) that validation data prefer."""
+    found = [
+        train_one(train, valid, wanted, settings, seed, tick, weight)
+        for weight in (0.0, *settings.start_weights)
+    ]
+    return max(found, key=lambda one: one.figure)
+
+
+def train_one(
+    train: Part,
+    valid: Part,
+    wanted: Wanted,
+    settings: Settings,
+    seed: int,
+    tick: Ticked,
+    start_weight: float = 0.0,
+) -> Trained:
+    """One model, until the validation data have shown nothing better for `patience` trees."""
+    objective = OBJECTIVES[wanted.objective](
+        baseline=train.baselines,
+        alpha=wanted.alpha,
+        effectiveness=settings.effectiveness,
+        max_grade=settings.max_grade,
+        truncation=settings.truncation,
+        discount=settings.discount,
+        **_pooled(wanted, settings),
+        **wanted.options,
+    )
+    stop = settings.stop or objective.declared.stop
+    known = objective.know(valid.features.grades, valid.features.sizes, valid.baselines)
+    watch = _Watch(known, wanted.alpha, stop)
+    booster = _booster(train, valid, settings.tree_params(seed), start_weight)
+    for number in range(1, settings.trees + 1):
+        booster.update(fobj=objective)
+        booster.eval_valid(watch.evaluated)
+        if number - watch.best_trees >= settings.patience or not tick():
+            break
+    curve = [
+        {"part": part, "trees": number, **row}
+        for part, rows, first in (("train", objective.history, 0), ("valid", watch.rows, 1))
+        for number, row in enumerate(rows, start=first)
+    ]
+    names = train.features.names
+    return Trained(wanted, booster, watch.best_trees, start_weight, watch.best, curve, names)
+
+
+def _pooled(wanted: Wanted, settings: Settings) -> dict[str, Any]:
+    """The pool, where the objective knows of it: GeoRisk takes its baselines one by one."""
+    known = OBJECTIVES[wanted.objective].pools
+    return {"pool": settings.pool} if settings.pool in known else {}
+
+
+def _booster(train: Part, valid: Part, params: Mapping[str, Any], start_weight: float) -> Any:
+    def start(part: Part) -> Floats | None:
+        return start_weight * part.start if start_weight else None
+
+    data = train.features.dataset(init_score=start(train), params=dict(params))
+    held_out = valid.features.dataset(reference=data, init_score=start(valid))
+    try:
+        booster = lightgbm().Booster(dict(params), data)
+        booster.add_valid(held_out, "valid")
+    except lightgbm().basic.LightGBMError as error:
+        raise UsageError(f"LightGBM: {error}") from error
+    return booster
+
+
+class _Watch:
+    """What the validation data show after each tree."""
+
+    def __init__(self, known: Known, alpha: float, stop: str) -> None:
+        self.rows: list[dict[str, float]] = []
+        self.best, self.best_trees = -np.inf, 0
+        self._known, self._alpha, self._stop = known, alpha, stop
+
+    def evaluated(self, scores: Any, _dataset: Any) -> tuple[str, float, bool]:
+        """Called by LightGBM."""
+        model = self._known.queries.effectiveness(scores)
+        self.rows.append(summary(model, self._known.baselines, self._alpha))
+        value = self.rows[-1][self._stop]
+        if value > self.best:
+            self.best, self.best_trees = value, len(self.rows)
+        return self._stop, value, True
+
+
+@contextmanager
+def interruptible() -> Iterator[list[bool]]:
+    """Within, Ctrl-C fills the list instead of ending the program; a second one ends it."""
+    import signal  # late: it takes a while, and only training needs it
+    import threading
+
+    pressed: list[bool] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(_number: int, _frame: object) -> None:
+        pressed.append(True)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def read_params(pairs: Sequence[str], text: str | None, path: str = "") -> dict[str, Any]:
+    """LightGBM's parameters from `name=value` texts, which win over those of a file's lines."""
+    found: dict[str, Any] = {}
+    lines = [] if text is None else text.splitlines()
+    for number, line in enumerate(lines, start=1):
+        bare = line.split("#", 1)[0].strip()
+        if bare:
+            found.update([_param(bare, f"{path}:{number}: ")])
+    found.update(_param(pair, "--param: ") for pair in pairs)
+    return found
+
+
+def _param(text: str, where: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise UsageError(f"{where}found {text!r}, expected name=value")
+    return name, value

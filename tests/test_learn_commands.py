@@ -1,0 +1,356 @@
+"""`riskeval train` and `riskeval rank` through the installed program, and what they leave."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks.make_features import letor, make_features
+from riskcli.learn.features import read_features
+from tests import reference
+from tests.console import PROGRAMS, terminal_environment
+from tests.inprocess import run_inside
+from tests.program import Ran, python, riskeval
+
+lightgbm = pytest.importorskip("lightgbm", reason="needs the extra learn: LightGBM is absent")
+
+MEASURE = "nDCG(dcg='exp-log2')@10"
+SMALL = ("--param", "num_threads=1", "--param", "min_data_in_leaf=10", "--trees", "12")
+COMPARED = ("mean", "wins", "losses", "losses20", "reward", "risk", "urisk", "trisk", "zrisk",
+            "georisk")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two folds of 40, 15 and 15 queries, and all queries in one file."""
+    folder = tmp_path_factory.mktemp("letor")
+    made = make_features(140, 8, 6, seed=4)
+    for fold, start in ((1, 0), (2, 70)):
+        (folder / f"Fold{fold}").mkdir()
+        for name, first, count in (("train", 0, 40), ("vali", 40, 15), ("test", 55, 15)):
+            queries = range(start + first, start + first + count)
+            (folder / f"Fold{fold}" / f"{name}.txt").write_text(letor(made, queries))
+    (folder / "all.txt").write_text(letor(made, range(60)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def experiment(data: Path) -> tuple[Path, Ran]:
+    """Two folds, two seeds, two objectives at two alphas."""
+    done = riskeval(
+        "train", data / "Fold1", data / "Fold2", "-b", "feature:6", "-a", "1,5", "--objective",
+        "urisk", "--objective", "tfaro", "--seeds", "2", *SMALL, "-o", data / "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    return data / "out", done
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_score_says_the_same_of_the_test_queries(experiment: tuple[Path, Ran]) -> None:
+    folder, _ = experiment
+    ours = {(row["run"], row["alpha"]): row for row in rows(folder / "comparison.csv")}
+    scored = riskeval(
+        "score", folder / "runs", "-q", folder / "qrels", "-b", "baseline", "-m", MEASURE,
+        "-a", "1,5", "-f", "csv",
+    )  # fmt: skip
+    theirs = list(csv.DictReader(scored.out.splitlines()))
+    assert len(ours) == len(theirs) == 2 * (2 + 3 * 4)
+    for row in theirs:
+        mine = ours[row["run"], row["alpha"]]
+        assert row["topics"] == mine["topics"]
+        for name in COMPARED:
+            if not row[name]:
+                assert not mine[name], (row["run"], name)
+            else:
+                assert float(mine[name]) == pytest.approx(float(row[name]), abs=1e-9), name
+
+
+def test_the_table_on_stdout_is_that_of_the_folder(experiment: tuple[Path, Ran]) -> None:
+    folder, done = experiment
+    shown = list(csv.DictReader(done.out.splitlines(), delimiter="\t"))
+    assert shown == rows(folder / "comparison.csv")
+
+
+def test_p_values_are_those_of_paired_t_tests(experiment: tuple[Path, Ran]) -> None:
+    """Of the means, and of the losses, from the run files alone."""
+    from scipy import stats
+
+    folder, _ = experiment
+    by_run = {path.stem: scores(path, folder / "qrels") for path in (folder / "runs").iterdir()}
+    lost = {name: np.maximum(by_run["baseline"] - values, 0) for name, values in by_run.items()}
+    for row in rows(folder / "comparison.csv"):
+        for other, suffix in (("plain", "plain"), (row["run"] + ".blend", "blend")):
+            for which, values in (("mean", by_run), ("risk", lost)):
+                shown = row[f"p_{which}_{suffix}"]
+                if shown:
+                    expected = stats.ttest_rel(values[row["run"]], values[other]).pvalue
+                    assert float(shown) == pytest.approx(expected, rel=1e-6)
+
+
+def scores(path: Path, qrels: Path) -> NDArray[np.float64]:
+    """The measure of every query with a relevant document, by the reference."""
+    grades: dict[str, dict[str, int]] = {}
+    for line in qrels.read_text().splitlines():
+        topic, _, docno, grade = line.split()
+        grades.setdefault(topic, {})[docno] = int(grade)
+    ranked: dict[str, dict[str, float]] = {}
+    for line in path.read_text().splitlines():
+        topic, _, docno, _, score, _ = line.split()
+        ranked.setdefault(topic, {})[docno] = float(score)
+    return np.array([
+        reference.ndcg_exp(reference.rank(ranked[topic]), grades[topic], 10)
+        for topic in grades if max(grades[topic].values()) > 0
+    ])  # fmt: skip
+
+
+def test_runs_never_tie(experiment: tuple[Path, Ran]) -> None:
+    folder, _ = experiment
+    for path in [*(folder / "runs").iterdir(), *(folder / "runs-seed2").iterdir()]:
+        seen: dict[str, list[float]] = {}
+        for line in path.read_text().splitlines():
+            topic, _, _, rank, score, tag = line.split()
+            assert tag == path.stem
+            seen.setdefault(topic, []).append(reference.to_single(float(score)))
+            assert int(rank) == len(seen[topic])
+        assert len(seen) == 30
+        for falling in seen.values():
+            assert all(a > b for a, b in itertools.pairwise(falling))
+
+
+def test_the_folder_holds_all_that_was_promised(experiment: tuple[Path, Ran]) -> None:
+    folder, _ = experiment
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings["settings"]["models"] == ["plain", "urisk-1", "urisk-5", "tfaro-1", "tfaro-5"]
+    assert settings["versions"]["lightgbm"] == lightgbm.__version__
+    assert len(settings["inputs"]) == 6
+    assert all(len(entry["sha256"]) == 64 for entry in settings["inputs"])
+    models = rows(folder / "models" / "index.csv")
+    assert len(models) == 2 * 2 * 5
+    importance = rows(folder / "importance.csv")
+    assert {row["feature"] for row in importance} == {"1", "2", "3", "4", "5", "6"}
+    curve = rows(folder / "curve.csv")
+    for model in models:
+        mine = [row for row in curve if all(row[key] == model[key] for key in ("seed", "fold",
+                "run")) and row["part"] == "valid"]  # fmt: skip
+        figure = "ndcg" if model["run"] == "plain" else "urisk"
+        best = max(mine, key=lambda row: float(row[figure]))
+        assert (best["trees"], best[figure]) == (model["trees"], model["validation"])
+    assert not list(folder.parent.glob(".*"))  # nothing is left beside it
+
+
+def test_a_model_ranks_as_it_did_in_the_experiment(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path
+) -> None:
+    folder, _ = experiment
+    pooled = ""
+    for fold in (1, 2):
+        model = folder / "models" / f"urisk-5-fold{fold}.txt"
+        done = riskeval("rank", model, data / f"Fold{fold}" / "test.txt", "--tag", "urisk-5")
+        assert done.code == 0, done.err
+        pooled += done.out
+    assert pooled == (folder / "runs" / "urisk-5.run").read_text()
+
+
+def test_the_same_call_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
+    call = ("train", data / "all.txt", "--folds", "3", "-b", "feature:6", *SMALL, "--quiet")
+    for name in ("one", "two"):
+        assert riskeval(*call, "-o", tmp_path / name).code == 0
+    for path in sorted((tmp_path / "one").rglob("*.*")):
+        other = tmp_path / "two" / path.relative_to(tmp_path / "one")
+        assert path.is_dir() or path.read_bytes() == other.read_bytes()
+    topics = {line.split()[0] for line in (tmp_path / "one" / "qrels").read_text().splitlines()}
+    assert len(topics) == 60  # each query is a test query once
+
+
+def test_several_baselines_of_all_kinds(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path
+) -> None:
+    folder, _ = experiment
+    model = folder / "models" / "plain-fold2.txt"
+    run = tmp_path / "old.run"
+    lines = []
+    for name in ("train", "vali", "test"):
+        found = riskeval("rank", model, data / "Fold1" / f"{name}.txt", "--tag", "old")
+        lines += found.out.splitlines(keepends=True)
+    run.write_text("".join(lines[:-1]))  # the last document of all is not in it
+    done = riskeval(
+        "train", data / "Fold1", "-b", "feature:6", "-b", f"run:{run}", "-b", f"model:{model}",
+        "--objective", "georisk", "--objective", "urisk", "--pool", "each", *SMALL,
+        "--marginals", "exact", "-o", tmp_path / "out", "-f", "csv",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "old.run lacks 1 document of test.txt" in done.err
+    scored = riskeval(
+        "score", tmp_path / "out" / "runs", "-q", tmp_path / "out" / "qrels", "-b", "baseline*",
+        "-m", MEASURE, "-f", "csv",
+    )  # fmt: skip
+    ours = {row["run"]: row for row in csv.DictReader(done.out.splitlines())}
+    assert list(ours) == ["baseline1", "baseline2", "baseline3", "plain", "georisk-exact-1",
+                          "georisk-exact-1.blend", "urisk-1", "urisk-1.blend"]  # fmt: skip
+    for row in csv.DictReader(scored.out.splitlines()):
+        for name in COMPARED:
+            assert float(ours[row["run"]][name]) == pytest.approx(float(row[name]), abs=1e-9)
+
+
+def test_a_start_from_the_baseline_is_chosen_on_validation_data(data: Path, tmp_path: Path) -> None:
+    done = riskeval(
+        "train", data / "Fold1", "-b", "feature:6", *SMALL, "--start", "1", "--start", "3",
+        "-a", "5", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    models = {row["run"]: row for row in rows(tmp_path / "out" / "models" / "index.csv")}
+    cold = riskeval("train", data / "Fold1", "-b", "feature:6", *SMALL, "-a", "5",
+                    "-o", tmp_path / "cold")  # fmt: skip
+    assert cold.code == 0
+    for row in rows(tmp_path / "cold" / "models" / "index.csv"):
+        assert float(models[row["run"]]["validation"]) >= float(row["validation"])
+    warm = [name for name, row in models.items() if float(row["start_weight"])]
+    assert warm  # or nothing below would be tried
+    for name in warm:
+        model = tmp_path / "out" / "models" / f"{name}-fold1.txt"
+        ranked = riskeval("rank", model, data / "Fold1" / "test.txt", "--tag", name)
+        assert ranked.out == (tmp_path / "out" / "runs" / f"{name}.run").read_text()
+
+
+def test_comparators_are_as_risky_as_the_model_on_validation_queries(data: Path) -> None:
+    from riskcli.learn.baselines import parse_source
+    from riskcli.learn.comparators import (
+        Judged,
+        blended,
+        matched_threshold,
+        matched_weight,
+        selected,
+    )
+    from riskcli.learn.queries import Queries
+    from riskcli.learn.swaps import swap_measure
+    from riskcli.learn.training import Part
+
+    features = read_features(data / "all.txt")
+    places, _ = parse_source("feature:6").scores(features)
+    part = Part(features, {"baseline": places})
+    queries = Queries(features.grades, features.sizes, swap_measure(), ties="file")
+    valid = Judged(part, queries)
+    plain = features.column(2) - 0.5 * features.column(6)
+    most = valid.risk(blended(part, plain, 0.0))
+    assert most == pytest.approx(valid.risk(plain))
+    for share in (0.0, 0.3, 0.7, 1.0):
+        weight = matched_weight(valid, plain, share * most)
+        assert valid.risk(blended(part, plain, weight)) == pytest.approx(share * most, abs=0.02)
+        threshold = matched_threshold(valid, plain, "6", share * most)
+        scores = selected(part, plain, "6", threshold)
+        assert valid.risk(scores) == pytest.approx(share * most, abs=0.02)
+
+
+REFUSED = {
+    "no data for tests": (["all.txt", "-b", "feature:6"], "validation and test data are needed"),
+    "baseline": (["Fold1", "-b", "bm25"], "baseline is 'bm25', expected feature:<number or name>"),
+    "feature": (["Fold1", "-b", "feature:7"], "there is no feature '7'; it has 6"),
+    "no run": (["Fold1", "-b", "run:absent.run"], "absent.run: unreadable"),
+    "no model": (["Fold1", "-b", "model:absent.txt"], "absent.txt: unreadable"),
+    "bad model": (["Fold1", "-b", "model:all.txt"], "all.txt: bad-model"),
+    "measure": (["Fold1", "-b", "feature:6", "-m", "P@10"], "P@10 cannot be trained for"),
+    "folds": (["all.txt", "--folds", "2", "-b", "feature:6"], "--folds is 2, expected from 3"),
+    "both": (["Fold1", "--folds", "3", "-b", "feature:6"], "a folder is a fold with all"),
+    "same fold twice": (["Fold1", "Fold1", "-b", "feature:6"], "is a test query of folds 1 and 2"),
+    "objective": (["Fold1", "-b", "feature:6", "--param", "objective=x"], "is not yours to set"),
+    "lambdarank": (
+        ["Fold1", "-b", "feature:6", "--param", "lambdarank_norm=false"],
+        "lambdarank_norm has no effect",
+    ),
+    "least hessian": (
+        ["Fold1", "-b", "feature:6", "--param", "min_sum_hessian_in_leaf=0"],
+        "expected more than 0",
+    ),
+    "param": (["Fold1", "-b", "feature:6", "--param", "x"], "found 'x', expected name=value"),
+    "own test": (
+        ["Fold1/train.txt", "--valid", "Fold1/vali.txt", "--test", "Fold1/train.txt", "-b",
+         "feature:6"],
+        "is a training or validation query too",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_wrong_requests_are_refused_before_anything_is_written(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: list[str], message: str
+) -> None:
+    monkeypatch.chdir(data)
+    done = run_inside("train", *call, "-o", tmp_path / "out", "--trees", "2")
+    assert done.code == 2, done.err
+    assert message in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_holds_something_is_never_overwritten(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path
+) -> None:
+    call = ("train", data / "Fold1", "-b", "feature:6", *SMALL)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    done = run_inside(*call, "-o", tmp_path / "mine", "--replace")
+    assert done.code == 2 and "holds something else" in done.err
+    done = run_inside(*call, "-o", experiment[0])
+    assert done.code == 2 and "--replace writes over it" in done.err
+
+
+def test_without_lightgbm_the_message_names_the_extra(data: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['lightgbm'] = None\n"
+        f"sys.argv = ['riskeval', 'train', {str(data / 'Fold1')!r}, '-b', 'feature:6', "
+        f"'-o', {str(tmp_path / 'out')!r}]\n"
+        "from riskcli.__main__ import main\nmain()\n"
+    )
+    done = python(code)
+    assert done.code == 2
+    assert "pip install 'riskeval[learn]' brings it" in done.err
+
+
+def test_nothing_else_imports_lightgbm() -> None:
+    done = python(
+        "import sys, riskcli, riskcli.learn, riskcli.app\n"
+        "for name in riskcli.app.COMMANDS: riskcli.app.load_command(name)\n"
+        "print('lightgbm' in sys.modules)"
+    )
+    assert done.out.strip() == "False", done.err
+
+
+def test_ctrl_c_keeps_the_best_so_far(data: Path, tmp_path: Path) -> None:
+    """In the middle of the first model: it is kept, and the table compares it with the baseline."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAMS / "riskeval", "train", data / "Fold1", "-b", "feature:6", "--trees", "100000",
+         "--patience", "100000", "--param", "num_threads=1", "-o", tmp_path / "out"],
+        env=terminal_environment(), stderr=follower, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(follower)
+    seen = b""
+    while b"trees" not in seen:  # the line of progress, with the time left
+        seen += os.read(leader, 4096)
+    assert b"left" in seen
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    os.close(leader)
+    assert process.returncode == 130
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text())
+    assert settings["interrupted"] is True
+    (model,) = rows(tmp_path / "out" / "models" / "index.csv")
+    booster = lightgbm.Booster(model_file=tmp_path / "out" / "models" / "plain-fold1.txt")
+    assert booster.num_trees() == int(model["trees"]) >= 1
+    shown = [row["run"] for row in csv.DictReader(out.decode().splitlines(), delimiter="\t")]
+    assert shown == ["baseline", "plain"]
