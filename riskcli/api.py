@@ -36,7 +36,7 @@ from riskcli.scores.frames import scores_from_frame as scores_from_frame
 from riskcli.scores.frames import scores_from_ir_measures as scores_from_ir_measures
 from riskcli.scores.matrix import ScoreMatrix as ScoreMatrix
 from riskcli.scores.reading import Rules as Rules
+from riskcli.trec.pieces import read_run as read_run
 from riskcli.trec.qrels import Qrels as Qrels
 from riskcli.trec.qrels import read_qrels as read_qrels
 from riskcli.trec.runs import Run as Run
-from riskcli.trec.runs import read_run as read_run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import math
@@ -535,7 +536,7 @@ def test_judgements_in_the_folder_of_runs_are_no_run(tmp_path: Path) -> None:
     assert given.out == ran.out
 
 
-def test_runs_from_a_pipe_are_scored_and_have_no_checksum() -> None:
+def test_runs_from_a_pipe_are_scored_and_have_their_checksums() -> None:
     command = (
         "riskeval score <(cat sample_runs/indriCASP.run) <(cat sample_runs/caspPlus.run) -q qrels"
         " -m ERR@20 --run-names tag -b indriCASP -f json"
@@ -545,7 +546,9 @@ def test_runs_from_a_pipe_are_scored_and_have_no_checksum() -> None:
         env=terminal_environment(), check=False, timeout=60,
     )  # fmt: skip
     document = json.loads(done.stdout)
-    assert [entry["sha256"] for entry in document["inputs"][:2]] == [None, None]
+    read = [(SAMPLES / name).read_bytes() for name in ("indriCASP.run", "caspPlus.run")]
+    expected = {hashlib.sha256(text).hexdigest() for text in read}
+    assert {entry["sha256"] for entry in document["inputs"][:2]} == expected
     assert len(document["rows"]) == 2
 
 

@@ -70,14 +70,14 @@ def test_single_spaced_keeps_every_field_of_every_line(text: bytes) -> None:
 @example(b" \xef\xbb\xbfa b c\n")
 @example(b"\n\xef\xbb\xbfa b c\n")
 def test_columns_are_those_of_split_or_none(text: bytes) -> None:
-    table = fields.columns(text, ALL_TEXT, NAMES)
+    table = fields.read(text, ALL_TEXT, NAMES)
     expected = split(text)
     if not expected or any(len(parts) != len(NAMES) for parts in expected):
         assert table is None
     elif not text.lstrip().startswith(b"\xef\xbb\xbf"):
         assert table is not None
     if table is not None:
-        rows = [list(row.values()) for row in table.to_pylist()]
+        rows = [list(row.values()) for row in table.columns.to_pylist()]
         assert rows == [[part.decode() for part in parts] for parts in expected]
 
 
@@ -109,16 +109,16 @@ def test_columns_are_those_of_split_or_none(text: bytes) -> None:
     ],
 )
 def test_what_is_not_three_fields_a_line_is_refused(text: bytes) -> None:
-    assert fields.columns(text, ALL_TEXT, NAMES) is None
+    assert fields.read(text, ALL_TEXT, NAMES) is None
 
 
 @pytest.mark.parametrize("separator", [b" ", b"\t", b"   ", b" \t", b"\v", b"\f", b"\r"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \n", b"\n\n", b"\t\n"])
 def test_any_white_space_parts_fields(separator: bytes, end: bytes) -> None:
     text = end.join(separator.join(parts) for parts in ([b"1", b"2", b"3"], [b"4", b"5", b"6"]))
-    table = fields.columns(text, ALL_TEXT, NAMES)
+    table = fields.read(text, ALL_TEXT, NAMES)
     assert table is not None
-    assert table.to_pydict() == {"a": ["1", "4"], "b": ["2", "5"], "c": ["3", "6"]}
+    assert table.columns.to_pydict() == {"a": ["1", "4"], "b": ["2", "5"], "c": ["3", "6"]}
 
 
 def test_a_text_of_many_blocks_is_one_table() -> None:
@@ -126,22 +126,33 @@ def test_a_text_of_many_blocks_is_one_table() -> None:
     text = "\n".join(map(" ".join, rows)).encode()
     layout = {"a": fields.REPEATED, "b": fields.TEXT, "c": fields.NUMBER}
     with patch.object(fields, "_ARROW_BLOCK", 2**18):
-        table = fields.columns(text, layout, NAMES)
+        table = fields.read(text, layout, NAMES)
     assert table is not None
-    assert table["b"].num_chunks > 10
-    assert table["a"].to_pylist() == [row[0] for row in rows]
-    assert table["b"].to_pylist() == [row[1] for row in rows]
-    assert table["c"].to_pylist() == [float(row[2]) for row in rows]
+    assert table.columns["b"].num_chunks > 10
+    assert table.columns["a"].to_pylist() == [row[0] for row in rows]
+    assert table.columns["b"].to_pylist() == [row[1] for row in rows]
+    assert table.columns["c"].to_pylist() == [float(row[2]) for row in rows]
 
 
 def test_only_the_wanted_columns_come_back() -> None:
-    layout = {"a": fields.TEXT, "b": fields.WHOLE, "c": fields.NUMBER}
-    table = fields.columns(b"x not-a-number 2.5\n", layout, ("c", "a"))
+    layout = {"a": fields.TEXT, "b": fields.NUMBER, "c": fields.NUMBER}
+    table = fields.read(b"x not-a-number 2.5\n", layout, ("c", "a"))
     assert table is not None
-    assert table.to_pydict() == {"c": [2.5], "a": ["x"]}
+    assert table.columns.to_pydict() == {"c": [2.5], "a": ["x"]}
 
 
 def test_a_wanted_number_must_be_one() -> None:
-    layout = {"a": fields.TEXT, "b": fields.WHOLE, "c": fields.NUMBER}
-    assert fields.columns(b"x 1 two\n", layout, NAMES) is None
-    assert fields.columns(b"x 1.5 2\n", layout, NAMES) is None
+    layout = {"a": fields.TEXT, "b": fields.NUMBER}
+    assert fields.read(b"x 1\n", layout, ("a", "b")) is not None
+    assert fields.read(b"x two\n", layout, ("a", "b")) is None
+
+
+@given(st.lists(st.integers(0, 10**20).map(str) | st.sampled_from(["0x10", "+1", "1.0", "-1"])))
+def test_whole_numbers_are_spelled_in_digits_alone(texts: list[str]) -> None:
+    table = fields.Table.of_lists({"rank": fields.TEXT}, {"rank": texts})
+    found = table.whole_numbers("rank")
+    plain = [int(text) for text in texts if text.isdigit() and int(text) < 2**63]
+    if len(plain) < len(texts) or not texts:
+        assert found is None
+    else:
+        assert found is not None and found.tolist() == plain

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import importlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 
 import riskcli
 from riskcli import Options, ScoreMatrix, UsageError
+from tests.conftest import Write
 from tests.program import QRELS, SAMPLES, python, riskeval
 
 NAMES = ("indriCASP", "caspPlus", "partial46")
@@ -224,3 +228,42 @@ def test_the_frame_has_the_columns_and_kinds_of_the_contract() -> None:
     assert frame["wins"].dtype == "Int64" and frame["urisk"].dtype == "float64"
     assert frame["topics"].dtype == "int64" and frame["rank_mean"].tolist() == [1, 2, 1, 2]
     assert frame.loc[0, "mean_flag"] == ""
+
+
+# ---------------------------------------------------------------- provenance
+
+
+def checksums(found: riskcli.RiskTable) -> dict[str, str | None]:
+    """The checksums that the table's JSON carries, by file."""
+    document = json.loads(found.to_text("json"))
+    return {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("afterwards", ["edited", "deleted"])
+def test_a_result_carries_the_checksums_of_what_was_scored(
+    write: Write, compress: Callable[[bytes], bytes], afterwards: str
+) -> None:
+    texts = {
+        "a.run": compress(b"1 Q0 a 1 2 a\n2 Q0 a 1 2 a\n"),
+        "b.run": compress(b"1 Q0 b 1 2 b\n\n2 Q0 a 1 +2. b\n"),
+        "c.csv": compress(b"run,1,2\nc,0.5,0.25\n"),
+        "judged": compress(b"1 0 a 1\n2 0 a 1\n"),
+    }
+    paths = {name: write(name, text) for name, text in texts.items()}
+    runs = [paths[name] for name in ("a.run", "b.run", "c.csv")]
+    evaluation = riskcli.evaluate(runs, qrels=paths["judged"], rules=riskcli.Rules(("AP",)))
+    table = riskcli.risk_table(evaluation, "a")
+    for path in paths.values():
+        if afterwards == "edited":
+            path.write_bytes(b"1 Q0 other 1 2 a\n")
+        else:
+            path.unlink()
+    expected = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
+    assert checksums(table) == expected
+
+
+def test_checksums_can_be_left_out(write: Write) -> None:
+    run, judged = write("a.run", b"1 Q0 a 1 2 a\n"), write("judged", b"1 0 a 1\n")
+    found = riskcli.evaluate([run], qrels=judged, checksums=False)
+    assert [given.sha256 for given in found.inputs] == [None, None]

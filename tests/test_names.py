@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riskcli import UsageError
-from riskcli.trec.names import RULES, file_name, name_runs
+from riskcli.trec.names import file_name, name_runs
 
 Tagged = list[tuple[str, str | None]]
 
@@ -113,7 +113,3 @@ def test_names_that_do_not_tell_runs_apart_are_refused(
     with pytest.raises(UsageError) as caught:
         named(rule, files)
     assert message in str(caught.value)
-
-
-def test_the_rules_are_those_of_the_option() -> None:
-    assert RULES == ("auto", "tag", "file")

@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Qrels, read_qrels
-from riskcli.trec import qrels
-from riskcli.trec.fast import fields
+from riskcli.trec import fast, qrels
 from riskcli.trec.findings import Finding
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, ids, make_qrels, qrels_text
@@ -53,7 +52,7 @@ def test_the_same_judgements_in_every_shape(read: ReadText, text: bytes) -> None
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
 def test_the_close_reader_sees_the_same_judgements(read: ReadText, text: bytes) -> None:
-    with patch.object(fields, "columns", return_value=None):
+    with patch.object(fast, "read", return_value=None):
         assert read(text).judgements == EXPECTED
 
 
@@ -217,10 +216,10 @@ def test_both_readers_agree(text: bytes) -> None:
     findings = [f for f in qrels.inspect_qrels(path, text) if isinstance(f, Finding)]
     if quick is not None:
         assert not findings
-        assert quick == qrels._read_closely(path, text)
+        assert quick == qrels.read_closely(path, text)
     elif findings:
         with pytest.raises(InputError, match=findings[0].code):
-            qrels._read_closely(path, text)
+            qrels.read_closely(path, text)
 
 
 def test_good_judgements_are_not_read_line_by_line(read: ReadText) -> None:

@@ -9,11 +9,11 @@ import pytrec_eval
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from riskcli import Run
 from riskcli.core.choices import Precision
 from riskcli.effectiveness.ranking import contenders, rank
-from riskcli.trec.runs import joined, parse_run
 from tests import reference
-from tests.trec_text import STRANGE_IDS, make_run
+from tests.trec_text import STRANGE_IDS, make_run, parse_run
 
 Docs = dict[str, float]
 PATH = Path("some.run")
@@ -107,7 +107,7 @@ def test_the_top_is_among_the_contenders_of_every_part(
     parts = [b"".join(part) for part in (lines[:cut], lines[cut:]) if part]
     for depth in (1, 3, 100):
         kept = [contenders(parse_run(PATH, part), depth, precision) for part in parts]
-        assert rank(joined(kept), depth, precision) == rank(make_run(topics), depth, precision)
+        assert rank(Run.joined(kept), depth, precision) == rank(make_run(topics), depth, precision)
 
 
 def test_only_contenders_are_kept() -> None:

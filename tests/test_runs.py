@@ -13,11 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Run, read_run
-from riskcli.trec import runs, source
-from riskcli.trec.fast import fields
-from riskcli.trec.runs import inspect_run, parse_run
+from riskcli.trec import pieces, runs, source
+from riskcli.trec.runs import inspect_run
 from tests.conftest import Write
-from tests.trec_text import STRANGE_IDS, contents, ids, make_run, run_text
+from tests.trec_text import STRANGE_IDS, contents, ids, make_run, parse_run, run_text
 
 PATH = Path("some.run")
 Outcome = tuple[object, ...]
@@ -25,8 +24,7 @@ Outcome = tuple[object, ...]
 
 def read_closely(text: bytes) -> Run:
     """The run as the reader of single lines makes it."""
-    with patch.object(fields, "columns", return_value=None):
-        return parse_run(PATH, text)
+    return runs.read_closely(PATH, text)
 
 
 def error_of(text: bytes) -> InputError:
@@ -286,7 +284,7 @@ def outcome_in_pieces(text: bytes, size: int, jobs: int) -> Outcome:
         file.write(text)
         file.flush()
         try:
-            return contents(runs.run_in(source.Source(Path(file.name)), jobs=jobs))
+            return contents(pieces.run_in(source.Source(Path(file.name)), jobs=jobs))
         except InputError as error:
             return error.code, error.line, error.message
 
@@ -350,17 +348,17 @@ def test_a_large_file_is_read_in_pieces_of_whole_lines(write: Write, jobs: int) 
     path = write("large.run", "".join(lines).encode())
     with patch.object(source, "PIECE", 2**18):
         seen = list(source.Source(path).pieces())
-        run = runs.run_in(source.Source(path), jobs=jobs)
+        run = pieces.run_in(source.Source(path), jobs=jobs)
     assert len(seen) > 10
     assert b"".join(seen) == path.read_bytes()
     assert all(piece.endswith(b"\n") for piece in seen[:-1])
     assert contents(run) == contents(parse_run(PATH, path.read_bytes()))
     path.write_bytes(path.read_bytes() + b"\n7 Q0 document-000000000 1 0 tag\n")  # topic 0 had that
     with patch.object(source, "PIECE", 2**18):
-        assert runs.run_in(source.Source(path), jobs=jobs).topics == run.topics
+        assert pieces.run_in(source.Source(path), jobs=jobs).topics == run.topics
         path.write_bytes(path.read_bytes() + b"0 Q0 document-000000000 1 0 tag\n")
         with pytest.raises(InputError) as caught:
-            runs.run_in(source.Source(path), jobs=jobs)
+            pieces.run_in(source.Source(path), jobs=jobs)
     assert (caught.value.code, caught.value.line) == ("duplicate-document", 99_003)
 
 
@@ -376,10 +374,10 @@ def test_only_the_piece_with_a_wrong_line_is_read_line_by_line(write: Write) -> 
 
     with (
         patch.object(source, "PIECE", 2**16),
-        patch.object(runs, "inspect_run", side_effect=inspect),
+        patch.object(pieces, "inspect_run", side_effect=inspect),
         pytest.raises(InputError) as caught,
     ):
-        runs.run_in(source.Source(path))
+        pieces.run_in(source.Source(path))
     assert (caught.value.code, caught.value.line) == ("bad-score", 30_001)
     assert len(seen) == 1
     assert seen[0] < 2**17

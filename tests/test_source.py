@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from riskcli import InputError
 from riskcli.trec import source
 from riskcli.trec.archives import ARCHIVES
+from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import read_qrels
-from riskcli.trec.runs import read_run
-from riskcli.trec.source import load, sha256
+from riskcli.trec.source import Source, load
 from tests.conftest import Write
 
 TEXT = b"".join(b"1 Q0 doc-%d %d %d.5 tag\n" % (i, i, -i) for i in range(200))
@@ -268,7 +268,7 @@ def test_pieces_are_whole_lines(
     assert b"".join(pieces) == TEXT + b"the end"
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
     assert (len(pieces) > 1) == (size < len(TEXT))
-    assert opened.text() == TEXT + b"the end"
+    assert opened.text_again() == TEXT + b"the end"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -283,6 +283,31 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert (caught.value.code, caught.value.message) == ("unreadable", "Is a directory")
 
 
-def test_the_checksum_is_that_of_the_file_on_the_disk(write: Write) -> None:
-    archive = gzip.compress(TEXT)
-    assert sha256(write("run.gz", archive)) == hashlib.sha256(archive).hexdigest()
+@pytest.mark.parametrize("compress", [bytes, *COMPRESSORS.values()], ids=["plain", *COMPRESSORS])
+@pytest.mark.parametrize("size", [1, 100, 10_000, 2**20])
+def test_the_checksum_is_that_of_the_file_on_the_disk(
+    write: Write, monkeypatch: pytest.MonkeyPatch, compress: Compress, size: int
+) -> None:
+    monkeypatch.setattr(source, "PIECE", size)
+    for text in (TEXT, b"\xef\xbb\xbf" + TEXT, b""):
+        content = compress(text)
+        opened = Source(write("run", content), checksum=True)
+        opened.text()
+        assert opened.sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_nobody_asked_for_a_checksum(write: Write) -> None:
+    opened = Source(write("run", TEXT))
+    assert (opened.text(), opened.sha256) == (TEXT, None)
+
+
+def test_a_file_that_changes_before_it_is_read_anew_is_refused(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "PIECE", 100)
+    opened = Source(write("run", TEXT))
+    assert opened.text() == opened.text_again() == TEXT
+    write("run", TEXT + TEXT)
+    with pytest.raises(InputError) as caught:
+        opened.text_again()
+    assert caught.value.code == "changed"

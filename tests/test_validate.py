@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+import hashlib
 import io
 import json
 import os
@@ -203,3 +205,43 @@ def test_every_code_is_documented() -> None:
     text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     for code in CODES.values():
         assert f"| `{code.name}` | {code.severity} | {code.meaning} |" in text
+
+
+def codes_in(source: Path) -> set[str]:
+    """The codes that a module's errors, findings and tallies are made with."""
+    calls = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.Call)]
+    code_at = {"InputError": 1, "Finding": 2, "add_all": 0}
+    found = set()
+    for call in calls:
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        code = call.args[code_at[name]] if name in code_at and call.args else None
+        if isinstance(code, ast.Constant) and isinstance(code.value, str):
+            found.add(code.value)
+    return found
+
+
+def test_every_code_in_the_program_is_declared_and_the_other_way_round() -> None:
+    found = {code for source in (ROOT / "riskcli").rglob("*.py") for code in codes_in(source)}
+    named_otherwise = {"duplicate-run", "duplicate-topic", "repeated-judgement"}
+    assert found | named_otherwise == set(CODES)
+
+
+def test_a_run_without_the_tag_that_should_name_it_is_refused(write: Write) -> None:
+    path = write("one.run", b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1 u\n")
+    found = [row[3] for row in validate([path], checks=Checks(run_names="tag")).result().rows]
+    assert "no-tag" in found
+    assert "no-tag" not in [row[3] for row in validate([path]).result().rows]
+    ran = run_inside("score", path, "-q", write("qrels", QRELS), "--run-names", "tag")
+    assert (ran.code, ran.out) == (2, "")
+    assert "its lines carry different tags" in ran.err
+
+
+@pytest.mark.parametrize("kind", ["run", "scores", "qrels"])
+def test_the_checksum_is_that_of_the_bytes_that_were_checked(write: Write, kind: str) -> None:
+    text = {"run": GOOD, "scores": b"run,1,2\na,0.5,1\n", "qrels": QRELS}[kind]
+    path = write(kind, text)
+    run = write("good", GOOD)
+    found = validate([run], qrels=path) if kind == "qrels" else validate([path])
+    path.unlink()
+    inputs = found.result().envelope()["inputs"]
+    assert {"path": kind, "sha256": hashlib.sha256(text).hexdigest(), "kind": kind} in inputs

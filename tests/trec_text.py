@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from riskcli import Qrels, Run
-from riskcli.trec.runs import parse_run
+from riskcli.trec.runs import quick_table, read_closely
 
 Docs = Mapping[str, float]
 Grades = Mapping[str, int]
@@ -37,6 +37,12 @@ def run_text(topics: Mapping[str, Docs], tag: str = "tag") -> bytes:
         for rank, (docno, score) in enumerate(docs.items(), start=1)
     ]
     return "".join(lines).encode()
+
+
+def parse_run(path: Path, text: bytes) -> Run:
+    """The run in a text, as in a file."""
+    table = quick_table(text)
+    return read_closely(path, text) if table is None else Run.of_table(path, table)
 
 
 def make_run(topics: Mapping[str, Docs], tag: str = "tag") -> Run:

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from riskcli.cli.group import program
-from riskcli.cli.settings import FILES, Setting, load_settings
 from riskcli.core.errors import UsageError, nearest
+from riskcli.core.settings import FILES, Setting, load_settings
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
 _STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")

@@ -17,6 +17,8 @@ class Input:
 
     path: Path
     kind: str
+    sha256: str | None = None
+    """The checksum of the bytes that were read, taken while reading; None where none was."""
 
 
 @dataclass(frozen=True)

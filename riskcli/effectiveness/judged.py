@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.trec.fast.texts import Texts
+from riskcli.trec.fast import Texts, Words, pair_hashes
 
-_TOPIC_MIX = np.uint64(0xC2B2AE3D27D4EB4F)
 _SPARSE = 3
 _FEWEST_BITS, _MOST_BITS = 12, 24
 
@@ -25,7 +24,8 @@ class Judged:
         sizes = [len(grades) for grades in judgements.values()]
         self._topic_of = np.repeat(np.arange(len(sizes)), sizes)
         self._texts = Texts.of_strings(self.docnos)
-        hashes = _hashes(self._texts, self._topic_of)
+        self._topic_words = np.arange(len(sizes), dtype=np.uint64)
+        hashes = self._pair_hashes(self._texts, self._topic_of)
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
         bits = min(max(len(hashes).bit_length() + _SPARSE, _FEWEST_BITS), _MOST_BITS)
@@ -40,7 +40,7 @@ class Judged:
     def find(self, docnos: Texts, topics: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where each document, retrieved for the topic of that place, is in the list; else -1."""
         found = np.full(len(docnos), -1, dtype=np.intp)
-        hashes = _hashes(docnos, topics)
+        hashes = self._pair_hashes(docnos, topics)
         pending = np.flatnonzero(self._may_hold[hashes >> self._shift])
         pending = pending[np.argsort(hashes[pending])]  # then neighbours are searched for in turn
         rank = np.searchsorted(self._hashes, hashes[pending])
@@ -55,6 +55,5 @@ class Judged:
             pending, rank = pending[~same], rank[~same] + 1
         return found
 
-
-def _hashes(docnos: Texts, topics: NDArray[np.intp]) -> NDArray[np.uint64]:
-    return docnos.hashes() ^ (topics.astype(np.uint64) * _TOPIC_MIX)
+    def _pair_hashes(self, docnos: Texts, topics: NDArray[np.intp]) -> Words:
+        return pair_hashes(self._topic_words, topics, docnos)

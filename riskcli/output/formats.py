@@ -60,6 +60,11 @@ def as_json(result: Result) -> str:
     return f'{opened},\n  "rows": {body}\n}}\n'
 
 
+def carries_inputs(form: str) -> bool:
+    """Whether a result in that form names the files that it rests on, with their checksums."""
+    return form in ("json", "parquet")
+
+
 WRITERS: dict[str, Callable[[Result], str]] = {
     "tsv": as_tsv,
     "csv": as_csv,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from riskcli.core.basis import Basis
 from riskcli.core.errors import InputError
 from riskcli.core.version import __version__
-from riskcli.trec.source import sha256
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +43,7 @@ class Result:
             "riskeval": __version__,
             "settings": dict(self.basis.settings),
             "inputs": [
-                {"path": file.path.name, "sha256": sha256(file.path), "kind": file.kind}
+                {"path": file.path.name, "sha256": file.sha256, "kind": file.kind}
                 for file in self.basis.inputs
             ],
             "warnings": [

@@ -9,14 +9,8 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.choices import is_virtual
 from riskcli.core.errors import UsageError, nearest
-
-
-def refuse_virtual_names(runs: Sequence[str]) -> None:
-    """Refuse a run whose name would be taken for a virtual one."""
-    for run in runs:
-        if run.startswith("@"):
-            raise UsageError(f"a run cannot be named {run!r}: '@' marks virtual baselines")
 
 
 def column_mean(scores: Floats) -> Floats:
@@ -73,7 +67,7 @@ def choose_baselines(
 
     Several named runs make one baseline, pooled per topic, or with pool "each" one baseline each.
     """
-    virtual = [name for name in wanted if name.startswith("@")]
+    virtual = [name for name in wanted if is_virtual(name)]
     if virtual:
         return [_virtual(scores, wanted)]
     members = sorted({row for name in wanted for row in matching_runs(runs, name)})

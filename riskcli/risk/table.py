@@ -11,7 +11,7 @@ from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
-from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs, refuse_virtual_names
+from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
 from riskcli.risk.cautions import cautions
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison, population_rule, with_loss
@@ -23,6 +23,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import columns_by_name, measures, statistics
 from riskcli.risk.options import Options, Significance
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.names import refuse_virtual_name
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
     matrix.check_finite()
-    refuse_virtual_names(matrix.runs)
+    for run in matrix.runs:
+        refuse_virtual_name(run)
     named = named_rows(matrix.runs, options.wanted)
     rule = population_rule(options.population, named)
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool)

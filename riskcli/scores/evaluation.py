@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from riskcli.core.basis import Based, Basis, Input
-from riskcli.core.choices import VIRTUAL_BASELINES, TopicRule
+from riskcli.core.choices import TopicRule, is_virtual
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.parallel import Progress, available_cores, in_order
-from riskcli.effectiveness.names import canonical_name, split_names, unanswered_score
-from riskcli.scores.matrix import ScoreMatrix, join
+from riskcli.effectiveness.names import canonical_name, split_names
+from riskcli.scores.matrix import ScoreMatrix, join_all
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.trec.discovery import find_files
 from riskcli.trec.names import name_runs, refuse_virtual_name
@@ -36,15 +36,17 @@ def evaluate(
     baselines: Iterable[str] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
+    checksums: bool = True,
 ) -> Evaluation:
     """Score the runs in files and folders, or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
-    `jobs` files are read at once (None: one a core); the result does not depend on it.
+    `jobs` files are read at once (None: one a core); the result does not depend on it. The inputs
+    carry the SHA-256 of the bytes that were scored, unless `checksums` says that nobody needs them.
     """
     rules = rules or Rules()
     spots = [Path(place) for place in places]
-    reader = Reader(spots, qrels, rules)
+    reader = Reader(spots, qrels, rules, checksums)
     found = find_files(spots, but=reader.qrels_place())
     jobs = jobs or available_cores()
     reader.threads = -(-jobs // len(found.files))
@@ -61,23 +63,16 @@ def evaluate(
         notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts, reader), *notes),
         skipped=skipped,
     )
-    return Evaluation(tuple(matrices), added, basis=basis)
+    return Evaluation(matrices, added, basis=basis)
 
 
-def _joined(parts: Sequence[Part], reader: Reader) -> tuple[list[ScoreMatrix], list[Note]]:
+def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
     """A matrix for each measure, over the topics that the rule and the qrels ask for."""
     rule = reader.rules.topics
     scored = _any_run(parts)
     universe = _universe(reader.qrels, rule) if scored else None
-    matrices = []
-    notes = _qrels_notes(reader) if scored else []
-    for measure, members in _by_measure(parts, reader, scored).items():
-        matrix, join_notes = join(
-            measure, members, universe, rule == "common", unanswered_score(measure)
-        )
-        matrices.append(matrix)
-        notes += [note for note in join_notes if note not in notes]
-    return matrices, notes
+    matrices, notes = join_all(_by_measure(parts, reader, scored), universe, rule)
+    return matrices, [*(_qrels_notes(reader) if scored else []), *notes]
 
 
 def _any_run(parts: Sequence[Part]) -> bool:
@@ -97,7 +92,7 @@ def _with_baseline_files(
     paths = {
         baseline: Path(baseline)
         for baseline in baselines
-        if baseline not in known and baseline not in VIRTUAL_BASELINES and Path(baseline).is_file()
+        if baseline not in known and not is_virtual(baseline) and Path(baseline).is_file()
     }
     if not paths:
         return named, {}, notes
@@ -138,7 +133,7 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
     for part in parts:
         for matrix in part.matrices:
             for run in matrix.runs:
-                refuse_virtual_name(part.path, run)
+                refuse_virtual_name(run, part.path)
                 first = owners.setdefault((matrix.measure, run), part.path)
                 if first is not part.path:
                     raise UsageError(f"two runs are named {run!r}: in {first} and {part.path}")
@@ -227,9 +222,9 @@ def _qrels_notes(reader: Reader) -> list[Note]:
 
 
 def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[Input, ...]:
-    files = [Input(part.path, part.kind) for part in parts]
+    files = [Input(part.path, part.kind, part.sha256) for part in parts]
     if _any_run(parts) and reader.qrels.path is not None:
-        files.append(Input(reader.qrels.path, "qrels"))
+        files.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
     return tuple(files)
 
 

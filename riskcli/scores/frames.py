@@ -13,20 +13,17 @@ import numpy as np
 
 from riskcli.core.basis import Basis
 from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note
-from riskcli.core.order import naturally
 from riskcli.effectiveness.names import (
     DEFAULT_MEASURES,
     canonical_name,
     parse_measures,
-    unanswered_score,
 )
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.matrix import ScoreMatrix, join
+from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all
 from riskcli.scores.reading import Rules
 from riskcli.trec.qrels import Qrels
-from riskcli.trec.runs import Line, Run, run_of, table_of
+from riskcli.trec.runs import Line, Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +62,7 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
         seen.add((topic, docno))
     cells = zip(topics, docnos, scores, strict=True)
     lines = [Line(0, topic, "Q0", docno, "0", score, name) for topic, docno, score in cells]
-    return run_of(Path(name), table_of(lines))
+    return Run.of_lines(Path(name), lines)
 
 
 def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
@@ -119,7 +116,7 @@ def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evalua
     cells: dict[str, dict[tuple[str, str], float]] = {}
     for run, topic, name, value in zip(runs, topics, names, values, strict=True):
         _put(cells.setdefault(name, {}), name, str(run), str(topic), float(value))
-    return _matrices(cells)
+    return _evaluation(cells)
 
 
 def scores_from_ir_measures(
@@ -132,7 +129,7 @@ def scores_from_ir_measures(
             name = canonical_name(str(result.measure))
             scores = cells.setdefault(name, {})
             _put(scores, name, str(run), str(result.query_id), float(result.value))
-    return _matrices(cells)
+    return _evaluation(cells)
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
@@ -154,33 +151,20 @@ def _put(
     scores[run, topic] = value
 
 
-def _matrices(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluation:
+def _evaluation(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluation:
+    """The scores by measure, run and topic, in matrices."""
     if not cells:
         raise UsageError("no scores in hand")
-    matrices = []
-    for measure, scores in cells.items():
-        runs = naturally({run for run, _ in scores})
-        topics = naturally({topic for _, topic in scores})
-        row = {run: place for place, run in enumerate(runs)}
-        column = {topic: place for place, topic in enumerate(topics)}
-        values = np.full((len(runs), len(topics)), np.nan)
-        for (run, topic), value in scores.items():
-            values[row[run], column[topic]] = value
-        matrices.append(ScoreMatrix(measure, tuple(runs), tuple(topics), values))
-    return _joined({matrix.measure: [matrix] for matrix in matrices}, None, Rules())
+    parts = {
+        measure: [from_cells(measure, ((*place, score) for place, score in scores.items()))]
+        for measure, scores in cells.items()
+    }
+    return _joined(parts, None, Rules())
 
 
 def _joined(
     parts: Mapping[str, Sequence[ScoreMatrix]], universe: Sequence[str] | None, rules: Rules
 ) -> Evaluation:
-    matrices, notes = [], list[Note]()
-    for measure, members in parts.items():
-        if not members:
-            raise UsageError("no run to score")
-        matrix, found = join(
-            measure, members, universe, rules.topics == "common", unanswered_score(measure)
-        )
-        matrices.append(matrix)
-        notes += [note for note in found if note not in notes]
+    matrices, notes = join_all(parts, universe, rules.topics)
     settings = {"measures": [matrix.measure for matrix in matrices], **rules.settings()}
-    return Evaluation(tuple(matrices), basis=Basis(settings, notes=tuple(notes)))
+    return Evaluation(matrices, basis=Basis(settings, notes=tuple(notes)))

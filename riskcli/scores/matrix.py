@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.choices import TopicRule
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.order import natural_key, naturally
+from riskcli.effectiveness.names import unanswered_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +73,33 @@ def refuse_repeated(kind: str, names: Sequence[str]) -> None:
         raise UsageError(f"{kind} {repeated!r} occurs twice")
 
 
+def from_cells(measure: str, cells: Iterable[tuple[str, str, float]]) -> ScoreMatrix:
+    """The matrix of single scores (run, topic, score); what is not among them is NaN."""
+    known = list(cells)
+    runs = tuple(dict.fromkeys(run for run, _, _ in known))
+    topics = tuple(naturally({topic for _, topic, _ in known}))
+    row = {run: index for index, run in enumerate(runs)}
+    column = {topic: index for index, topic in enumerate(topics)}
+    values = np.full((len(runs), len(topics)), np.nan)
+    for run, topic, score in known:
+        values[row[run], column[topic]] = score
+    return ScoreMatrix(measure, runs, topics, values)
+
+
+def join_all(
+    parts: Mapping[str, Sequence[ScoreMatrix]], universe: Sequence[str] | None, rule: TopicRule
+) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
+    """`join` for the parts of each measure, with the score that it gives to unanswered topics."""
+    matrices, notes = [], list[Note]()
+    for measure, members in parts.items():
+        matrix, remarks = join(
+            measure, members, universe, rule == "common", unanswered_score(measure)
+        )
+        matrices.append(matrix)
+        notes += [note for note in remarks if note not in notes]
+    return tuple(matrices), notes
+
+
 def join(
     measure: str,
     parts: Sequence[ScoreMatrix],
@@ -84,6 +113,8 @@ def join(
     (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is
     counted in the notes.
     """
+    if not parts:
+        raise UsageError("no run to score")
     runs = [run for part in parts for run in part.runs]
     refuse_repeated("run", runs)
     topics = naturally({topic for part in parts for topic in part.topics})

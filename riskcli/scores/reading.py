@@ -31,8 +31,9 @@ from riskcli.scores.files import INPUT_FORMATS
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_score_file
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.discovery import find_qrels
+from riskcli.trec.pieces import run_in
 from riskcli.trec.qrels import Qrels, read_qrels
-from riskcli.trec.runs import Run, run_in
+from riskcli.trec.runs import Run
 from riskcli.trec.source import MAX_BYTES, Source
 
 
@@ -83,6 +84,8 @@ class Part:
     """False for a run, or the scores of one, that its tag or its file must name."""
     taken_as: str | None = None
     """The measure asked for, where a file of scores does not name its own."""
+    sha256: str | None = None
+    """The checksum of the file that was read, where one was asked for."""
 
     @property
     def tag(self) -> str | None:
@@ -93,10 +96,13 @@ class Part:
 class Reader:
     """Reads files, several at once if need be; finds the qrels only when a first run comes."""
 
-    def __init__(self, places: Sequence[Path], qrels: Path | str | None, rules: Rules) -> None:
+    def __init__(
+        self, places: Sequence[Path], qrels: Path | str | None, rules: Rules, checksums: bool
+    ) -> None:
         self._places = places
         self._given_qrels = qrels
         self._lock = Lock()
+        self._checksums = checksums
         self.rules = rules
         self.threads = 1
         """How many threads work on one file."""
@@ -109,16 +115,25 @@ class Reader:
 
     def qrels_place(self) -> Path | None:
         """Where the judgements lie, if that can be told: in a folder of runs they are no run."""
+        found = self._qrels_found
+        return None if isinstance(found, RiskevalError) else found[0]
+
+    @cached_property
+    def _qrels_found(self) -> tuple[Path, str] | RiskevalError:
+        """Where the judgements lie and how that was found; it is an error only if a run comes."""
         try:
-            return find_qrels(self._given_qrels, self._places)[0]
-        except RiskevalError:
-            return None  # an error only if a run asks for them, and then with its full text
+            return find_qrels(self._given_qrels, self._places)
+        except RiskevalError as error:
+            return error
 
     @cached_property
     def qrels(self) -> Qrels:
         """The judgements."""
-        path, self.found_qrels = find_qrels(self._given_qrels, self._places)
-        return read_qrels(path)
+        found = self._qrels_found
+        if isinstance(found, RiskevalError):
+            raise found
+        path, self.found_qrels = found
+        return read_qrels(path, self._checksums)
 
     @cached_property
     def _scorer(self) -> Scorer:
@@ -152,14 +167,21 @@ class Reader:
 
     def read(self, path: Path) -> Part:
         """The scores in, or of, one file."""
-        source = Source(path, self.rules.max_bytes)
+        source = Source(path, self.rules.max_bytes, self._checksums)
         kind = kind_of(path, source.start, self.rules.input_format)
         if kind is not None:
             found = read_score_file(path, source.text(), kind, self._label)
             tags = (found.tag,) if found.tag else ()
             label = self._label if found.labelled and self.rules.measures else None
-            matrices = tuple(found.matrices)
-            return Part(path, "scores", tags, matrices, named=not found.unnamed, taken_as=label)
+            return Part(
+                path,
+                "scores",
+                tags,
+                tuple(found.matrices),
+                named=not found.unnamed,
+                taken_as=label,
+                sha256=source.sha256,
+            )
         run = run_in(source, self._contenders, self.threads)
         with self._lock:
             scorer = self._scorer
@@ -169,4 +191,4 @@ class Reader:
             for measure, values in scores.items()
         ]
         unknown = len(run.topics) - len(topics)
-        return Part(path, "run", run.tags, tuple(rows), unknown, named=False)
+        return Part(path, "run", run.tags, tuple(rows), unknown, named=False, sha256=source.sha256)

@@ -17,7 +17,7 @@ import lzma
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -29,6 +29,12 @@ _XZ_MEMORY = 2**30
 
 class DamagedError(Exception):
     """The data are cut off, spoilt, or followed by something that is no part of them."""
+
+
+class Readable(Protocol):
+    """A file as it lies on the disk."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 class _Decoder(Protocol):
@@ -77,7 +83,7 @@ class Archive:
     goes_on: bool = True
     """Whether another stream may follow such zero bytes."""
 
-    def open(self, raw: IO[bytes]) -> io.BufferedReader:
+    def open(self, raw: Readable) -> io.BufferedReader:
         """The text of all streams in `raw`; reading raises `DamagedError` where one is spoilt."""
         return io.BufferedReader(_Streams(raw, self), _READ_AT_ONCE)
 
@@ -102,7 +108,7 @@ def archive_of(start: bytes) -> Archive | None:
 class _Streams(io.RawIOBase):
     """The text of one stream after the other."""
 
-    def __init__(self, raw: IO[bytes], archive: Archive) -> None:
+    def __init__(self, raw: Readable, archive: Archive) -> None:
         self._raw = raw
         self._archive = archive
         self._decoder = archive.decoder()

@@ -1,4 +1,4 @@
-"""The stable codes of all that can be wrong with a file: which are refused, and what they mean."""
+"""The stable codes of all errors and remarks about files: which are refused, what they mean."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ _ERRORS = {
     "conflicting-judgement": "a document judged twice, with different grades (qrels)",
     "no-topic-known": "a run that answers none of the qrels' topics",
     "shared-name": "two runs of one name",
+    "no-tag": "a run whose lines carry different tags, where --run-names tag asks for one",
     "virtual-name": "a run named like a virtual baseline (@mean)",
     "ambiguous-format": "a score file that fits two formats",
     "wrong-format": "a file that is not of the --input-format given",
@@ -44,6 +45,18 @@ _ERRORS = {
     "bad-json": "not the JSON that was expected (score files)",
     "bad-parquet": "not the Parquet that was expected (score files)",
 }
+ERRORS_OF_COMMANDS = {
+    "changed": "a file that was changed while it was read",
+    "empty-folder": "a folder without a run file",
+    "bad-settings": "a settings file that is not what it should be",
+    "cannot-write": "an output that cannot be written",
+    "not-one-run": "a gate's baseline file that holds more than one run, or none",
+    "other-settings": "a gate's baseline made with other settings than the candidates",
+    "other-measure": "a gate's baseline without scores by the candidates' measure",
+    "other-topics": "a gate's baseline with other topics than the candidates",
+    "same-name": "a gate's baseline named as one of the candidates",
+}
+"""What stops a command; it is nothing that `validate` could find in a file."""
 _WARNINGS = {
     "rank-order": "a document with a higher score than one of a better rank",
     "duplicate-rank": "a rank that the topic has already",
@@ -60,6 +73,9 @@ _WARNINGS = {
 }
 
 CODES: dict[str, Code] = {
-    **{name: Code(name, "error", meaning) for name, meaning in _ERRORS.items()},
+    **{
+        name: Code(name, "error", meaning)
+        for name, meaning in (_ERRORS | ERRORS_OF_COMMANDS).items()
+    },
     **{name: Code(name, "warning", meaning) for name, meaning in _WARNINGS.items()},
 }

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from riskcli.cli.settings import load_settings
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, listed
 from riskcli.core.order import natural_key
+from riskcli.core.settings import load_settings
 
 IGNORED_SUFFIXES = frozenset(
     f".{ending}"

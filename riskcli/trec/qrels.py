@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
 from riskcli.core.notes import Note, counted
 from riskcli.core.order import naturally
-from riskcli.trec.fast import fields
+from riskcli.trec import fast
+from riskcli.trec.fast import REPEATED, TEXT
 from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
-from riskcli.trec.source import load
+from riskcli.trec.source import Source
 
 LAYOUT = {
-    "topic": fields.REPEATED,
-    "iteration": fields.REPEATED,
-    "docno": fields.TEXT,
-    "grade": fields.REPEATED,
+    "topic": REPEATED,
+    "iteration": REPEATED,
+    "docno": TEXT,
+    "grade": REPEATED,
 }
 _WANTED = ("topic", "docno", "grade")
 _PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
@@ -35,6 +33,8 @@ class Qrels:
     judgements: dict[str, dict[str, int]]
     path: Path | None = None
     notes: tuple[Note, ...] = ()
+    sha256: str | None = None
+    """The checksum of the file that was read."""
 
     @cached_property
     def topics(self) -> list[str]:
@@ -52,15 +52,16 @@ class Qrels:
         return max(0, *(max(grades.values()) for grades in self.judgements.values()), 0)
 
 
-def read_qrels(path: Path | str) -> Qrels:
+def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
-    path = Path(path)
-    return parse_qrels(path, load(path))
+    source = Source(Path(path), checksum=checksum)
+    qrels = parse_qrels(source.path, source.text())
+    return replace(qrels, sha256=source.sha256)
 
 
 def parse_qrels(path: Path, text: bytes) -> Qrels:
     """The judgements in a file's text; `path` is what errors call it."""
-    return quick_qrels(path, text) or _read_closely(path, text)
+    return quick_qrels(path, text) or read_closely(path, text)
 
 
 def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, int]]:
@@ -101,26 +102,21 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
 
 def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
-    table = fields.columns(text, LAYOUT, _WANTED)
+    table = fast.read(text, LAYOUT, _WANTED)
     if table is None:
         return None
-    topics, docnos, spelled = (fields.one_chunk(table[name]) for name in _WANTED)
-    grades = [g for text in spelled.dictionary.to_pylist() if (g := _grade(text)) is not None]
-    if len(grades) < len(spelled.dictionary):
+    topics, topic_codes = table.coded("topic")
+    spelled, grade_codes = table.coded("grade")
+    grades = [grade for text in spelled if (grade := _grade(text)) is not None]
+    if len(grades) < len(spelled):
         return None
-    judgements: dict[str, dict[str, int]] = {t: {} for t in topics.dictionary.to_pylist()}
+    judgements: dict[str, dict[str, int]] = {topic: {} for topic in topics}
     by_code = list(judgements.values())
-    lines = zip(_codes(topics), docnos.to_pylist(), _codes(spelled), strict=True)
-    for topic, docno, grade in lines:
+    docnos = table.texts("docno").as_strings()
+    for topic, docno, grade in zip(topic_codes.tolist(), docnos, grade_codes.tolist(), strict=True):
         by_code[topic][docno] = grades[grade]
-    clean = sum(map(len, by_code)) == table.num_rows
+    clean = sum(map(len, by_code)) == len(table)
     return Qrels(judgements, path) if clean else None
-
-
-def _codes(column: pa.Array) -> list[int]:
-    """Where in its dictionary each text of a column stands."""
-    places: list[int] = fields.numbers(column.indices, np.int32).tolist()
-    return places
 
 
 def _grade(text: str) -> int | None:
@@ -129,7 +125,8 @@ def _grade(text: str) -> int | None:
     return grade if grade is not None and abs(grade) <= _MAX_GRADE else None
 
 
-def _read_closely(path: Path, text: bytes) -> Qrels:
+def read_closely(path: Path, text: bytes) -> Qrels:
+    """Read line by line: slower, but the first wrong line, if there is one, is an `InputError`."""
     judgements: dict[str, dict[str, int]] = {}
     lines = 0
     for item in inspect_qrels(path, text):

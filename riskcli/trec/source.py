@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from riskcli.core.errors import InputError
-from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, archive_of
+from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, Readable, archive_of
 
 MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""
@@ -26,16 +27,26 @@ _FOREIGN = {
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+class _Digest(Protocol):
+    """What computes a checksum."""
+
+    def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
+
+
 class Source:
     """A plain, gzip, bzip2 or xz file, whole or in pieces of whole lines; its name says nothing."""
 
-    def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, path: Path, max_bytes: int = MAX_BYTES, checksum: bool = False) -> None:
         """Read the first piece; an `InputError` says why that cannot be done."""
         self.path = path
+        self.sha256: str | None = None
+        """The checksum of the file's bytes, once all of it was read, if it was asked for."""
         self._max_bytes = max_bytes
         self._only_once = None if path.is_file() else read_raw(path)
+        self._state: tuple[int, ...] | None = None
         self._is_whole = False
-        self._rest = self._read()
+        self._rest = self._read(hashlib.sha256() if checksum else None)
         self.start = next(self._rest, b"")
 
     def pieces(self) -> Iterator[bytes]:
@@ -43,26 +54,44 @@ class Source:
         yield self.start
         yield from self._rest
 
-    def pieces_again(self) -> Iterator[bytes]:
-        """The same pieces, read anew."""
-        return iter([self.start]) if self._is_whole else self._read()
-
     def text(self) -> bytes:
-        """All of the text."""
+        """All of the text, in place of `pieces`."""
+        return b"".join(self.pieces())
+
+    def pieces_again(self) -> Iterator[bytes]:
+        """The same pieces, read anew; an `InputError` where the file is no longer the same."""
+        return iter([self.start]) if self._is_whole else self._read(None)
+
+    def text_again(self) -> bytes:
+        """All of the text, read anew."""
         return b"".join(self.pieces_again())
 
-    def _read(self) -> Iterator[bytes]:
+    def _read(self, digest: _Digest | None) -> Iterator[bytes]:
         with _reported(self.path), self._open() as raw:
             archive = archive_of(raw.read(LONGEST_MAGIC))
             raw.seek(0)
-            pieces = self._plain(raw) if archive is None else self._expanded(raw, archive)
+            if archive is None:
+                pieces = self._plain(raw, digest)
+            else:
+                pieces = self._expanded(raw if digest is None else _Hashed(raw, digest), archive)
             yield _text_of(self.path, next(pieces, b""))
             yield from pieces
+            if digest is not None:
+                self.sha256 = digest.hexdigest()
 
     def _open(self) -> IO[bytes]:
-        return self.path.open("rb") if self._only_once is None else io.BytesIO(self._only_once)
+        if self._only_once is not None:
+            return io.BytesIO(self._only_once)
+        raw = self.path.open("rb")
+        about = os.fstat(raw.fileno())
+        state = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
+        if self._state not in (None, state):
+            raw.close()
+            raise InputError(self.path, "changed", "the file was changed while it was read")
+        self._state = state
+        return raw
 
-    def _plain(self, raw: IO[bytes]) -> Iterator[bytes]:
+    def _plain(self, raw: IO[bytes], digest: _Digest | None) -> Iterator[bytes]:
         size = raw.seek(0, io.SEEK_END)
         start = 0
         while start < size:
@@ -71,10 +100,13 @@ class Source:
             end = min(raw.tell(), size)
             raw.seek(start)
             self._is_whole = end - start == size
-            yield raw.read(end - start)
+            piece = raw.read(end - start)
+            if digest is not None:
+                digest.update(piece)
+            yield piece
             start = end
 
-    def _expanded(self, raw: IO[bytes], archive: Archive) -> Iterator[bytes]:
+    def _expanded(self, raw: Readable, archive: Archive) -> Iterator[bytes]:
         total, ended = 0, False
         with archive.open(raw) as stream:
             while not ended:
@@ -98,6 +130,18 @@ class Source:
             raise InputError(self.path, "damaged-archive", message) from error
 
 
+class _Hashed:
+    """A file whose bytes enter a checksum as they are read."""
+
+    def __init__(self, raw: IO[bytes], digest: _Digest) -> None:
+        self._raw, self._digest = raw, digest
+
+    def read(self, size: int) -> bytes:
+        data = self._raw.read(size)
+        self._digest.update(data)
+        return data
+
+
 def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     """All of a file's text."""
     return Source(path, max_bytes).text()
@@ -107,14 +151,6 @@ def read_raw(path: Path) -> bytes:
     """The file's bytes as they lie on the disk."""
     with _reported(path):
         return path.read_bytes()
-
-
-def sha256(path: Path) -> str | None:
-    """The checksum of the file as it lies on the disk; None for a pipe, which is read only once."""
-    if not path.is_file():
-        return None
-    with _reported(path), path.open("rb") as raw:
-        return hashlib.file_digest(raw, "sha256").hexdigest()
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def agree(
     from riskcli.analyses.agree.analysis import ranking_agreement
 
     agreement = ranking_agreement(
-        inputs.evaluate(against.wanted),
+        inputs.evaluate(against.wanted, form=form),
         of=of,
         persistence=persistence,
         depth=depth,

@@ -50,5 +50,5 @@ def bias(
 
     if len(alpha) != 1:
         raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
-    bias = baseline_bias(inputs.evaluate(), alpha=alpha[0], components=components)
+    bias = baseline_bias(inputs.evaluate(form=form), alpha=alpha[0], components=components)
     return conclude(bias.only(part), form, inputs, output)

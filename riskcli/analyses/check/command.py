@@ -127,13 +127,19 @@ def check(
     from riskcli.analyses.check.grammar import parse_rule
     from riskcli.analyses.check.publish import publish
     from riskcli.analyses.check.sources import with_baseline
+    from riskcli.output.formats import carries_inputs
     from riskcli.risk.options import Significance
 
     form = output.chosen_format(FORMATS)
     parsed = [parse_rule(rule) for rule in rules]
     plan = Significance(gamma=gamma, correction=correction)
     evaluation, name = with_baseline(
-        inputs.runs, baseline, qrels=inputs.qrels, rules=inputs.rules(), jobs=inputs.jobs
+        inputs.runs,
+        baseline,
+        qrels=inputs.qrels,
+        rules=inputs.rules(),
+        jobs=inputs.jobs,
+        checksums=any(map(carries_inputs, [form, *(asked for asked, _ in reports)])),
     )
     gate = judge(
         evaluation, name, policy=policy, rules=parsed,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from riskcli.core.basis import Input
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
-from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.scores.reading import Rules
-from riskcli.trec.source import load
+from riskcli.trec.source import Source
 
 _COMPARED = ("topics", "max_grade", "score_precision")
 
@@ -27,19 +26,22 @@ def with_baseline(
     qrels: Path | None,
     rules: Rules,
     jobs: int | None = None,
+    checksums: bool = True,
 ) -> tuple[Evaluation, str]:
     """The scores of candidates and baseline in the same matrices, and the baseline's name."""
     path = Path(baseline)
-    text = load(path, rules.max_bytes) if path.is_file() else b""
-    kind = kind_of(path, text, rules.input_format) if text else None
-    if kind is None:
-        found = evaluate(places, qrels=qrels, rules=rules, baselines=[baseline], jobs=jobs)
-        return found, found.added.get(baseline, baseline)
-    candidates = evaluate(places, qrels=qrels, rules=rules, jobs=jobs)
+    source = Source(path, rules.max_bytes, checksums) if path.is_file() else None
+    kind = kind_of(path, source.start, rules.input_format) if source and source.start else None
+    evaluated = partial(evaluate, places, qrels=qrels, rules=rules, jobs=jobs, checksums=checksums)
+    if source is None or kind is None:
+        both = evaluated(baselines=[baseline])
+        return both, both.added.get(baseline, baseline)
+    candidates = evaluated()
+    text = source.text()
     kept = _kept_scores(path, text, kind, rules, candidates)
     name = kept[0].runs[0]
     matrices = tuple(
-        _joined(path, matrix, _of_measure(path, matrix.measure, kept))
+        _with_kept(path, matrix, _of_measure(path, matrix.measure, kept))
         for matrix in candidates.matrices
     )
     return (
@@ -48,7 +50,7 @@ def with_baseline(
             matrices=matrices,
             basis=replace(
                 candidates.basis,
-                inputs=(*candidates.inputs, Input(path, "baseline scores")),
+                inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
                 notes=(*candidates.notes, *_unknown_settings(path, text, kind)),
             ),
         ),
@@ -84,7 +86,7 @@ def _of_measure(path: Path, measure: str, kept: Sequence[ScoreMatrix]) -> ScoreM
     raise InputError(path, "other-measure", f"holds scores by {held}, the candidates by {measure}")
 
 
-def _joined(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> ScoreMatrix:
+def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> ScoreMatrix:
     """Both in one matrix; their topics must be the same."""
     if baseline.runs[0] in candidates.runs:
         message = f"the run is named {baseline.runs[0]!r}, as one of the candidates"
@@ -94,13 +96,9 @@ def _joined(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> Score
         if topics:
             message = f"its topics are others: it {what} {listed(sorted(topics))}"
             raise InputError(path, "other-topics", message)
-    order = [baseline.topics.index(topic) for topic in candidates.topics]
-    values = np.vstack([baseline.values[:, order], candidates.values])
-    matrix = ScoreMatrix(
-        candidates.measure, (*baseline.runs, *candidates.runs), candidates.topics, values
-    )
-    matrix.check_finite()
-    return matrix
+    baseline.check_finite()
+    parts = [baseline, candidates]
+    return join(candidates.measure, parts, candidates.topics)[0]
 
 
 def _unknown_settings(path: Path, text: bytes, kind: str) -> list[Note]:

@@ -38,6 +38,10 @@ def explain(
     from riskcli.analyses.explain.analysis import explain_run
 
     explanation = explain_run(
-        inputs.evaluate(comparing.wanted), run=run, of=of, worst=worst, options=comparing.options()
+        inputs.evaluate(comparing.wanted, form=form),
+        run=run,
+        of=of,
+        worst=worst,
+        options=comparing.options(),
     )
     return conclude(explanation, form, inputs, output)

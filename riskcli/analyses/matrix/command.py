@@ -21,10 +21,10 @@ def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     other command.
     """
     from riskcli.analyses.matrix.formats import write_matrices
-    from riskcli.output.emit import emit_rows, format_for
+    from riskcli.output.emit import emit_rows
 
-    evaluation = inputs.evaluate()
-    form = format_for(output.format, output.output, FORMATS)
+    form = output.chosen_format(FORMATS)
+    evaluation = inputs.evaluate(form=form)
     tell(evaluation.notes, inputs.quiet)
     emit_rows(write_matrices(evaluation, form, long, output.csv_safe), output.output)
     return inputs.exit_code(evaluation.skipped)

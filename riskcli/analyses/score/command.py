@@ -43,7 +43,7 @@ def score(
     """
     form = output.chosen_format(RESULT_FORMATS)
     with importing(_computing):
-        evaluation = inputs.evaluate(comparing.wanted)
+        evaluation = inputs.evaluate(comparing.wanted, form=form)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.score.analysis import risk_table
 

@@ -54,7 +54,7 @@ def significance(
     from riskcli.analyses.significance.analysis import compare_pairs
 
     tables = compare_pairs(
-        inputs.evaluate(comparing.wanted),
+        inputs.evaluate(comparing.wanted, form=form),
         of=of,
         between=between,
         options=comparing.options(),

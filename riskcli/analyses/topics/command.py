@@ -57,7 +57,10 @@ def topics(
     from riskcli.analyses.topics.analysis import topic_table
 
     table = topic_table(
-        inputs.evaluate(against.wanted), runs=names, order=order, options=against.options()
+        inputs.evaluate(against.wanted, form=form),
+        runs=names,
+        order=order,
+        options=against.options(),
     )
     table = table.only_flagged() if only_flagged else table
     return conclude(table.top(top) if top else table, form, inputs, output)

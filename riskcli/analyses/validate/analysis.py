@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -20,9 +20,9 @@ from riskcli.trec import runs
 from riskcli.trec.codes import Severity
 from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import Finding, count_lines, text_lines
-from riskcli.trec.names import file_name, inspect_names
+from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
-from riskcli.trec.source import MAX_BYTES, load
+from riskcli.trec.source import MAX_BYTES, Source
 from riskcli.trec.tally import Tally
 
 COLUMNS = ("path", "line", "severity", "code", "message", "more")
@@ -60,6 +60,8 @@ class FileReport:
     """A run's tags, or the runs of a score file."""
     named: bool = False
     """False for a run, or the scores of one, that its tag or its file must name."""
+    sha256: str | None = None
+    """The checksum of the file that was read, where one was asked for."""
 
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity."""
@@ -103,40 +105,43 @@ def validate(
     checks: Checks | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    checksums: bool = True,
 ) -> Validation:
     """Read every file to its end and report all that is wrong with it.
 
-    With `qrels` that file is checked too, and topics are compared with it.
+    With `qrels` that file is checked too, and topics are compared with it. The inputs carry the
+    SHA-256 of the bytes that were checked, unless `checksums` says that nobody needs them.
     """
     checks = checks or Checks()
     judgements = None if qrels is None else find_qrels(qrels, [])[0]
     found = find_files([Path(place) for place in places], but=judgements)
-    checker = _Checker(checks)
+    checker = _Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
     count = jobs or available_cores()
     reports += in_order(checker.check, found.files, count, progress)
     _note_names(reports, checks.run_names)
-    inputs = tuple(Input(r.path, r.kind) for r in reports if r.kind != "unread")
+    inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
 
 
 class _Checker:
     """Checks files, several at once if need be."""
 
-    def __init__(self, checks: Checks) -> None:
+    def __init__(self, checks: Checks, checksums: bool) -> None:
         self._checks = checks
+        self._checksums = checksums
         self._qrels: Qrels | None = None
 
     def check_qrels(self, path: Path) -> FileReport:
         """What is wrong with the judgements; good ones are kept for the runs."""
         tally = Tally(path, self._checks.max_findings)
-        text = self._load(tally)
+        text, sha256 = self._read(tally)
         if text is None:
             return FileReport(path, "unread", tally)
         self._qrels = quick_qrels(path, text)
         if self._qrels is None:
             self._look_closely_at_qrels(tally, text)
-        return FileReport(path, "qrels", tally)
+        return FileReport(path, "qrels", tally, sha256=sha256)
 
     def _look_closely_at_qrels(self, tally: Tally, text: bytes) -> None:
         for item in inspect_qrels(tally.path, text):
@@ -150,7 +155,7 @@ class _Checker:
     def check(self, path: Path) -> FileReport:
         """What is wrong with a run or a score file."""
         tally = Tally(path, self._checks.max_findings)
-        text = self._load(tally)
+        text, sha256 = self._read(tally)
         if text is None:
             return FileReport(path, "unread", tally)
         try:
@@ -159,8 +164,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
         if kind is None:
-            return FileReport(path, "run", tally, self._check_run(tally, text))
-        return self._check_scores(tally, text, kind)
+            return FileReport(path, "run", tally, self._check_run(tally, text), sha256=sha256)
+        return replace(self._check_scores(tally, text, kind), sha256=sha256)
 
     def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
         names: dict[str, None] = {}
@@ -174,18 +179,20 @@ class _Checker:
         found = tuple(names) if named else (tag,) if tag else ()
         return FileReport(tally.path, "scores", tally, found, named)
 
-    def _load(self, tally: Tally) -> bytes | None:
+    def _read(self, tally: Tally) -> tuple[bytes | None, str | None]:
+        """The file's text, None where it cannot be read, and its checksum."""
         try:
-            return load(tally.path, self._checks.max_bytes)
+            source = Source(tally.path, self._checks.max_bytes, self._checksums)
+            return source.text(), source.sha256
         except InputError as error:
             tally.add(Finding.of(error))
-            return None
+            return None, None
 
     def _check_run(self, tally: Tally, text: bytes) -> tuple[str, ...]:
         """Note all that is wrong, and the tags that a run's lines carry."""
-        table = runs.quick_table(text, tuple(runs.LAYOUT))
+        table = runs.quick_table(text)
         if table is not None:
-            columns = columns_of(tally, table, _numbering(text, table.num_rows))
+            columns = columns_of(tally, table, _numbering(text, len(table)))
         else:
             lines = list(_good_lines(tally, text))
             if not lines:
@@ -224,12 +231,8 @@ def _note_names(reports: Sequence[FileReport], rule: str) -> None:
     waiting = [report for report in reports if report.kind != "qrels" and not report.named]
     runs = [report for report in waiting if report.kind != "unread"]
     tags = [report.names[0] if len(report.names) == 1 else None for report in runs]
-    by_tag = rule == "tag" or (rule == "auto" and None not in tags and len(set(tags)) == len(tags))
-    names = [
-        (tag or "") if by_tag else file_name(report.path)
-        for report, tag in zip(runs, tags, strict=True)
-    ]
     paths = [report.path for report in runs]
+    _, names = names_by_rule(list(zip(paths, tags, strict=True)), rule)
     for report in reports:
         if report.named:
             names += report.names

@@ -43,13 +43,19 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
     from riskcli.cli.progress import on_terminal
     from riskcli.cli.rendering import write
     from riskcli.output.emit import emit
+    from riskcli.output.formats import carries_inputs
 
     checks = Checks(
         max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format
     )
     with on_terminal(files.quiet) as progress:
         found = check(
-            files.runs, qrels=files.qrels, checks=checks, jobs=files.jobs, progress=progress
+            files.runs,
+            qrels=files.qrels,
+            checks=checks,
+            jobs=files.jobs,
+            progress=progress,
+            checksums=carries_inputs(form),
         )
     tell(found.notes, files.quiet)
     if form == "github":

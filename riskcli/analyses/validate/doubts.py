@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from riskcli.scores.matrix import answers_nothing
-from riskcli.trec.fast import fields
-from riskcli.trec.fast.texts import Texts
+from riskcli.trec.fast import Table, Texts
 from riskcli.trec.findings import whole_number
 from riskcli.trec.names import file_name
-from riskcli.trec.runs import Run, run_of
+from riskcli.trec.runs import Run
 from riskcli.trec.tally import Described, Tally
 
 Places = NDArray[np.intp]
@@ -32,14 +30,9 @@ class Columns:
     """A run with the columns that are not used for scoring, and where its lines stand."""
 
     run: Run
-    table: pa.Table
+    table: Table
     line: Callable[[int], int]
     """The number in the file of the line at that place of the table."""
-
-    def coded(self, name: str) -> tuple[list[str], NDArray[np.int32]]:
-        """The distinct texts of a column, and which one each line holds."""
-        column = fields.one_chunk(self.table[name])
-        return column.dictionary.to_pylist(), fields.numbers(column.indices, np.int32)
 
     def topic(self, place: int) -> str:
         """The topic of a line."""
@@ -51,9 +44,9 @@ class Columns:
         return self.run.docnos.take(np.array([place])).as_strings()[0]
 
 
-def columns_of(tally: Tally, table: pa.Table, line: Callable[[int], int]) -> Columns:
+def columns_of(tally: Tally, table: Table, line: Callable[[int], int]) -> Columns:
     """The columns of a run's table."""
-    return Columns(run_of(tally.path, table), table, line)
+    return Columns(Run.of_table(tally.path, table), table, line)
 
 
 def note_doubts(tally: Tally, columns: Columns, max_docs: int) -> None:
@@ -70,12 +63,11 @@ def note_doubts(tally: Tally, columns: Columns, max_docs: int) -> None:
 
 
 def _note_ranks(tally: Tally, columns: Columns) -> None:
-    spelled = fields.one_chunk(columns.table["rank"])
-    ranks = _plain_ranks(spelled)
+    ranks = columns.table.whole_numbers("rank")
     if ranks is not None:
         taken = np.arange(len(ranks))
     else:
-        texts = spelled.to_pylist()
+        texts = columns.table.texts("rank").as_strings()
         numbers = [whole_number(text) for text in texts]
         tally.add_all(
             "bad-rank",
@@ -89,17 +81,6 @@ def _note_ranks(tally: Tally, columns: Columns) -> None:
         taken = np.flatnonzero([rank is not None for rank in numbers])
     if len(taken) < len(ranks) or not _in_order(columns.run, ranks):
         _note_rank_order(tally, columns, ranks, taken)
-
-
-def _plain_ranks(spelled: Any) -> NDArray[np.int64] | None:
-    """The ranks where all are digits alone; None asks for a look at each."""
-    text = spelled.buffers()[2].to_pybytes()
-    if not text.isdigit():  # Arrow would take 0x10 for a number
-        return None
-    try:
-        return fields.numbers(spelled.cast(fields.WHOLE), np.int64)
-    except pa.ArrowInvalid:
-        return None
 
 
 def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
@@ -209,7 +190,7 @@ def _note_long_topics(tally: Tally, columns: Columns, max_docs: int) -> None:
 
 
 def _note_tags(tally: Tally, columns: Columns) -> None:
-    tags, codes = columns.coded("tag")
+    tags, codes = columns.table.coded("tag")
     expected = file_name(tally.path)
     if len(tags) == 1:
         if tags[0] != expected:
@@ -229,7 +210,7 @@ def _note_tags(tally: Tally, columns: Columns) -> None:
 
 
 def _note_second_column(tally: Tally, columns: Columns) -> None:
-    texts, codes = columns.coded("q0")
+    texts, codes = columns.table.coded("q0")
     if texts == ["Q0"]:
         return
     other = np.array([text != "Q0" for text in texts])

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.order import naturally
 from riskcli.effectiveness.names import canonical_name
-from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.matrix import ScoreMatrix, from_cells
 from riskcli.trec.findings import Finding, number
 
 UNNAMED_RUN = ""
@@ -90,15 +89,11 @@ def _matrix_of(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
     if len(topics) > 1 and all(row.topics is topics for row in rows):
         values = np.array([row.values for row in rows], dtype=np.float64)
         return ScoreMatrix(measure, tuple(row.run for row in rows), tuple(topics), values)
-    return _from_cells(measure, rows)
-
-
-def _from_cells(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
-    runs = {run: place for place, run in enumerate(dict.fromkeys(row.run for row in rows))}
-    names = naturally({topic for row in rows for topic in row.topics})
-    topics = {topic: place for place, topic in enumerate(names)}
-    values = np.full((len(runs), len(topics)), np.nan)
-    for row in rows:
-        for topic, score in zip(row.topics, row.values, strict=True):
-            values[runs[row.run], topics[topic]] = score
-    return ScoreMatrix(measure, tuple(runs), tuple(topics), values)
+    return from_cells(
+        measure,
+        (
+            (row.run, topic, score)
+            for row in rows
+            for topic, score in zip(row.topics, row.values, strict=True)
+        ),
+    )

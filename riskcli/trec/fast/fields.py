@@ -1,12 +1,12 @@
-"""Lines of fields parted by white space, at the speed of the machine.
+"""Lines of fields separated by white space, as a table of columns.
 
-`columns` answers only for text that it can vouch for: every line holds the expected number of
-fields and every number is one. Otherwise it answers None, and the caller looks closely, line by
-line, at what is wrong. A line means here what `bytes.split()` makes of it.
+A line means here what `bytes.split()` makes of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from riskcli.trec.fast import repeated
+from riskcli.trec.fast.texts import Texts
 
 TEXT = pa.large_string()
 REPEATED = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
-WHOLE = pa.int64()
+_WHOLE = pa.int64()
 
+Layout = Mapping[str, Any]
+"""The fields of a line in their order: TEXT, REPEATED (few distinct texts) or NUMBER."""
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 _SPACE, _NEWLINE, _FIRST_NOT_ASCII = 0x20, 0x0A, 0x80
@@ -36,8 +39,71 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """Arrow would drop one at the start of a text; here it belongs to the first field."""
 
 
-def columns(text: bytes, layout: dict[str, Any], wanted: tuple[str, ...]) -> pa.Table | None:
-    """The wanted columns of a text with one field for each name of the layout, or None."""
+@dataclass(frozen=True)
+class Table:
+    """Columns of fields; a row is a line that is not blank."""
+
+    columns: pa.Table
+
+    @classmethod
+    def of_lists(cls, layout: Layout, columns: Mapping[str, Sequence[Any]]) -> Table:
+        """The table that `read` makes, from values that were read in another way."""
+        arrays = {}
+        for name, values in columns.items():
+            if layout[name] == NUMBER:
+                arrays[name] = pa.array(values, NUMBER)
+            else:
+                texts = pa.array(values, TEXT)
+                arrays[name] = texts if layout[name] == TEXT else texts.dictionary_encode()
+        return cls(pa.table(arrays))
+
+    def __len__(self) -> int:
+        rows: int = self.columns.num_rows
+        return rows
+
+    def coded(self, name: str) -> tuple[list[str], NDArray[np.int32]]:
+        """The distinct texts of a REPEATED column, and which one each row holds."""
+        column = self._array(name)
+        return column.dictionary.to_pylist(), _values(column.indices, np.int32)
+
+    def texts(self, name: str) -> Texts:
+        """A TEXT column."""
+        return Texts.of_column(self._array(name))
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A NUMBER column."""
+        return _values(self._array(name), np.float64)
+
+    def whole_numbers(self, name: str) -> NDArray[np.int64] | None:
+        """A TEXT column as numbers, where each text is spelled in digits alone; else None."""
+        column = self._array(name)
+        if not column.buffers()[2].to_pybytes().isdigit():  # Arrow would take 0x10 for a number
+            return None
+        try:
+            return _values(column.cast(_WHOLE), np.int64)
+        except pa.ArrowInvalid:
+            return None
+
+    def _array(self, name: str) -> pa.Array:
+        """A column as one array, with one dictionary where its texts are repeated ones."""
+        column = self.columns[name]
+        if column.num_chunks == 1:
+            return column.chunk(0)
+        combined = column.unify_dictionaries().combine_chunks()
+        return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _values(column: pa.Array, kind: type[Number]) -> NDArray[Number]:
+    """An Arrow array without nulls, as numpy sees it. (Its own `to_numpy` would import pandas.)"""
+    values: NDArray[Number] = np.frombuffer(column.buffers()[1], dtype=kind)
+    return values[column.offset : column.offset + len(column)]
+
+
+def read(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> Table | None:
+    """The wanted columns of a text with one field for each name of the layout.
+
+    None where a line has more or fewer fields, or a wanted number is none: a closer look is needed.
+    """
     table = _tidy_table(text, layout, wanted)
     if table is None:
         text = single_spaced(text)
@@ -47,10 +113,10 @@ def columns(text: bytes, layout: dict[str, Any], wanted: tuple[str, ...]) -> pa.
     for place, name in enumerate(wanted):
         if layout[name] == REPEATED:
             table = table.set_column(place, name, repeated.encoded(table[name]))
-    return table
+    return Table(table)
 
 
-def _tidy_table(text: bytes, layout: dict[str, Any], wanted: tuple[str, ...]) -> pa.Table | None:
+def _tidy_table(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> pa.Table | None:
     """The columns of a text that has one blank, or one tab, between fields and nothing else."""
     gaps = _gaps(text)
     if gaps is None or b"\r" in text or text.endswith((b" ", b"\t")):
@@ -73,7 +139,7 @@ def _gaps(text: bytes) -> int | None:
     return count
 
 
-def _table(text: bytes, layout: dict[str, Any], wanted: tuple[str, ...]) -> pa.Table | None:
+def _table(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> pa.Table | None:
     """The wanted columns, repeated texts not yet encoded; None where Arrow finds a wrong line."""
     if not text or text.isspace() or text.startswith(_BYTE_ORDER_MARK):
         return None
@@ -119,17 +185,3 @@ def single_spaced(text: bytes) -> bytes:
     after_gap[1:] = (space | (byte == _NEWLINE))[:-1]
     squeezed: bytes = byte[~(space & after_gap)].tobytes()
     return squeezed.replace(b" \n", b"\n").removesuffix(b" ")
-
-
-def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """A column as one array, with one dictionary where its texts are repeated ones."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    combined = column.unify_dictionaries().combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-def numbers(column: pa.Array, kind: type[Number]) -> NDArray[Number]:
-    """An Arrow array without nulls, as numpy sees it. (Its own `to_numpy` would import pandas.)"""
-    values: NDArray[Number] = np.frombuffer(column.buffers()[1], dtype=kind)
-    return values[column.offset : column.offset + len(column)]

@@ -1,4 +1,4 @@
-"""A quick test for a document listed twice for one topic."""
+"""Pairs of a topic and a document as one 64-bit hash: to find what stands twice, or is judged."""
 
 from __future__ import annotations
 
@@ -25,9 +25,14 @@ class Pairs:
     @classmethod
     def of(cls, topics: tuple[str, ...], codes: NDArray[np.int32], docnos: Texts) -> Pairs:
         """The pairs of lines; `codes` point into `topics`."""
-        hashes = docnos.hashes()
-        hashes ^= (Texts.of_strings(topics).hashes() * _TOPIC_MIX).take(codes)
-        return cls(topics, codes, hashes)
+        return cls(topics, codes, pair_hashes(Texts.of_strings(topics).hashes(), codes, docnos))
+
+
+def pair_hashes(topics: Words, codes: NDArray[np.integer], docnos: Texts) -> Words:
+    """A hash of each document with its topic; a topic is a number, `codes` point into them."""
+    hashes = docnos.hashes()
+    hashes ^= (topics * _TOPIC_MIX).take(codes)
+    return hashes
 
 
 def may_repeat(pairs: Pairs) -> bool:
