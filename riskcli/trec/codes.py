@@ -54,6 +54,7 @@ ERRORS_OF_COMMANDS = {
     "other-settings": "a gate's baseline made with other settings than the candidates",
     "other-measure": "a gate's baseline without scores by the candidates' measure",
     "other-topics": "a gate's baseline with other topics than the candidates",
+    "store-format": "a store of scores that another version of riskeval has made",
     "same-name": "a gate's baseline named as one of the candidates",
 }
 """What stops a command; it is nothing that `validate` could find in a file."""
