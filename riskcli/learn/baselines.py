@@ -14,7 +14,7 @@ from riskcli.core.notes import Note, counted
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import lightgbm
 from riskcli.learn.rankings import standardised, tie_free
-from riskcli.trec.runs import read_run
+from riskcli.trec.pieces import read_run
 
 KINDS = ("feature", "run", "model")
 

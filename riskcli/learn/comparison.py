@@ -19,6 +19,7 @@ from riskcli.output.result import Result, tidy
 from riskcli.risk.baselines import column_mean
 from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.risk.population import Population
+from riskcli.trec.source import sha256
 
 COLUMNS = (
     "run", "alpha", "topics", "chosen", "mean", "mean_sd", "wins", "losses", "losses20", "reward",
@@ -93,7 +94,7 @@ class Comparison:
             for row in self.rows(alpha)
         ]
         extra = {"alpha_range": tidy(self.outcome.alpha_range)}
-        inputs = tuple(Input(path, kind) for path, kind in self.inputs)
+        inputs = tuple(Input(path, kind, sha256(path)) for path, kind in self.inputs)
         return Result(COLUMNS, rows, Basis(self.settings, inputs, self.notes), extra)
 
     def rows(self, alpha: float) -> list[dict[str, Any]]:

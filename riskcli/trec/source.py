@@ -153,6 +153,14 @@ def read_raw(path: Path) -> bytes:
         return path.read_bytes()
 
 
+def sha256(path: Path) -> str | None:
+    """The checksum of a file that is not read through a `Source`; None for a pipe."""
+    if not path.is_file():
+        return None
+    with _reported(path), path.open("rb") as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
+
+
 @contextmanager
 def _reported(path: Path) -> Iterator[None]:
     try:
