@@ -375,7 +375,7 @@ def test_bad_runs_name_file_and_line_and_print_nothing(
         (["scor", "sample_runs/"], "did you mean score"),
         (["score"], "Missing argument"),
         (["score", "sample_runs/", "-q", "sample_runs/indriCASP.run"], "indriCASP.run:1"),
-        (["score", "sample_runs/", "-o", "x.unknown"], "name one with -f"),
+        (["score", "sample_runs/", "-o", "x.unknown"], "choose one of table, tsv"),
         (["score", "sample_runs/", "-o", "no/such/folder/x.csv"], "cannot-write"),
         (["score", "sample_runs/", "--test", "swap"], "needs one run as the baseline"),
     ],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from riskcli.output.escape import html, latex, markdown, visible, without_orders
 from riskcli.output.result import Result
-from riskcli.output.spreadsheet import spreadsheet_safe
+from riskcli.output.rows import spreadsheet_safe
 from tests.console import on_terminal
 from tests.inprocess import run_inside
 

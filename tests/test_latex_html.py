@@ -26,7 +26,7 @@ HOSTILE = [
 ]  # fmt: skip
 SCORE = ("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP")
 
-DISPLAY = Display(
+DISPLAY = Display.of_rows(
     "Title & more",
     [
         Heading("run", left=True),
@@ -44,7 +44,7 @@ DISPLAY = Display(
 def hostile_display() -> Display:
     headings = [Heading("run", left=True), Heading("Mean", marked=True)]
     rows = [[Cell(name), Cell("0.5", mark="better")] for name in HOSTILE]
-    return Display(" ".join(HOSTILE), headings, rows, HOSTILE)
+    return Display.of_rows(" ".join(HOSTILE), headings, rows, HOSTILE)
 
 
 # ---------------------------------------------------------------- LaTeX
@@ -110,7 +110,7 @@ def test_several_tables_have_labels_of_their_own() -> None:
 
 
 def test_letters_that_pdflatex_lacks_are_announced() -> None:
-    shown = Display("系统", [Heading("run")], [[Cell("x")]])
+    shown = Display.of_rows("系统", [Heading("run")], [[Cell("x")]])
     assert "LuaLaTeX" in as_latex([shown])
     assert "LuaLaTeX" not in as_latex([hostile_display()])
 

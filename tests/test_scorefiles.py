@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
-from riskcli.analyses.matrix.formats import write_matrices
+from riskcli.analyses.matrix.analysis import Matrices
+from riskcli.output.forms import named
 from riskcli.scores.files.registry import kind_of
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, qrels_text, run_text
@@ -28,6 +29,12 @@ Named = dict[tuple[str, str, str], float]
 
 forms = pytest.mark.parametrize("form", FORMS)
 shapes = pytest.mark.parametrize("long", [False, True], ids=["wide", "long"])
+
+
+def write_matrices(evaluation: Evaluation, form: str, long: bool) -> bytes:
+    matrices = Matrices(evaluation.matrices, long, basis=evaluation.basis)
+    content = named(form, matrices.forms).render(matrices)
+    return content.encode() if isinstance(content, str) else content
 
 
 def evaluation_of(*matrices: ScoreMatrix) -> Evaluation:

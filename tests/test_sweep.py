@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from riskcli import Options
 from riskcli.analyses.sweep.events import Event, events
-from riskcli.output.fold import thinned
+from riskcli.output.display import thinned
 from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk
 from riskcli.risk.measures import measures
 from riskcli.risk.population import Departures

@@ -9,14 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Union, cast
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from riskcli.core.basis import Based, Basis
 from riskcli.core.choices import DEFAULT_BASELINE
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
+from riskcli.output.display import Display
+from riskcli.output.emit import emit
+from riskcli.output.forms import FORMS, IN_FILE, Dress, Forms, chosen, named
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
@@ -26,8 +28,6 @@ from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from riskcli.output.display import Display
 
 Scores = Union[Evaluation, ScoreMatrix, Iterable[ScoreMatrix], "pd.DataFrame"]
 """Whatever holds scores: an evaluation, a matrix or several, a frame of runs by topics."""
@@ -41,40 +41,39 @@ Fit = tuple[str, str, Cubic | None]
 
 @dataclass(frozen=True, repr=False)
 class Analysis(Based, ABC):
-    """A result; its tables for people are drawn by `displays` of the module that it names."""
-
-    displayed_by: ClassVar[str] = ""
+    """A result: tidy rows for programs, tables for people, and the forms of both."""
 
     @abstractmethod
     def result(self) -> Result:
         """The tidy rows, and what they rest on."""
 
+    @abstractmethod
     def displays(self, width: int) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        if self.displayed_by:
-            drawn: Sequence[Display] = import_module(self.displayed_by).displays(self, width)
-            return drawn
-        from riskcli.output.display import rows_as_display
 
-        return [rows_as_display(self.result())]
+    @property
+    def forms(self) -> Forms:
+        """The forms in which it can be written."""
+        return FORMS
 
     def to_frame(self) -> pd.DataFrame:
         """The tidy rows as a DataFrame."""
         return self.result().to_frame()
 
-    def to_text(self, form: str = "tsv") -> str:
-        """The result as tsv, csv, json or jsonl, or as a table for people in another form."""
-        from riskcli.output.render import rendered
+    def to_text(self, form: str = "tsv", *, width: int | None = None) -> str:
+        """The result as tsv, csv, json or jsonl, or as a table for people in another form.
 
-        return rendered(self.result, self.displays, form)
+        `width` is what tables may take; None leaves it to the form.
+        """
+        content = named(form, self.forms).render(self, Dress(width=width))
+        if isinstance(content, bytes):
+            raise UsageError(f"{form} is not text: write it to a file")
+        return content
 
     def write(self, path: Path | str, form: str | None = None) -> None:
         """Write it to a file, replaced as a whole; the form is the suffix's where none is given."""
-        from riskcli.output.emit import emit, format_for
-        from riskcli.output.render import FORMS
-
         target = Path(path)
-        emit(self.to_text(format_for(form, target, FORMS)), target)
+        emit(chosen(form, target, self.forms).render(self, IN_FILE), target)
 
     def __repr__(self) -> str:
         """The table, as at a terminal of 80 columns."""

@@ -7,24 +7,22 @@ import click
 from riskcli.cli.group import program
 from riskcli.cli.options import Output, output_options
 
-FORMATS = ("table", "tsv", "csv", "json", "jsonl")
-
 
 @click.command()
 @click.argument("command", default="score", metavar="[COMMAND]")
 @click.option("--profile", metavar="NAME", help="Settings of this profile, too.")
-@output_options(FORMATS)
+@output_options()
 def config(command: str, profile: str | None, output: Output) -> None:
     """The options of COMMAND (score) as they are in force here, and where each value came from.
 
     Settings stand in riskeval.toml, or under [tool.riskeval] in pyproject.toml: the long options
     as keys. Those in a table [profile.NAME] count with --profile NAME. The command line wins.
     """
-    form = output.chosen_format(FORMATS)
     from riskcli.cli.configuration import in_force
     from riskcli.cli.rendering import write
     from riskcli.core.basis import Basis
     from riskcli.output.display import Cell, Display, Heading
+    from riskcli.output.forms import View
     from riskcli.output.result import Result
 
     found = in_force(program().get_command(click.get_current_context(), command), profile)
@@ -34,7 +32,7 @@ def config(command: str, profile: str | None, output: Output) -> None:
     )
     headings = [Heading(name, left=True) for name in result.columns]
     cells = [[Cell(text) for text in row] for row in rows]
-    write(result, lambda _: [Display("", headings, cells)], form, output.output)
+    write(View(lambda: result, lambda _: [Display.of_rows("", headings, cells)]), output)
 
 
 def _spelled(value: object) -> str:

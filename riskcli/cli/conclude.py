@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 import click
 
@@ -11,30 +11,25 @@ from riskcli.cli.options import Inputs, Output
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note
 from riskcli.output.escape import visible
-
-if TYPE_CHECKING:
-    from riskcli.output.display import Display
-    from riskcli.output.result import Result
+from riskcli.output.forms import Source
 
 
-class Concludable(Protocol):
+class Concludable(Source, Protocol):
     """What a command needs of an analysis."""
 
     @property
     def notes(self) -> tuple[Note, ...]: ...
     @property
     def skipped(self) -> tuple[InputError, ...]: ...
-    def result(self) -> Result: ...
-    def displays(self, width: int) -> Sequence[Display]: ...
 
 
-def conclude(analysis: Concludable, form: str, inputs: Inputs, output: Output) -> int:
+def conclude(analysis: Concludable, inputs: Inputs, output: Output) -> int:
     """Tell the notes, write the result, and give the exit code."""
     # Late: a command whose input is wrong does without the renderers.
     from riskcli.cli.rendering import write
 
     tell(analysis.notes, inputs.quiet)
-    write(analysis.result(), analysis.displays, form, output.output, **output.words)
+    write(analysis, output)
     return inputs.exit_code(analysis.skipped)
 
 

@@ -14,15 +14,22 @@ PATH = click.Path(path_type=Path)
 
 
 def gathered(
-    command: Command, name: str, group: type[Any], options: Sequence[Callable[[Command], Command]]
+    command: Command,
+    name: str,
+    group: type[Any],
+    options: Sequence[Callable[[Command], Command]],
+    **fixed: Any,
 ) -> Command:
-    """The command with these options, which reach it as one object called `name`."""
+    """The command with these options, which reach it as one object called `name`.
+
+    `fixed` are fields of the object that no option gives.
+    """
     fields = list(group.__dataclass_fields__)
 
     @wraps(command)
     def gathering(**given: Any) -> Any:
         mine = {field: given.pop(field) for field in fields if field in given}
-        return command(**{name: group(**mine)}, **given)
+        return command(**{name: group(**mine, **fixed)}, **given)
 
     for option in reversed(options):
         option(gathering)

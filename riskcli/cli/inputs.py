@@ -57,11 +57,10 @@ class Inputs(Files):
             input_format=self.input_format,
         )
 
-    def evaluate(self, baselines: Sequence[str] = (), form: str | None = None) -> Evaluation:
-        """Read and score everything; with checksums, unless the `form` of the result has none."""
+    def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
+        """Read and score everything; with checksums, where the result's form has them."""
         from riskcli.cli.progress import on_terminal
         from riskcli.core.parallel import keep_freed_memory
-        from riskcli.output.formats import carries_inputs
         from riskcli.scores.evaluation import evaluate
 
         keep_freed_memory()
@@ -73,7 +72,7 @@ class Inputs(Files):
                 baselines=baselines,
                 jobs=self.jobs,
                 progress=progress,
-                checksums=form is None or carries_inputs(form),
+                checksums=checksums,
             )
 
     def exit_code(self, skipped: Sequence[object]) -> int:

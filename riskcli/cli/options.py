@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,6 +28,7 @@ from riskcli.core.choices import (
     words,
 )
 from riskcli.core.errors import UsageError
+from riskcli.output.forms import CSV, FORMS, LATEX, Dress, Form, Forms, chosen
 
 if TYPE_CHECKING:
     from riskcli.risk.options import Options, Significance
@@ -224,36 +225,40 @@ class Output:
     caption: str | None = None
     label: str | None = None
     csv_safe: bool = False
+    known: Forms = FORMS
+    """The forms that the result has."""
 
-    def chosen_format(self, known: tuple[str, ...]) -> str:
-        """The format given, of the file's suffix, or the one that suits stdout."""
-        from riskcli.output.emit import format_for
-
-        return format_for(self.format, self.output, known)
+    def __post_init__(self) -> None:
+        _ = self.form  # a suffix that tells no form is an error before any work is done
 
     @property
-    def words(self) -> dict[str, Any]:
-        """How the result is to be dressed: caption, label, and for which reader of CSV."""
-        return {"caption": self.caption, "label": self.label, "csv_safe": self.csv_safe}
+    def form(self) -> Form:
+        """The form given, that of the file's suffix, or the one that suits stdout."""
+        return chosen(self.format, self.output, self.known)
+
+    @property
+    def dress(self) -> Dress:
+        """What is asked of the form besides."""
+        return Dress(self.caption, self.label, self.csv_safe, in_file=self.output is not None)
 
 
-def output_options(formats: Sequence[str]) -> Callable[[Command], Command]:
-    """--format and --output; the command gets `output`."""
+def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
+    """--format, --output and what suits the forms; the command gets `output`."""
     options = [
         click.option(
             "-f",
             "--format",
-            type=click.Choice(list(formats)),
+            type=click.Choice([form.name for form in forms]),
             help="Form of the result. [default: by the file's suffix; "
             "table on a terminal, tsv in a pipe]",
         ),
         click.option("-o", "--output", type=PATH, help="Write to this file, replaced as a whole."),
     ]
-    if "csv" in formats:
+    if CSV in forms:
         options.append(_CSV_SAFE)
-    if "latex" in formats:
+    if LATEX in forms:
         options += _CAPTION_OPTIONS
-    return lambda command: gathered(command, "output", Output, options)
+    return lambda command: gathered(command, "output", Output, options, known=forms)
 
 
 _CSV_SAFE = click.option(

@@ -9,13 +9,14 @@ import click
 
 from riskcli.cli.alphas import Alphas
 from riskcli.cli.gathering import PATH
+from riskcli.cli.options import Output
 from riskcli.core.errors import UsageError
+from riskcli.output.forms import FORMS, View
 
 if TYPE_CHECKING:
     from riskcli.learn.experiment import Outcome, Plan
     from riskcli.learn.training import Settings, Wanted
 
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex", "html")
 OBJECTIVES = ("urisk", "tsaro", "tfaro", "georisk")
 _MEASURE = "nDCG(dcg='exp-log2')@10"
 
@@ -148,7 +149,7 @@ _MEASURE = "nDCG(dcg='exp-log2')@10"
     "-f",
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=click.Choice([form.name for form in FORMS]),
     help="Form of the table. [default: table on a terminal, tsv in a pipe]",
 )
 @click.option(
@@ -180,7 +181,6 @@ def train(
     from riskcli.learn.experiment import run_experiment
     from riskcli.learn.folder import check_folder, write_folder
     from riskcli.learn.training import interruptible
-    from riskcli.output.emit import format_for
 
     check_folder(output, replace)
     alphas = tuple(dict.fromkeys(a for group in given["alphas"] for a in group)) or (1.0,)
@@ -194,8 +194,7 @@ def train(
     write_folder(output, outcome, comparison, described)
     tell(outcome.notes if comparison is None else comparison.notes, quiet)
     if comparison is not None:
-        chosen = format_for(form, None, FORMATS)
-        write(comparison.result(), lambda _: displays(comparison), chosen, None)
+        write(View(comparison.result, lambda _: displays(comparison)), Output(form, None))
     if outcome.interrupted:
         click.echo(f"interrupted: {output} holds the best of the models so far", err=True)
         return INTERRUPTED

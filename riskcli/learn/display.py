@@ -48,7 +48,7 @@ def _display(comparison: Comparison, alpha: float) -> Display:
     caption = [*_CAPTION]
     if len(plan.seeds) > 1:
         caption.append(f"±: standard deviation over {len(plan.seeds)} seeds.")
-    return Display(title, headings, cells, caption)
+    return Display.of_rows(title, headings, cells, caption)
 
 
 def _is_there(value: Any) -> bool:

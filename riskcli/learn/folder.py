@@ -26,7 +26,7 @@ from riskcli.learn.experiment import Outcome, curve_rows
 from riskcli.learn.lightgbm import lightgbm
 from riskcli.learn.rankings import qrels_lines, run_lines
 from riskcli.learn.training import Trained
-from riskcli.output.formats import WRITERS
+from riskcli.output.rows import as_csv
 
 SETTINGS = "settings.json"
 _IMPORTANCE = ("seed", "fold", "run", "feature", "gain", "splits")
@@ -89,7 +89,7 @@ def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
                 lines = (line for test, scores in pairs for line in run_lines(test, scores, name))
                 _write(folder / f"{name}.run", lines)
         if comparison is not None:
-            written = WRITERS["csv"](comparison.result())
+            written = as_csv(comparison.result())
             content = written if isinstance(written, str) else written.decode()
             _write(part / "comparison.csv", [content])
 

@@ -14,6 +14,13 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda match: _spelled(match[0]), text)
 
 
+def all_visible(texts: list[str]) -> list[str]:
+    """`visible` for many texts at once."""
+    if _CONTROL.search("".join(texts)) is None:
+        return texts
+    return [visible(text) for text in texts]
+
+
 def without_orders(text: str) -> str:
     """Lines and columns of text as they are, other control characters spelled out."""
     return _CONTROL.sub(lambda m: m[0] if m[0] in "\n\t" else _spelled(m[0]), text)
@@ -70,3 +77,18 @@ def script_json(data: str) -> str:
     for character in "<>&":
         data = data.replace(character, f"\\u{ord(character):04x}")
     return data
+
+
+def github(text: str) -> str:
+    """The text as a message of GitHub's workflow commands."""
+    return visible(text).replace("%", "%25")
+
+
+def annotation(level: str, message: str, **properties: str | int | None) -> str:
+    """A finding beside the line it speaks of: an error, warning or notice in a GitHub job's log."""
+    named = ",".join(
+        f"{name}={github(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in properties.items()
+        if value is not None
+    )
+    return f"::{level} {named}::{github(message)}"

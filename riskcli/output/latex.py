@@ -8,7 +8,7 @@ from itertools import groupby
 
 from riskcli.core.errors import UsageError
 from riskcli.output import escape
-from riskcli.output.display import Cell, Display, Heading, Mark, rank_digits
+from riskcli.output.display import Cell, Display, Heading, Mark
 
 _SIGNS: dict[Mark, str] = {"better": "$^{+}$", "worse": "$^{-}$", "": r"\phantom{$^{+}$}"}
 _MINUS = re.compile(r"(?:(?<=[\s\[(])|^)-(?=[\d∞])")
@@ -42,7 +42,7 @@ def _table(display: Display, label: str | None) -> Iterator[str]:
         yield r"\toprule"
         yield from _heading_lines(display.headings)
         yield r"\midrule"
-        digits = [rank_digits(display, place) for place in range(len(display.headings))]
+        digits = [column.rank_digits for column in display.columns]
         for row in display.rows:
             yield _line(map(_cell, row, display.headings, digits))
         yield r"\bottomrule"

@@ -91,3 +91,18 @@ def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:
         else:
             tidied.append(value)
     return tidied
+
+
+Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
+"""Columns and rows of each part of a result, by its name."""
+
+
+def part_of(basis: Basis, tables: Tables, part: str) -> Result:
+    """The result whose rows are that part; JSON holds the other parts beside them."""
+    extra = {
+        name: [dict(zip(columns, row, strict=True)) for row in rows]
+        for name, (columns, rows) in tables.items()
+        if name != part
+    }
+    columns, rows = tables[part]
+    return Result(tuple(columns), rows, basis, extra)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.output.display import shortened as shortened
 
 LETTER = 6.1
 LINE = 13.0
@@ -39,12 +40,6 @@ def domain(values: Floats, margin: float = 0.05) -> tuple[float, float]:
     low, high = float(known.min()), float(known.max())
     room = (high - low or abs(high) or 1.0) * margin
     return low - room, high + room
-
-
-def shortened(name: str, most: int = 24) -> str:
-    """A long name without its middle: beginnings tell families apart, ends tell versions."""
-    half = (most - 1) // 2
-    return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
 
 
 def stacked(heights: Sequence[float], top: float, gap: float = LINE) -> list[float]:

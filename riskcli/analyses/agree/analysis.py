@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from riskcli.analyses.base import (
 )
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
+from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
@@ -78,14 +79,19 @@ class Agreed:
 class Agreement(Analysis):
     """Every ordered pair of rankings, and what they rest on."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.agree.display"
-
     rankings: tuple[Ranking, ...]
     pairs: tuple[Agreed, ...]
     baseline: str
     alpha: float
     persistence: float
     depth: int | None
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.agree.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """A row an ordered pair."""

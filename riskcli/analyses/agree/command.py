@@ -13,13 +13,12 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @against_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option(
     "--of", multiple=True, metavar="MEASURE", help="Rankings by mean, urisk, ... [default: all]"
 )
@@ -40,15 +39,14 @@ def agree(
     Compares them across the effectiveness measures too, and with --loss smooth across loss
     functions: Kendall's tau_b, the AP correlation tau_AP, and rank-biased overlap (RBO).
     """
-    form = output.chosen_format(RESULT_FORMATS)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.agree.analysis import ranking_agreement
 
     agreement = ranking_agreement(
-        inputs.evaluate(against.wanted, form=form),
+        inputs.evaluate(against.wanted, checksums=output.form.checksums),
         of=of,
         persistence=persistence,
         depth=depth,
         options=against.options(swept=True),
     )
-    return conclude(agreement, form, inputs, output)
+    return conclude(agreement, inputs, output)

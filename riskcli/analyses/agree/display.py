@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from riskcli.analyses.agree.analysis import Agreed, Agreement, Ranking
-from riskcli.analyses.score.display import shortened
-from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.fold import folded
-from riskcli.output.numbers import decimal
+from riskcli.output.display import Cell, Display, Heading, decimal, folded, in_title
 from riskcli.risk.losses import LINEAR
 
 Show = Callable[[Agreed], str]
@@ -17,7 +13,7 @@ Show = Callable[[Agreed], str]
 
 def displays(agreement: Agreement, width: int) -> list[Display]:
     """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
-    about = f"baseline {shortened(agreement.baseline)}, α = {agreement.alpha:g}"
+    about = f"baseline {in_title(agreement.baseline)}, α = {agreement.alpha:g}"
     seen = "" if agreement.depth is None else f", first {agreement.depth} runs"
     rbo = f"RBO, persistence {agreement.persistence:g}{seen}; {about}"
     tables = [
@@ -61,7 +57,7 @@ def _matrix(agreement: Agreement, title: str, show: Show, caption: Sequence[str]
             for column in range(len(names))
         ]
         rows.append([Cell(name), *cells])
-    return replace(Display(title, headings, rows), caption=caption)
+    return Display.of_rows(title, headings, rows, caption)
 
 
 def _name(ranking: Ranking, everyone: Sequence[Ranking]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from riskcli.analyses.bias.baselines import (
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.errors import UsageError
-from riskcli.output.parts import Tables, part_of
-from riskcli.output.result import Result, Value, tidy
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.estimate import rank
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -65,8 +65,6 @@ class MatrixBias:
 class Bias(Analysis):
     """The matrices of a call, and what they rest on."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.bias.display"
-
     parts: tuple[MatrixBias, ...]
     part: BiasPart | None = None
     """What is shown: a table for people shows all parts where none is named."""
@@ -76,6 +74,13 @@ class Bias(Analysis):
         if part is not None:
             check_words(part=(part, BiasPart))
         return replace(self, part=part)
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.bias.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""

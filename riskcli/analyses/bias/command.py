@@ -9,12 +9,11 @@ from riskcli.cli.conclude import conclude
 from riskcli.cli.options import Inputs, Output, input_options, output_options
 from riskcli.core.choices import BiasPart, words
 from riskcli.core.errors import UsageError
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option(
     "-a",
     "--alpha",
@@ -44,11 +43,12 @@ def bias(
     with ranks and Friedman's test; for each baseline how far it turns the ranking by effectiveness
     and favours runs that resemble it; and the runs' principal components over topics.
     """
-    form = output.chosen_format(RESULT_FORMATS)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.bias.analysis import baseline_bias
 
     if len(alpha) != 1:
         raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
-    bias = baseline_bias(inputs.evaluate(form=form), alpha=alpha[0], components=components)
-    return conclude(bias.only(part), form, inputs, output)
+    bias = baseline_bias(
+        inputs.evaluate(checksums=output.form.checksums), alpha=alpha[0], components=components
+    )
+    return conclude(bias.only(part), inputs, output)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskcli.analyses.bias.analysis import Bias, MatrixBias
-from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.fold import folded
-from riskcli.output.numbers import decimal, p_value
+from riskcli.output.display import Cell, Display, Heading, decimal, folded, p_value
 
 
 def displays(bias: Bias, width: int) -> list[Display]:
@@ -44,7 +42,7 @@ def _matrix(one: MatrixBias, order: Sequence[int]) -> Display:
         "under that baseline."
     ]
     title = f"URisk by {one.measure}, α = {one.alpha:g}, each run in turn as the baseline"
-    return Display(title, headings, rows, caption)
+    return Display.of_rows(title, headings, rows, caption)
 
 
 def _cell(one: MatrixBias, row: int, place: int) -> Cell:
@@ -69,7 +67,7 @@ def _friedman(one: MatrixBias) -> Display:
         "near 0 where their rankings have nothing in common."
     )
     title = f"Friedman's test: {len(one.runs)} runs, each of them as baseline ({one.measure})"
-    return Display(title, headings, [row], [meaning])
+    return Display.of_rows(title, headings, [row], [meaning])
 
 
 def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
@@ -94,7 +92,7 @@ def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
         "resemble it. partial: the mean taken out of the similarity too. A description of these "
         "runs, not a test.",
     ]
-    return Display(f"Baselines ({one.measure}, α = {one.alpha:g})", headings, rows, caption)
+    return Display.of_rows(f"Baselines ({one.measure}, α = {one.alpha:g})", headings, rows, caption)
 
 
 def _components(one: MatrixBias, order: Sequence[int]) -> Display:
@@ -112,4 +110,4 @@ def _components(one: MatrixBias, order: Sequence[int]) -> Display:
         "Runs as points in the space of topics, centred on the mean run; virtual runs projected. "
         "Runs near a baseline have its profile."
     ]
-    return Display(f"Principal components ({one.measure})", headings, rows, caption)
+    return Display.of_rows(f"Principal components ({one.measure})", headings, rows, caption)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from riskcli.analyses.check.display import FORMS
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import Inputs, Output, input_options, output_options
 from riskcli.core.choices import Correction, words
-
-FORMATS = ("table", "json", "jsonl", "tsv", "csv", "markdown", "junit", "github")
+from riskcli.core.errors import UsageError
+from riskcli.output.forms import Form, named
 
 
 class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -20,11 +21,14 @@ class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, Path]:
-        form, equals, file = str(value).partition("=")
-        if form not in FORMATS or not equals or not file:
-            self.fail(f"{value!r} is not FORMAT=FILE with one of {', '.join(FORMATS)}", param, ctx)
-        return form, Path(file)
+    ) -> tuple[Form, Path]:
+        name, _, file = str(value).partition("=")
+        if not file:
+            self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
+        try:
+            return named(name, FORMS), Path(file)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -38,7 +42,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 
 @click.command()
 @input_options
-@output_options(FORMATS)
+@output_options(FORMS)
 @click.option(
     "-b",
     "--baseline",
@@ -114,7 +118,7 @@ def check(
     correction: Correction,
     detect: float | None,
     worst: int,
-    reports: tuple[tuple[str, Path], ...],
+    reports: tuple[tuple[Form, Path], ...],
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
 
@@ -127,10 +131,8 @@ def check(
     from riskcli.analyses.check.grammar import parse_rule
     from riskcli.analyses.check.publish import publish
     from riskcli.analyses.check.sources import with_baseline
-    from riskcli.output.formats import carries_inputs
     from riskcli.risk.options import Significance
 
-    form = output.chosen_format(FORMATS)
     parsed = [parse_rule(rule) for rule in rules]
     plan = Significance(gamma=gamma, correction=correction)
     evaluation, name = with_baseline(
@@ -139,12 +141,12 @@ def check(
         qrels=inputs.qrels,
         rules=inputs.rules(),
         jobs=inputs.jobs,
-        checksums=any(map(carries_inputs, [form, *(asked for asked, _ in reports)])),
+        checksums=any(form.checksums for form in (output.form, *(asked for asked, _ in reports))),
     )
     gate = judge(
         evaluation, name, policy=policy, rules=parsed,
         significance=plan, alpha=alpha, detect=detect, worst=worst,
     )  # fmt: skip
     tell(gate.notes, inputs.quiet)
-    publish(gate, form, output.output, reports)
+    publish(gate, output, reports)
     return 0 if gate.passed and not inputs.exit_code(gate.skipped) else 1

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check.gate import Finding, Gate, Verdict
 from riskcli.core.notes import counted
-from riskcli.output.display import Cell, Display, Heading, as_markdown, as_text
-from riskcli.output.escape import visible
-from riskcli.output.formats import WRITERS
-from riskcli.output.github import annotation
+from riskcli.output import forms
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.escape import annotation, visible
+
+if TYPE_CHECKING:
+    from riskcli.analyses.check.gate import Finding, Gate, Verdict
 
 _WORDS = {True: "pass", False: "FAIL"}
 
@@ -36,7 +37,7 @@ def _display(verdict: Verdict) -> Display:
         for finding in verdict.findings
     ]
     title = f"{_WORDS[verdict.passed]}: {verdict.candidate} against {verdict.baseline}"
-    return Display(f"{title}, {verdict.measure}", headings, rows, _caption(verdict))
+    return Display.of_rows(f"{title}, {verdict.measure}", headings, rows, _caption(verdict))
 
 
 def _caption(verdict: Verdict) -> list[str]:
@@ -101,17 +102,7 @@ def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
     return annotation(level, message, title=title)
 
 
-GATE_ONLY: dict[str, Callable[[Gate], str]] = {"junit": as_junit, "github": as_github}
-"""The forms that other results do not have."""
-
-REPORT_WIDTH = 120
-
-
-def as_report(gate: Gate, form: str) -> str:
-    """The verdict in any of its forms, as a file holds it."""
-    if form in GATE_ONLY:
-        return GATE_ONLY[form](gate)
-    if form in WRITERS:
-        return WRITERS[form](gate.result())
-    shown = displays(gate)
-    return as_markdown(shown) if form == "markdown" else as_text(shown, REPORT_WIDTH, colour=False)
+JUNIT = forms.OwnForm("junit", ".xml", as_junit)
+GITHUB = forms.OwnForm("github", "", as_github)
+FORMS = (*forms.FORMS, JUNIT, GITHUB)
+"""The forms of a gate: those of every result, and what CI services read."""

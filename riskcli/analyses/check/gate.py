@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -23,6 +23,8 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
+from riskcli.output.display import Display
+from riskcli.output.forms import Forms
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
@@ -90,8 +92,6 @@ class Verdict:
 class Gate(Analysis):
     """The verdicts on all candidates, and what they rest on."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.check.display"
-
     verdicts: tuple[Verdict, ...]
     policy: Policy
 
@@ -99,6 +99,21 @@ class Gate(Analysis):
     def passed(self) -> bool:
         """Whether every candidate may pass."""
         return all(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def forms(self) -> Forms:
+        """Those of every result, and what CI services read."""
+        # Late: it imports this module.
+        from riskcli.analyses.check.display import FORMS
+
+        return FORMS
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.check.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """A row a rule, candidate and measure."""

@@ -6,29 +6,25 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from riskcli.analyses.check.display import GATE_ONLY, as_report
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.grammar import COMPARISONS
 from riskcli.analyses.check.policy import POLICIES
 from riskcli.analyses.check.quantities import TOPIC_QUANTITIES, column_quantities
+from riskcli.cli.options import Output
 from riskcli.cli.rendering import write
 from riskcli.core.errors import InputError
 from riskcli.output.emit import emit
+from riskcli.output.forms import IN_FILE, MARKDOWN, Form
 
 
-def publish(
-    gate: Gate, form: str, output: Path | None, reports: Iterable[tuple[str, Path]]
-) -> None:
+def publish(gate: Gate, output: Output, reports: Iterable[tuple[Form, Path]]) -> None:
     """Write every report, the job summary under GitHub Actions, and last the result itself."""
-    for report_form, file in reports:
-        emit(as_report(gate, report_form), file)
+    for form, file in reports:
+        emit(form.render(gate, IN_FILE), file)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and os.environ.get("GITHUB_ACTIONS") == "true":
-        _append(Path(summary), as_report(gate, "markdown"))
-    if form in GATE_ONLY:
-        emit(GATE_ONLY[form](gate), output)
-    else:
-        write(gate.result(), gate.displays, form, output)
+        _append(Path(summary), str(MARKDOWN.render(gate)))
+    write(gate, output)
 
 
 def _append(path: Path, text: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, one_matrix, set_up
 from riskcli.core.errors import UsageError, nearest
+from riskcli.output.display import Display
 from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTION_TITLES
@@ -36,8 +36,6 @@ class TopicShare:
 class Explanation(Analysis):
     """The steps to a value, to its test, and the topics that cost it most."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.explain.display"
-
     run: str
     measure: str
     of: RiskMeasure
@@ -48,6 +46,13 @@ class Explanation(Analysis):
     verdict: str
     topics: tuple[TopicShare, ...]
     reference_title: str
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.explain.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""

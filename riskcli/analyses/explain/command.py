@@ -13,13 +13,12 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @comparing_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option("--run", required=True, metavar="NAME", help="The run to explain.")
 @click.option("--of", default="georisk", show_default=True, help="The risk measure to explain.")
 @click.option(
@@ -33,15 +32,14 @@ def explain(
     Prints the totals, the test with statistic, degrees of freedom, p and correction, and the
     topics that cost the run most. One effectiveness measure at a time (--measure).
     """
-    form = output.chosen_format(RESULT_FORMATS)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.explain.analysis import explain_run
 
     explanation = explain_run(
-        inputs.evaluate(comparing.wanted, form=form),
+        inputs.evaluate(comparing.wanted, checksums=output.form.checksums),
         run=run,
         of=of,
         worst=worst,
         options=comparing.options(),
     )
-    return conclude(explanation, form, inputs, output)
+    return conclude(explanation, inputs, output)

@@ -24,7 +24,7 @@ def displays(found: Explanation, _width: int = 0) -> list[Display]:
 
 def _steps(title: str, steps: tuple[tuple[str, float], ...], caption: list[str]) -> Display:
     rows = [[Cell(what), Cell(_shown(value))] for what, value in steps]
-    return Display(title, [Heading("", left=True), Heading("")], rows, caption)
+    return Display.of_rows(title, [Heading("", left=True), Heading("")], rows, caption)
 
 
 def _shown(value: float) -> str:
@@ -47,4 +47,4 @@ def _topics(found: Explanation) -> Display:
         ]
         for share in found.topics
     ]
-    return Display("The topics that cost most", headings, rows)
+    return Display.of_rows("The topics that cost most", headings, rows)

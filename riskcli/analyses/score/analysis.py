@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from riskcli.analyses.base import Analysis, Names, Scores, described, loss_record, set_up
 from riskcli.core.arrays import Flags, Floats
@@ -12,6 +12,7 @@ from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.core.order import natural_key
 from riskcli.output.convention import MINUS, turned
+from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.options import Options
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class RiskTable(Analysis):
     """Every measure of every run for each effectiveness measure, baseline and alpha."""
-
-    displayed_by: ClassVar[str] = "riskcli.analyses.score.display"
 
     blocks: tuple[Block, ...]
     options: Options
@@ -60,6 +59,13 @@ class RiskTable(Analysis):
         if self.options.convention != MINUS:
             return self.blocks
         return tuple(turned(block) for block in self.blocks)
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.score.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""

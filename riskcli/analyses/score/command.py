@@ -14,13 +14,12 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.core.parallel import importing
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @comparing_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option(
     "--sort", default="mean", show_default=True, metavar="COLUMN", help="Order of the runs."
 )
@@ -41,15 +40,14 @@ def score(
     Prints, for every run, its mean effectiveness, URisk, TRisk, ZRisk and GeoRisk, and which
     differences to the baseline are significant.
     """
-    form = output.chosen_format(RESULT_FORMATS)
     with importing(_computing):
-        evaluation = inputs.evaluate(comparing.wanted, form=form)
+        evaluation = inputs.evaluate(comparing.wanted, checksums=output.form.checksums)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.score.analysis import risk_table
 
     table = risk_table(evaluation, options=comparing.options()).sorted_by(sort)
     table = table.top(top) if top else table
-    return conclude(table.with_decimals(precision), form, inputs, output)
+    return conclude(table.with_decimals(precision), inputs, output)
 
 
 def _computing() -> None:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import cast
-
-import numpy as np
+from dataclasses import replace
+from functools import cache
 
 from riskcli.analyses.score.analysis import RiskTable
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Flags, Floats
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, titled, weights
-from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark
-from riskcli.output.numbers import decimal
+from riskcli.output.display import (
+    UNDEFINED,
+    Cell,
+    Column,
+    Display,
+    Heading,
+    decimals,
+    in_title,
+    width_of,
+)
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Block
 
 BASELINE_MARK = "◆"
-
-
-@dataclass(frozen=True)
-class _Column:
-    heading: Heading
-    cells: list[Cell]
 
 
 def displays(table: RiskTable, width: int) -> list[Display]:
@@ -36,8 +36,7 @@ def displays(table: RiskTable, width: int) -> list[Display]:
     claims = [_flag_claims(table, blocks) for blocks in groups]
     made = []
     for blocks, mine, following in zip(groups, claims, [*claims[1:], None], strict=True):
-        chunks = _chunks(blocks, width, precision)
-        tables = [_display(chunk, precision, width if len(chunks) == 1 else 0) for chunk in chunks]
+        tables = _tables(blocks, width, precision)
         caption = [*_about(table, blocks, tables[-1]), *(mine if mine != following else [])]
         made += [*tables[:-1], replace(tables[-1], caption=caption)]
     return made
@@ -51,41 +50,45 @@ def _groups(blocks: Sequence[Block]) -> list[list[Block]]:
     return list(groups.values())
 
 
-def _chunks(blocks: list[Block], width: int, precision: int | None) -> list[list[Block]]:
-    """The blocks in as few tables as fit the width."""
-    for size in range(len(blocks), 1, -1):
-        chunks = [blocks[start : start + size] for start in range(0, len(blocks), size)]
-        if all(_display(chunk, precision, 0).width() <= width for chunk in chunks):
-            return chunks
-    return [[block] for block in blocks]
+def _tables(blocks: list[Block], width: int, precision: int | None) -> list[Display]:
+    """The blocks in as few tables as fit the width; one alone is filled up with details."""
+    left = _run_columns(blocks[0], precision)
+
+    @cache
+    def of_alpha(i: int, named: bool) -> list[Column]:
+        return _alpha_columns(blocks[i], precision, named)
+
+    for size in range(len(blocks), 0, -1):
+        parts = [range(len(blocks))[start : start + size] for start in range(0, len(blocks), size)]
+        chunks = [
+            [*left, *(column for i in part for column in of_alpha(i, len(part) > 1))]
+            for part in parts
+        ]
+        if all(width_of(chunk) <= width for chunk in chunks):
+            break
+    if len(chunks) == 1:
+        chunks = [_filled(chunks[0], _extras(blocks, precision), width)]
+    return [
+        Display(_title([blocks[i] for i in part]), chunk)
+        for part, chunk in zip(parts, chunks, strict=True)
+    ]
 
 
-def _display(blocks: Sequence[Block], precision: int | None, width: int) -> Display:
-    """One table; `width` beyond what its columns need is filled with details."""
-    columns = _run_columns(blocks[0], precision)
-    for block in blocks:
-        columns += _alpha_columns(block, precision, named=len(blocks) > 1)
-    display = _as_display(blocks, columns)
-    for extra in _extras(blocks, precision):
-        wider = _as_display(blocks, [*columns, extra])
-        if wider.width() <= width:
-            columns, display = [*columns, extra], wider
-    return display
+def _filled(columns: list[Column], extras: Sequence[Column], width: int) -> list[Column]:
+    """The columns, and each of the extras that still fits."""
+    for extra in extras:
+        if width_of([*columns, extra]) <= width:
+            columns = [*columns, extra]
+    return columns
 
 
-def _as_display(blocks: Sequence[Block], columns: Sequence[_Column]) -> Display:
-    rows = list(zip(*(column.cells for column in columns), strict=True))
-    counting = weights([block.alpha for block in blocks], blocks[0].convention)
-    title = f"{blocks[0].measure}, baseline {shortened(blocks[0].baseline)}, {counting}"
-    return Display(title, [column.heading for column in columns], rows)
+def _title(blocks: Sequence[Block]) -> str:
+    first = blocks[0]
+    counting = weights([block.alpha for block in blocks], first.convention)
+    return f"{first.measure}, baseline {in_title(first.baseline)}, {counting}"
 
 
-def shortened(name: str, most: int = 48) -> str:
-    """A baseline's name, cut where a set of many runs makes it too long for a heading."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def _run_columns(block: Block, precision: int | None) -> list[_Column]:
+def _run_columns(block: Block, precision: int | None) -> list[Column]:
     """Place, name, mean and win/tie/loss: what does not depend on alpha."""
     members = set(block.baseline_members)
     names = [
@@ -93,28 +96,25 @@ def _run_columns(block: Block, precision: int | None) -> list[_Column]:
         for row, run in enumerate(block.runs)
     ]
     columns = [
-        _Column(Heading("#"), [_rank_cell(block, row) for row in range(len(block.runs))]),
-        _Column(Heading("run", left=True), names),
+        Column(Heading("#"), _plain(_whole(block, "rank_mean"))),
+        Column(Heading("run", left=True), names),
     ]
     fixed = [measure for measure in measures() if not measure.depends_on_alpha]
     columns += [_measure_column(block, m, precision, ranked=not m.plain_mean) for m in fixed]
-    columns.append(_Column(Heading("W/T/L"), _record_cells(block)))
+    columns.append(Column(Heading("W/T/L"), _plain(_records(block))))
     return columns
 
 
-def _rank_cell(block: Block, row: int) -> Cell:
-    return Cell(_whole(block, "rank_mean", row))
+def _plain(texts: Sequence[str]) -> list[Cell]:
+    return [Cell(text) for text in texts]
 
 
-def _record_cells(block: Block) -> list[Cell]:
-    cells = []
-    for row in range(len(block.runs)):
-        parts = [_whole(block, name, row) for name in ("wins", "ties", "losses")]
-        cells.append(Cell(UNDEFINED if UNDEFINED in parts else "/".join(parts)))
-    return cells
+def _records(block: Block) -> list[str]:
+    counts = zip(*(_whole(block, name) for name in ("wins", "ties", "losses")), strict=True)
+    return [UNDEFINED if UNDEFINED in parts else "/".join(parts) for parts in counts]
 
 
-def _alpha_columns(block: Block, precision: int | None, named: bool) -> list[_Column]:
+def _alpha_columns(block: Block, precision: int | None, named: bool) -> list[Column]:
     counting = weights([block.alpha], block.convention).replace(" ", "")
     prefix = f"{counting}\n" if named else ""
     return [
@@ -130,8 +130,7 @@ def _measure_column(
     precision: int | None,
     ranked: bool,
     prefix: str = "",
-) -> _Column:
-    decimals = measure.decimals if precision is None else precision
+) -> Column:
     known = block.estimates.get(measure.id)
     heading = Heading(
         prefix + titled(measure, block.convention),
@@ -139,29 +138,28 @@ def _measure_column(
         marked=known is not None and known.flag is not None,
     )
     if known is None:
-        return _Column(heading, [Cell(UNDEFINED, best=False) for _ in block.runs])
-    cells = []
-    for row in range(len(block.runs)):
-        rank = _known(known.rank, row)
-        cells.append(
-            Cell(
-                decimal(_known(known.value, row), decimals),
-                mark=cast(Mark, str(known.flag[row])) if known.flag is not None else "",
-                rank=int(rank) if ranked and rank is not None else None,
-                best=rank == 1,
-            )
-        )
-    return _Column(heading, cells)
+        return Column(heading, _plain([UNDEFINED] * len(block.runs)))
+    texts = decimals(known.value.tolist(), _places(measure, precision))
+    marks = [""] * len(texts) if known.flag is None else known.flag.tolist()
+    ranks = [None if r is None else int(r) for r in _known(known.rank, len(texts))]
+    cells = [
+        Cell(text, mark=mark, rank=rank if ranked else None, best=rank == 1)
+        for text, mark, rank in zip(texts, marks, ranks, strict=True)
+    ]
+    return Column(heading, cells)
 
 
-def _extras(blocks: Sequence[Block], precision: int | None) -> list[_Column]:
+def _places(measure: RiskMeasure, precision: int | None) -> int:
+    return measure.decimals if precision is None else precision
+
+
+def _extras(blocks: Sequence[Block], precision: int | None) -> list[Column]:
     """Details for wide terminals, most wanted first."""
     first = blocks[0]
-    rows = range(len(first.runs))
-    extras = [_Column(Heading("L>20%"), [Cell(_whole(first, "losses20", row)) for row in rows])]
+    extras = [Column(Heading("L>20%"), _plain(_whole(first, "losses20")))]
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        cells = [Cell(decimal(first.number(name, row), 4)) for row in rows]
-        extras.append(_Column(Heading(title), cells))
+        texts = decimals(_numbers(first, name), 4)
+        extras.append(Column(Heading(title), _plain(texts)))
     if len(blocks) == 1:
         extras += [
             _interval_column(first, measure, precision)
@@ -171,25 +169,30 @@ def _extras(blocks: Sequence[Block], precision: int | None) -> list[_Column]:
     return extras
 
 
-def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) -> _Column:
-    decimals = measure.decimals if precision is None else precision
+def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) -> Column:
+    places = _places(measure, precision)
     known = block.estimates[measure.id]
-    cells = []
-    for row in range(len(block.runs)):
-        ends = [_known(known.low, row), _known(known.high, row)]
-        low, high = (decimal(end, decimals) for end in ends)
-        cells.append(Cell(UNDEFINED if None in ends else f"[{low}, {high}]"))
-    return _Column(Heading(f"{titled(measure, block.convention)} interval"), cells)
+    low, high = (decimals(_known(e, len(block.runs)), places) for e in (known.low, known.high))
+    texts = [
+        UNDEFINED if UNDEFINED in ends else f"[{ends[0]}, {ends[1]}]"
+        for ends in zip(low, high, strict=True)
+    ]
+    return Column(Heading(f"{titled(measure, block.convention)} interval"), _plain(texts))
 
 
-def _known(cells: Floats | None, row: int) -> float | None:
-    """A cell; None where it is undefined."""
-    return None if cells is None or np.isnan(cells[row]) else float(cells[row])
+def _numbers(block: Block, name: str) -> list[float | None]:
+    """A column's values; None where they are undefined."""
+    return _known(block.cells(name), len(block.runs))
 
 
-def _whole(block: Block, name: str, row: int) -> str:
-    value = block.number(name, row)
-    return UNDEFINED if value is None else f"{value:.4g}"
+def _known(cells: Floats | Flags | None, size: int) -> list[float | None]:
+    if cells is None:
+        return [None] * size
+    return [None if value != value else value for value in cells.tolist()]
+
+
+def _whole(block: Block, name: str) -> list[str]:
+    return [UNDEFINED if v is None else f"{v:.4g}" for v in _numbers(block, name)]
 
 
 def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
@@ -250,7 +253,7 @@ def _claim_of(table: RiskTable, blocks: Sequence[Block]) -> Claim:
     """What the words of the marks depend on."""
     block = blocks[0]
     reference = (
-        shortened(block.baseline)
+        in_title(block.baseline)
         if block.baseline_size == 1
         else "the mean over the baselines"
         if block.baseline_size
@@ -262,4 +265,4 @@ def _claim_of(table: RiskTable, blocks: Sequence[Block]) -> Claim:
         else "the delete-one-topic jackknife"
     )
     alphas = tuple(b.alpha for b in blocks if b.alpha is not None)
-    return Claim(shortened(block.baseline), reference, test, alphas)
+    return Claim(in_title(block.baseline), reference, test, alphas)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -15,6 +15,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import Between, Correction, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
+from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.cautions import cautions
@@ -58,10 +59,15 @@ class PairTable:
 class SignificanceTables(Analysis):
     """All tables of a call, and what they rest on."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.significance.display"
-
     tables: tuple[PairTable, ...]
     plan: Significance
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.significance.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """The long form: a row a pair."""

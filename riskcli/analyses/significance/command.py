@@ -14,13 +14,12 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.core.choices import Between, words
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @comparing_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option(
     "--of",
     multiple=True,
@@ -49,15 +48,14 @@ def significance(
     Prints the differences with their intervals and corrected p-values, and letters: runs that
     share one cannot be told apart.
     """
-    form = output.chosen_format(RESULT_FORMATS)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.significance.analysis import compare_pairs
 
     tables = compare_pairs(
-        inputs.evaluate(comparing.wanted, form=form),
+        inputs.evaluate(comparing.wanted, checksums=output.form.checksums),
         of=of,
         between=between,
         options=comparing.options(),
         tukey=tukey,
     )
-    return conclude(tables, form, inputs, output)
+    return conclude(tables, inputs, output)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from riskcli.analyses.significance.analysis import TUKEY, PairTable, SignificanceTables
@@ -22,13 +24,12 @@ def displays(found: SignificanceTables, width: int) -> list[Display]:
         if not table.groups:
             made.append(_differences(table, plan))
             continue
-        groups, matrix = _groups(table), _matrix(table)
-        caption = _caption(table, plan)
+        groups, matrix, caption = _groups(table), _matrix(table), _caption(table, plan)
         if matrix.width() <= width:
-            made += [groups, Display("", matrix.headings, matrix.rows, caption)]
+            made += [groups, replace(matrix, caption=caption)]
         else:
             hidden = "All differences, intervals and p-values: -f tsv."
-            made.append(Display(groups.title, groups.headings, groups.rows, [*caption, hidden]))
+            made.append(replace(groups, caption=[*caption, hidden]))
     return made
 
 
@@ -57,7 +58,7 @@ def _groups(table: PairTable) -> Display:
         Heading("#"), Heading("run", left=True), Heading(table.of.title),
         Heading("groups", left=True),
     ]  # fmt: skip
-    return Display(_title(table), headings, rows)
+    return Display.of_rows(_title(table), headings, rows)
 
 
 def _matrix(table: PairTable) -> Display:
@@ -82,7 +83,7 @@ def _matrix(table: PairTable) -> Display:
         [Cell(f"{position + 1} {table.runs[row]}"), *cells[position]]
         for position, row in enumerate(order[:-1])
     ]
-    return Display("", headings, rows)
+    return Display.of_rows("", headings, rows)
 
 
 def _differences(table: PairTable, plan: Significance) -> Display:
@@ -112,7 +113,7 @@ def _differences(table: PairTable, plan: Significance) -> Display:
         Heading("interval"), Heading("p"), Heading("adjusted"),
     ]  # fmt: skip
     title = f"{_title(table)}, less that of {table.others[0]}"
-    return Display(title, headings, rows, _caption(table, plan))
+    return Display.of_rows(title, headings, rows, _caption(table, plan))
 
 
 def _caption(table: PairTable, plan: Significance) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from riskcli.core.choices import Convention, SweepPart, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
-from riskcli.output.parts import Tables, part_of
-from riskcli.output.result import Result, Value, tidy
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
 from riskcli.risk.columns import Column, FieldName
@@ -83,8 +83,6 @@ class Swept:
 class Sweep(Analysis):
     """All sweeps of a call, and what they rest on."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.sweep.display"
-
     parts: tuple[Swept, ...]
     gamma: float
     part: SweepPart | None = None
@@ -97,6 +95,13 @@ class Sweep(Analysis):
         if part is not None:
             check_words(part=(part, SweepPart))
         return replace(self, part=part, most_events=most_events)
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.sweep.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""

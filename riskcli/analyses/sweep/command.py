@@ -16,13 +16,12 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.core.choices import SweepPart, words
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @against_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option(
     "--between",
     nargs=2,
@@ -54,13 +53,12 @@ def sweep(
     which a run's URisk turns negative, and at which its TRisk becomes or stops being significant;
     then every measure of every run over the range.
     """
-    form = output.chosen_format(RESULT_FORMATS)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.sweep.analysis import DEFAULT_ALPHAS, alpha_sweep
 
-    evaluation = inputs.evaluate(against.wanted, form=form)
+    evaluation = inputs.evaluate(against.wanted, checksums=output.form.checksums)
     options = against.options(swept=True)
     if not against.alphas and not against.alpha_hats:
         options = replace(options, alphas=DEFAULT_ALPHAS)
     sweep = alpha_sweep(evaluation, between=between or (), of=of, options=options)
-    return conclude(sweep.only(part, top), form, inputs, output)
+    return conclude(sweep.only(part, top), inputs, output)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from riskcli.analyses.score.display import BASELINE_MARK, shortened
+from riskcli.analyses.score.display import BASELINE_MARK
 from riskcli.analyses.sweep.analysis import Series, Sweep, Swept
 from riskcli.analyses.sweep.events import Event
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, symbol, titled, weight
-from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.fold import thinned
-from riskcli.output.numbers import decimal
+from riskcli.output.display import (
+    Cell,
+    Column,
+    Display,
+    Heading,
+    decimal,
+    decimals,
+    in_title,
+    thinned,
+    width_of,
+)
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
@@ -45,10 +54,10 @@ def _events(swept: Swept, most: int, gamma: float) -> Display:
     alphas = [alpha for alpha in swept.series[0].alphas if alpha is not None]
     ends = " to ".join(f"{weight(a, swept.convention):g}" for a in (min(alphas), max(alphas)))
     title = (
-        f"{swept.measure}, baseline {shortened(swept.baseline)}: what changes as "
+        f"{swept.measure}, baseline {in_title(swept.baseline)}: what changes as "
         f"{symbol(swept.convention)} goes from {ends}"
     )
-    return Display(title, headings, rows, _events_caption(swept, most, gamma))
+    return Display.of_rows(title, headings, rows, _events_caption(swept, most, gamma))
 
 
 def _events_caption(swept: Swept, most: int, gamma: float) -> list[str]:
@@ -83,52 +92,50 @@ def _told(swept: Swept, event: Event) -> str:
 def _series_tables(swept: Swept, width: int) -> list[Display]:
     """A table a measure; of many alphas, as many as fit, evenly spread."""
     shown = [m for m in measures() if m.depends_on_alpha and m.id in swept.series[0].values]
-    made = []
-    for measure in shown:
-        many = len(swept.series[0].alphas)
-        while many > 2 and _table(swept, measure, many).width() > width:
-            many -= 1
-        made.append(_table(swept, measure, many))
+    made = [_table(swept, measure, width) for measure in shown]
     if made:
-        last, left_out = made[-1], len(swept.series[0].alphas) - len(made[-1].headings) + 1
+        left_out = len(swept.series[0].alphas) - len(made[-1].headings) + 1
         about = ["# rank among all runs, 1 is best."]
         if left_out > 0:
             about.append(f"Not every {symbol(swept.convention)} is shown: -f tsv has them all.")
         if swept.convention == MINUS:
             about.append("⁻ sign turned, higher is riskier.")
-        made[-1] = Display(last.title, last.headings, last.rows, about)
+        made[-1] = replace(made[-1], caption=about)
     return made
 
 
-def _table(swept: Swept, measure: RiskMeasure, many: int) -> Display:
+def _table(swept: Swept, measure: RiskMeasure, width: int) -> Display:
     linear, *smooth = swept.series
-    places = thinned(len(linear.alphas), many)
-    columns = [(linear, place, _alpha_heading(swept, linear, place)) for place in places]
-    columns += [(series, 0, "s(x)") for series in smooth]
-    headings = [Heading("run", left=True)]
-    headings += [Heading(heading, ranked=True) for _, _, heading in columns]
-    rows = []
-    for row in _best_first(linear, measure, places[0]):
-        member = row == swept.own_row
-        name = f"{swept.runs[row]} {BASELINE_MARK}" if member else swept.runs[row]
-        cells = [_cell(series, measure, place, row) for series, place, _ in columns]
-        rows.append([Cell(name, strong=member), *cells])
+    order = np.argsort(linear.ranks[measure.id][0], kind="stable").tolist()
+    names = [
+        Cell(f"{swept.runs[row]} {BASELINE_MARK}", strong=True)
+        if row == swept.own_row
+        else Cell(swept.runs[row])
+        for row in order
+    ]
+    left = [Column(Heading("run", left=True), names)]
+    right = [_column(series, measure, 0, order, "s(x)") for series in smooth]
+    every = [
+        _column(linear, measure, i, order, "" if a is None else f"{weight(a, swept.convention):g}")
+        for i, a in enumerate(linear.alphas)
+    ]
     title = f"{titled(measure, swept.convention)} by {symbol(swept.convention)}"
-    return Display(f"{title} ({swept.measure}, {shortened(swept.baseline)})", headings, rows)
+    title = f"{title} ({swept.measure}, {in_title(swept.baseline)})"
+    for most in range(len(every), 1, -1):
+        columns = [*left, *(every[i] for i in thinned(len(every), most)), *right]
+        if width_of(columns) <= width:
+            break
+    return Display(title, columns)
 
 
-def _alpha_heading(swept: Swept, series: Series, place: int) -> str:
-    alpha = series.alphas[place]
-    return "" if alpha is None else f"{weight(alpha, swept.convention):g}"
-
-
-def _best_first(series: Series, measure: RiskMeasure, place: int) -> Sequence[int]:
-    ranks = series.ranks[measure.id][place]
-    return [int(row) for row in np.argsort(ranks, kind="stable")]
-
-
-def _cell(series: Series, measure: RiskMeasure, place: int, row: int) -> Cell:
-    rank = series.ranks[measure.id][place][row]
-    value = float(series.values[measure.id][place][row])
-    decimals = min(measure.decimals, 3)
-    return Cell(decimal(value, decimals), rank=None if np.isnan(rank) else int(rank))
+def _column(
+    series: Series, measure: RiskMeasure, i: int, order: Sequence[int], heading: str
+) -> Column:
+    """The measure's values at the i-th alpha, with their ranks."""
+    values = decimals(series.values[measure.id][i][order].tolist(), min(measure.decimals, 3))
+    ranks = series.ranks[measure.id][i][order].tolist()
+    cells = [
+        Cell(text, rank=None if rank != rank else int(rank))
+        for text, rank in zip(values, ranks, strict=True)
+    ]
+    return Column(Heading(heading, ranked=True), cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
+from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.cautions import cautions
@@ -67,8 +68,6 @@ class RunTopics:
 class TopicTable(Analysis):
     """The topics of every run asked for, and what they rest on."""
 
-    displayed_by: ClassVar[str] = "riskcli.analyses.topics.display"
-
     parts: tuple[RunTopics, ...]
     gamma: float
 
@@ -81,6 +80,13 @@ class TopicTable(Analysis):
         """Only the first topics of each run."""
         kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
         return replace(self, parts=tuple(kept))
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.topics.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""

@@ -14,13 +14,12 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.core.choices import TopicOrder, words
-from riskcli.output.emit import RESULT_FORMATS
 
 
 @click.command()
 @input_options
 @against_options
-@output_options(RESULT_FORMATS)
+@output_options()
 @click.option(
     "--run",
     "names",
@@ -52,15 +51,14 @@ def topics(
     (TR, TJ of SIGIR'14), and for ZRisk the expected score, z and the topic's share. The last line
     of a run holds the figures of `riskeval score`.
     """
-    form = output.chosen_format(RESULT_FORMATS)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.topics.analysis import topic_table
 
     table = topic_table(
-        inputs.evaluate(against.wanted, form=form),
+        inputs.evaluate(against.wanted, checksums=output.form.checksums),
         runs=names,
         order=order,
         options=against.options(),
     )
     table = table.only_flagged() if only_flagged else table
-    return conclude(table.top(top) if top else table, form, inputs, output)
+    return conclude(table.top(top) if top else table, inputs, output)

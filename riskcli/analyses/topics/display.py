@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Callable
 
-from riskcli.analyses.score.display import shortened
 from riskcli.analyses.topics.analysis import RunTopics, TopicTable
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, titled, weights
-from riskcli.output.display import Cell, Display, Heading, Mark
-from riskcli.output.numbers import decimal
+from riskcli.output.display import (
+    Cell,
+    Column,
+    Display,
+    Heading,
+    decimal,
+    decimals,
+    in_title,
+    width_of,
+)
 from riskcli.risk.measures import measures
 
 _PAIRED = (
@@ -38,33 +44,26 @@ def displays(table: TopicTable, width: int) -> list[Display]:
 
 
 def _display(part: RunTopics, gamma: float, width: int, explained: bool) -> Display:
-    about = _totals_lines(part) + (_legend(part, gamma) if explained else [])
-    wide = _table(part, (*_PAIRED, *_CROWD), about + ([_CROWD_LEGEND] if explained else []))
-    return wide if wide.width() <= width else _table(part, _PAIRED, about)
-
-
-def _table(
-    part: RunTopics, columns: Sequence[tuple[str, str, int]], caption: Sequence[str]
-) -> Display:
-    headings = [Heading("topic", left=True)]
-    headings += [Heading(title, marked=name == "tj") for name, title, _ in columns]
-    rows = [
-        [Cell(topic), *(_cell(part, name, decimals, place) for name, _, decimals in columns)]
-        for place, topic in enumerate(part.topics)
-    ]
-    rows.append([Cell("all", strong=True), *(_foot(part, *column) for column in columns)])
     counting = weights([part.alpha], part.convention)
-    title = f"{part.run} against {shortened(part.baseline)}: {part.measure}, {counting}"
-    return Display(title, headings, rows, caption)
+    title = f"{part.run} against {in_title(part.baseline)}: {part.measure}, {counting}"
+    about = _totals_lines(part) + (_legend(part, gamma) if explained else [])
+    topics = [*(Cell(topic) for topic in part.topics), Cell("all", strong=True)]
+    paired = [Column(Heading("topic", left=True), topics)]
+    paired += [_column(part, *column) for column in _PAIRED]
+    wide = [*paired, *(_column(part, *column) for column in _CROWD)]
+    if width_of(wide) > width:
+        return Display(title, paired, about)
+    return Display(title, wide, about + ([_CROWD_LEGEND] if explained else []))
 
 
-def _cell(part: RunTopics, name: str, decimals: int, place: int) -> Cell:
-    text = decimal(float(part.columns[name][place]), decimals)
-    mark = cast(Mark, str(part.columns["flag"][place])) if name == "tj" else ""
-    return Cell(text, mark=mark)
+def _column(part: RunTopics, name: str, title: str, places: int) -> Column:
+    texts = decimals(part.columns[name].tolist(), places)
+    marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
+    cells = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
+    return Column(Heading(title, marked=name == "tj"), [*cells, _foot(part, name, places)])
 
 
-def _foot(part: RunTopics, name: str, _title: str, decimals: int) -> Cell:
+def _foot(part: RunTopics, name: str, places: int) -> Cell:
     """The risk table's figure that the column adds up to, over all topics, shown or not."""
     totals: dict[str, Callable[[], float | None]] = {
         "score": lambda: part.totals["mean"],
@@ -72,7 +71,7 @@ def _foot(part: RunTopics, name: str, _title: str, decimals: int) -> Cell:
         "delta": lambda: part.totals["mean"] - part.baseline_mean,
         "w": lambda: part.totals["urisk"],
     }
-    return Cell(decimal(totals[name](), decimals), strong=True) if name in totals else Cell("")
+    return Cell(decimal(totals[name](), places), strong=True) if name in totals else Cell("")
 
 
 def _totals_lines(part: RunTopics) -> list[str]:

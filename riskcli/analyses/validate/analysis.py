@@ -13,6 +13,8 @@ from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, 
 from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
 from riskcli.core.parallel import Progress, available_cores, in_order
+from riskcli.output.display import Display
+from riskcli.output.forms import Forms
 from riskcli.output.result import Result
 from riskcli.scores.files.registry import inspect_scores, kind_of, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
@@ -77,6 +79,21 @@ class Validation(Analysis):
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity, in all files."""
         return sum(file.count(severity) for file in self.files)
+
+    @property
+    def forms(self) -> Forms:
+        """Those of every result, and what CI services read."""
+        # Late: it imports this module.
+        from riskcli.analyses.validate.display import FORMS
+
+        return FORMS
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.validate.display import displays
+
+        return displays(self, width)
 
     def result(self) -> Result:
         """A row a finding; `more` counts those of its code that were left out after it."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
+from riskcli.analyses.validate.display import FORMS, summary
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import Files, Output, file_options, output_options
-
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "github")
+from riskcli.output.forms import RowsForm
 
 
 @click.command()
 @file_options
-@output_options(FORMATS)
+@output_options(FORMS)
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
     "--max-docs",
@@ -36,14 +36,10 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
     is checked too, and the runs' topics are compared with it. Exits with 0 where nothing is
     refused, with 1 otherwise.
     """
-    form = output.chosen_format(FORMATS)
     from riskcli.analyses.validate.analysis import Checks
     from riskcli.analyses.validate.analysis import validate as check
-    from riskcli.analyses.validate.display import as_github, displays, summary
     from riskcli.cli.progress import on_terminal
     from riskcli.cli.rendering import write
-    from riskcli.output.emit import emit
-    from riskcli.output.formats import carries_inputs
 
     checks = Checks(
         max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format
@@ -55,14 +51,11 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
             checks=checks,
             jobs=files.jobs,
             progress=progress,
-            checksums=carries_inputs(form),
+            checksums=output.form.checksums,
         )
     tell(found.notes, files.quiet)
-    if form == "github":
-        emit(as_github(found), output.output)
-    else:
-        write(found.result(), lambda _: displays(found), form, output.output, **output.words)
-    if form not in ("table", "markdown", "github") and not files.quiet:
+    write(found, output)
+    if isinstance(output.form, RowsForm) and not files.quiet:
         click.echo(summary(found), err=True)
     refused = found.count("error") or (strict and found.count("warning"))
     return 1 if refused else 0

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from riskcli.analyses.validate.analysis import FileReport, Validation
+from typing import TYPE_CHECKING
+
 from riskcli.core.notes import counted
+from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.github import annotation
+from riskcli.output.escape import annotation
+
+if TYPE_CHECKING:
+    from riskcli.analyses.validate.analysis import FileReport, Validation
 
 _HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
 
 
-def displays(validation: Validation) -> list[Display]:
+def displays(validation: Validation, _width: int) -> list[Display]:
     """A table for each file in which something was found, and a line for the whole."""
     found = [_display(file) for file in validation.files if file.tally.counts]
-    return [*found, Display("", (), (), [summary(validation)])]
+    return [*found, Display.of_rows("", (), (), [summary(validation)])]
 
 
 def _display(file: FileReport) -> Display:
@@ -27,7 +32,7 @@ def _display(file: FileReport) -> Display:
         ])  # fmt: skip
         if more:
             rows.append([Cell(""), Cell(""), Cell(finding.code), Cell(f"and {more:,} more")])
-    return Display(f"{file.path}: {_counts(file)}", _HEADINGS, rows)
+    return Display.of_rows(f"{file.path}: {_counts(file)}", _HEADINGS, rows)
 
 
 def _counts(counted_in: FileReport | Validation) -> str:
@@ -57,3 +62,8 @@ def as_github(validation: Validation) -> str:
             lines.append(annotation(finding.severity, message, **where))
     lines.append(annotation("notice", summary(validation), title="riskeval validate"))
     return "".join(f"{line}\n" for line in lines)
+
+
+GITHUB = forms.OwnForm("github", "", as_github)
+FORMS = (*forms.FORMS, GITHUB)
+"""The forms of what was found in files: those of every result, and GitHub's annotations."""

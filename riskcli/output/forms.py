@@ -1,0 +1,194 @@
+"""Every form in which a result can leave, each declared once, and the one way into any of them.
+
+A new form is a function, from rows or from tables for people to text or bytes, and its line in
+FORMS: the command line, the library, the settings and the help read it from there. What only one
+kind of result can be (a gate's JUnit file) is declared beside that result, as an `OwnForm`.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from riskcli.core.errors import UsageError, nearest
+from riskcli.output.display import Display
+from riskcli.output.html import as_html
+from riskcli.output.latex import as_latex
+from riskcli.output.markdown import as_markdown
+from riskcli.output.result import Result
+from riskcli.output.rows import as_csv, as_json, as_jsonl, as_tsv, spreadsheet_safe
+
+TERMINAL_WIDTH = 80
+FILE_WIDTH = 160
+PUBLISHED_WIDTH = 120
+LATEX_WIDTH = 78
+
+Content = str | bytes
+
+
+class Source(Protocol):
+    """What can be written: rows for programs, and tables for people that take a given width."""
+
+    def result(self) -> Result: ...
+    def displays(self, width: int) -> Sequence[Display]: ...
+
+
+@dataclass(frozen=True)
+class View:
+    """A source of which only a part is wanted."""
+
+    result: Callable[[], Result]
+    displays: Callable[[int], Sequence[Display]]
+
+
+@dataclass(frozen=True)
+class Dress:
+    """What may be asked of a form; None leaves it to the form or the tables themselves."""
+
+    caption: str | None = None
+    label: str | None = None
+    csv_safe: bool = False
+    width: int | None = None
+    colour: bool = False
+    in_file: bool = False
+    """Whether it goes to a file; a table may be wider there than on a screen."""
+
+
+PLAIN = Dress()
+IN_FILE = Dress(in_file=True)
+
+
+@dataclass(frozen=True)
+class Form(ABC):
+    """A form: its name, the suffix of its files, and what it makes of a result."""
+
+    name: str
+    suffix: str
+    """That of its files, which tells the form; empty where only the name does."""
+    checksums: bool = field(default=False, kw_only=True)
+    """Whether it names the files that the result rests on, with their checksums."""
+
+    @abstractmethod
+    def render(self, source: Any, dress: Dress = PLAIN) -> Content:
+        """The result in this form."""
+
+    def _refuse(self, option: str, given: object, owners: str) -> None:
+        if given is not None:
+            raise UsageError(f"--{option} belongs to {owners}, {self.name} has none")
+
+
+@dataclass(frozen=True)
+class RowsForm(Form):
+    """A form of the rows, for programs."""
+
+    write: Callable[[Result], Content]
+    spreadsheet: bool = False
+    """Whether spreadsheets open it, and take some texts for formulas."""
+
+    def render(self, source: Source, dress: Dress = PLAIN) -> Content:
+        """All rows at full precision."""
+        self._refuse("caption", dress.caption, "tables for people")
+        self._refuse("label", dress.label, "latex and html")
+        result = source.result()
+        return self.write(
+            spreadsheet_safe(result) if dress.csv_safe and self.spreadsheet else result
+        )
+
+
+@dataclass(frozen=True)
+class TablesForm(Form):
+    """A form of the tables for people, as wide as it says where no width is asked for."""
+
+    write: Callable[[Sequence[Display], Dress], str]
+    width: int
+    file_width: int | None = None
+    """The width in a file, where that is another."""
+    labelled: bool = False
+
+    def render(self, source: Source, dress: Dress = PLAIN) -> Content:
+        """The tables, under the caption asked for."""
+        if not self.labelled:
+            self._refuse("label", dress.label, "latex and html")
+        width = dress.width or (self.file_width if dress.in_file else None) or self.width
+        shown = _captioned(source.displays(width), dress.caption)
+        return self.write(shown, replace(dress, width=width))
+
+
+@dataclass(frozen=True)
+class OwnForm(Form):
+    """A form that one kind of result alone has."""
+
+    write: Callable[[Any], Content]
+
+    def render(self, source: Any, dress: Dress = PLAIN) -> Content:
+        """Whatever that kind of result makes of itself."""
+        self._refuse("caption", dress.caption, "tables for people")
+        self._refuse("label", dress.label, "latex and html")
+        return self.write(source)
+
+
+def _as_text(shown: Sequence[Display], dress: Dress) -> str:
+    # Late: rich takes longer to import than the other forms to write.
+    from riskcli.output.text import as_text
+
+    return as_text(shown, dress.width or TERMINAL_WIDTH, dress.colour)
+
+
+TABLE = TablesForm("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
+TSV = RowsForm("tsv", ".tsv", as_tsv, spreadsheet=True)
+CSV = RowsForm("csv", ".csv", as_csv, spreadsheet=True)
+JSON = RowsForm("json", ".json", as_json, checksums=True)
+JSONL = RowsForm("jsonl", ".jsonl", as_jsonl)
+MARKDOWN = TablesForm("markdown", ".md", lambda shown, _: as_markdown(shown), PUBLISHED_WIDTH)
+LATEX = TablesForm(
+    "latex", ".tex", lambda shown, dress: as_latex(shown, dress.label), LATEX_WIDTH, labelled=True
+)
+HTML = TablesForm(
+    "html", ".html", lambda shown, dress: as_html(shown, dress.label), PUBLISHED_WIDTH,
+    labelled=True,
+)  # fmt: skip
+
+Forms = tuple[Form, ...]
+FORMS: Forms = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML)
+"""The forms of every result that is rows and tables."""
+
+
+def named(name: str, known: Forms) -> Form:
+    """The form of that name."""
+    for form in known:
+        if form.name == name:
+            return form
+    names = [form.name for form in known]
+    raise UsageError(f"no form {name!r} here{nearest(name, names)} ({', '.join(names)})")
+
+
+def chosen(name: str | None, output: Path | None, known: Forms) -> Form:
+    """The form asked for, else that of the file's suffix, else a table or TSV for stdout."""
+    if name is not None:
+        return named(name, known)
+    if output is None:
+        return TABLE if TABLE in known and sys.stdout.isatty() else TSV
+    suffix = output.suffix.lower()
+    for form in known:
+        if suffix and form.suffix == suffix:
+            return form
+    raise UsageError(
+        f"{output}: the suffix does not tell the format; choose one of "
+        f"{', '.join(form.name for form in known)}"
+    )
+
+
+def _captioned(displays: Sequence[Display], caption: str | None) -> Sequence[Display]:
+    """The displays under that caption; where there are several, each says what it is too."""
+    if caption is None:
+        return displays
+    if len(displays) == 1:
+        return [replace(displays[0], title=caption)]
+    return [
+        replace(display, title=f"{caption}: {display.title}" if display.title else caption)
+        for display in displays
+    ]

@@ -1,0 +1,106 @@
+"""Tables as a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from riskcli.output import escape
+from riskcli.output.display import GAP, SYMBOLS, Cell, Column, Display, Heading, Mark
+
+_COLOURS: dict[Mark, str] = {"": "", "better": "green", "worse": "red"}
+_LEAST_TEXT = 16
+"""Names and sentences are folded, but not below this many columns."""
+
+
+def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
+    """The displays as a terminal of that width shows them; no number is cut, whatever the width.
+
+    A notebook is no terminal: there, rich would show each piece itself and write nothing.
+    """
+    stream = StringIO()
+    console = Console(
+        file=stream,
+        width=max([width, *map(_least_width, displays)]),
+        force_terminal=colour,
+        force_jupyter=False,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        legacy_windows=False,
+    )
+    for i, display in enumerate(displays):
+        if i:
+            console.print()
+        if display.title:
+            console.print(Text(escape.visible(display.title), style="bold"), width=width)
+        if display.rows:
+            console.print(_table(display))
+        for line in display.caption:
+            console.print(Text(escape.visible(line), style="dim"), width=width)
+    text = stream.getvalue()
+    return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _least_width(display: Display) -> int:
+    """The least width at which only text, never a number, needs more than a line."""
+    least = sum(_least_text(c) if c.heading.left else c.width for c in display.columns)
+    return least + GAP * max(len(display.headings) - 1, 0)
+
+
+def _least_text(column: Column) -> int:
+    return min(column.width, _LEAST_TEXT)
+
+
+def _table(display: Display) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_header=any(h.text for h in display.headings),
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, GAP - 1, 0, 0),
+    )
+    for column in display.columns:
+        left = column.heading.left
+        table.add_column(
+            _heading(column.heading, column.rank_digits),
+            justify="left" if left else "right",
+            overflow="fold",
+            no_wrap=not left,
+            min_width=_least_text(column) if left else None,
+        )
+    for cells in zip(*map(_cells, display.columns), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def _heading(heading: Heading, rank_digits: int) -> Text:
+    """Each line of the heading, above the values; `#` above the ranks."""
+    mark = " " if heading.marked else ""
+    lines = [line + mark for line in heading.text.split("\n")]
+    if heading.ranked:
+        blank = " " * (rank_digits + 1)
+        lines = [line + blank for line in lines[:-1]] + [f"{lines[-1]} {'#':>{rank_digits}}"]
+    return Text("\n".join(lines), style="bold")
+
+
+def _cells(column: Column) -> list[Text]:
+    digits = column.rank_digits
+    return [
+        _cell(text, cell, column.heading, digits)
+        for text, cell in zip(column.texts, column.cells, strict=True)
+    ]
+
+
+def _cell(shown: str, cell: Cell, heading: Heading, rank_digits: int) -> Text:
+    text = Text(shown, style="bold" if cell.strong else "")
+    if heading.marked:
+        text.append(SYMBOLS[cell.mark] or " ", style=_COLOURS[cell.mark])
+    if heading.ranked:
+        text.append(f" {cell.rank if cell.rank is not None else '':>{rank_digits}}", style="dim")
+    return text
