@@ -31,7 +31,7 @@ class _Line:
         self._noun = noun
         self._start = time.monotonic()
         self._last = self._start
-        self._shown = False
+        self._length = 0
 
     def show(self, done: int, total: int) -> None:
         """How many are done of how many, rate, time left."""
@@ -43,15 +43,20 @@ class _Line:
         rate = done / elapsed
         left = (total - done) / rate
         text = f"{done} of {total} {self._noun}, {rate:.0f} a second, {_clock(left)} left"
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
-        self._shown = True
+        self._write(text)
 
     def clear(self) -> None:
         """Take the line away again."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
+        if self._length:
+            self._write("")
+            sys.stderr.write("\r")
             sys.stderr.flush()
+
+    def _write(self, text: str) -> None:
+        """Over what stood there, with blanks: no escape sequence, which not all terminals know."""
+        sys.stderr.write(f"\r{text:{self._length}}")
+        sys.stderr.flush()
+        self._length = len(text)
 
 
 def _clock(seconds: float) -> str:

@@ -17,10 +17,11 @@ def _table(display: Display) -> str:
     headings = [escape.markdown(h.text.replace("\n", " ")) for h in display.headings]
     rulers = [":--" if heading.left else "--:" for heading in display.headings]
     lines = [f"**{escape.markdown(display.title)}**", ""] if display.title else []
-    lines += ["| " + " | ".join(headings) + " |", "|" + "|".join(rulers) + "|"]
+    if headings:
+        lines += ["| " + " | ".join(headings) + " |", "|" + "|".join(rulers) + "|"]
     lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in display.rows]
     caption = "  \n".join(escape.markdown(line) for line in display.caption)
-    return "\n".join([*lines, "", caption, ""])
+    return "\n".join([*lines, *([""] if lines else []), caption, ""])
 
 
 def _cell(cell: Cell) -> str:

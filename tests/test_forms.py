@@ -1,0 +1,102 @@
+"""Forms: declared once, the same bytes from the command line and the library, refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import riskcli
+from riskcli import ScoreMatrix, UsageError
+from riskcli.output.forms import FORMS, Form
+from tests.program import QRELS, SAMPLES, python, riskeval
+
+NAMES = [form.name for form in FORMS]
+NEW_FORM = """
+import sys
+from riskcli.output import forms
+def as_org(displays, _):
+    return "".join(f"|{cell.text}" for d in displays for row in d.rows for cell in row)
+forms.FORMS += (forms.TablesForm("org", ".org", as_org, 100),)
+"""
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_the_library_writes_the_bytes_of_the_command(tmp_path: Path, form: Form) -> None:
+    by_command, by_library = tmp_path / f"a{form.suffix}", tmp_path / f"b{form.suffix}"
+    asked = riskeval(
+        "score", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-a", "1,5", "-o", by_command
+    )
+    made = python(
+        f"import riskcli; ev = riskcli.evaluate(['sample_runs'], qrels={str(QRELS)!r})\n"
+        "table = riskcli.risk_table(ev, 'indriCASP', options=riskcli.Options(alphas=(1, 5)))\n"
+        f"table.sorted_by().write({str(by_library)!r})"
+    )
+    assert asked.code == made.code == 0, made.err
+    assert len(by_command.read_bytes()) > 1000
+    assert by_library.read_bytes() == by_command.read_bytes()
+
+
+def test_a_new_form_is_one_declaration(tmp_path: Path) -> None:
+    ran = python(
+        f"{NEW_FORM}\nsys.argv = ['riskeval', 'score', 'sample_runs', '-f', 'org']\n"
+        "from riskcli.__main__ import main\nmain()"
+    )
+    assert ran.code == 0 and ran.out.startswith("|1|boldRerank|0.2913|")
+    file = tmp_path / "x.org"
+    ran = python(
+        f"{NEW_FORM}\nsys.argv = ['riskeval', 'bias', 'sample_runs', '-o', {str(file)!r}]\n"
+        "from riskcli.__main__ import main\nmain()"
+    )
+    assert ran.code == 0 and file.read_text().startswith("|1|")
+    ran = python(
+        f"{NEW_FORM}\nimport riskcli, pandas\n"
+        "print(riskcli.risk_table(pandas.DataFrame([[.1, .2], [.3, .1]])).to_text('org'))"
+    )
+    assert ran.code == 0 and ran.out.startswith("|")
+
+
+@pytest.fixture
+def table() -> riskcli.RiskTable:
+    scores = np.array([[0.1, 0.5, 0.4], [0.3, 0.3, 0.3]])
+    return riskcli.risk_table(ScoreMatrix("m", ("a", "b"), ("1", "2", "3"), scores), "a")
+
+
+def test_a_form_that_a_result_lacks_is_refused_with_those_it_has(
+    table: riskcli.RiskTable, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"no form 'junit' here \(table, tsv, csv"):
+        table.to_text("junit")
+    with pytest.raises(UsageError, match="choose one of table, tsv"):
+        table.write(tmp_path / "x.pptx")
+    assert not list(tmp_path.iterdir())
+    ran = riskeval("score", SAMPLES, "-f", "junit")
+    assert ran.code == 2 and "'table', 'tsv', 'csv'" in ran.err
+    ran = riskeval("check", SAMPLES, "-b", "indriCASP", "--report", "pdf=x")
+    assert ran.code == 2 and "junit, github" in ran.err
+
+
+def test_each_form_has_a_name_and_a_suffix_of_its_own() -> None:
+    assert len(set(NAMES)) == len({form.suffix for form in FORMS}) == len(FORMS)
+
+
+# Notebooks
+
+IN_A_NOTEBOOK = """
+import builtins, io, sys
+class ZMQInteractiveShell:
+    kernel = object()
+builtins.get_ipython = lambda: ZMQInteractiveShell()
+import pandas, riskcli
+table = riskcli.risk_table(pandas.DataFrame([[.1, .2, .3], [.3, .1, .2]]))
+table.write(sys.argv[1] if len(sys.argv) > 1 else "/dev/null", "table")
+print(len(str(table)), len(table.to_text("table")))
+"""
+
+
+def test_text_is_text_where_rich_sees_a_notebook() -> None:
+    """rich knows Jupyter by the class of the shell, and would print nothing to the file given."""
+    ran = python(IN_A_NOTEBOOK)
+    assert ran.code == 0, ran.err
+    assert all(int(size) > 200 for size in ran.out.split()), ran.out
