@@ -34,10 +34,24 @@ class Tab:
     def set_alpha(self, alpha: float) -> None:
         """Type the number."""
         self.page.fill("#alpha", f"{alpha:g}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what was chosen is shown, in all rows."""
+        self.page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        self.page.wait_for_selector("#app:not([aria-busy=true])")
+
+    def click(self, selector: str) -> None:
+        """Click, and wait until it has come to show."""
+        self.page.click(selector)
+        self.settle()
 
     def choose(self, select: str, label: str) -> None:
         """Choose an option by what it shows."""
         self.page.select_option(f"#{select}", label=label)
+        self.settle()
 
     def column(self, name: str) -> list[str]:
         """The values of a column, from top to bottom, at full precision (empty: undefined)."""

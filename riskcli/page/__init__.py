@@ -15,17 +15,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
 from riskcli.analyses.score.analysis import RiskTable
 from riskcli.analyses.score.display import displays
+from riskcli.core.notes import counted
 from riskcli.core.version import __version__
 from riskcli.output.escape import html, script_json
 from riskcli.output.html import as_html
-from riskcli.page.data import page_data
+from riskcli.page.data import RunNotes, page_data
+from riskcli.risk.measures import measures
 from riskcli.scores.matrix import ScoreMatrix
 
 SCRIPTS = (
@@ -35,7 +38,10 @@ SCRIPTS = (
     "answers.js",
     "draw.js",
     "figures.js",
+    "pair.js",
     "table.js",
+    "state.js",
+    "take.js",
     "page.js",
 )
 STATIC_WIDTH = 120
@@ -48,27 +54,37 @@ class Page:
     title: str
     matrices: Sequence[ScoreMatrix]
     tables: Sequence[RiskTable]
+    collection: str = ""
+    date: str = ""
+    about: RunNotes = field(default_factory=dict)
+    """By run: a name to show, its team, a description."""
+    documents: Mapping[str, Any] | None = None
+    """The top of each run's rankings, where they are taken along (see `extras.py`)."""
 
 
 def as_page(page: Page) -> str:
     """The page as one HTML document; the same inputs and settings give the same bytes."""
     style, script = _asset("page.css"), _script()
-    data = json.dumps(
-        page_data(page.matrices, page.tables),
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(",", ":"),
-    )
+    data = page_data(page.matrices, page.tables, page.about)
+    if page.documents is not None:
+        data["documents"] = page.documents
     parts = {
         "policy": _policy(style, script),
         "title": html(page.title),
         "style": style,
+        "context": _context(page),
+        "key": _key(),
         "about": _about(page.tables[0]),
         "static": as_html(displays(page.tables[0].sorted_by(), STATIC_WIDTH)),
-        "data": script_json(data),
+        "data": script_json(compact(data)),
         "script": script,
     }
     return _filled(_asset("page.html"), parts)
+
+
+def compact(data: Any) -> str:
+    """JSON without blanks."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _asset(name: str) -> str:
@@ -104,8 +120,36 @@ def _filled(template: str, parts: dict[str, str]) -> str:
     return "".join(filled)
 
 
+def _context(page: Page) -> str:
+    """What was measured on what, when and by which version, in one line."""
+    first = page.matrices[0]
+    parts = [
+        page.collection,
+        ", ".join(matrix.measure for matrix in page.matrices),
+        counted(len(first.topics), "topic"),
+        counted(len(first.runs), "run"),
+        page.date,
+        f"riskeval {__version__}",
+    ]
+    return html(" · ".join(part for part in parts if part))
+
+
+def _key() -> str:
+    """What the columns mean, from the measures' own declarations."""
+    counts = (
+        ("W/T/L", "Topics won, tied and lost against the baseline."),
+        ("L>20%", "Topics that lose more than 20 % of the baseline's score."),
+        ("Reward, Risk", "Mean gain and mean loss against the baseline, each over all topics."),
+    )
+    entries = [(m.title, f"{m.formula} ({m.source}). {m.reading}") for m in measures()]
+    listed = "\n".join(
+        f"<dt>{html(title)}</dt><dd>{html(text)}</dd>" for title, text in [*counts, *entries]
+    )
+    return f"<dl>\n{listed}\n</dl>"
+
+
 def _about(table: RiskTable) -> str:
-    """Settings, inputs with their checksums, and warnings."""
+    """Settings, warnings, and inputs with their checksums (on paper they are counted only)."""
     found = table.result().envelope()
     settings = "".join(
         f"<dt>{html(name)}</dt><dd>{html(_shown(value))}</dd>"
@@ -122,12 +166,24 @@ def _about(table: RiskTable) -> str:
         [
             f"<h3>Warnings</h3>\n<ul>{warnings}</ul>" if warnings else "",
             f"<h3>Settings</h3>\n<dl>{settings}</dl>",
-            '<h3>Inputs</h3>\n<div class="wide"><table class="inputs">'
+            f"<h3>Inputs</h3>\n<p>{_counted_inputs(found['inputs'])}</p>",
+            '<details class="checksums"><summary>Checksums</summary>'
+            '<div class="wide"><table class="inputs">'
             '<thead><tr><th scope="col">file</th><th scope="col">kind</th>'
-            f'<th scope="col">SHA-256</th></tr></thead>\n<tbody>{inputs}</tbody></table></div>',
+            '<th scope="col">SHA-256</th></tr></thead>\n'
+            f"<tbody>{inputs}</tbody></table></div></details>",
             f"<p>riskeval {html(__version__)}</p>",
         ]
     )
+
+
+def _counted_inputs(inputs: Sequence[Mapping[str, str]]) -> str:
+    """How many files of which kind, and one checksum of all of theirs."""
+    kinds = Counter(entry["kind"] for entry in inputs)
+    listed = ", ".join(counted(count, f"{kind} file") for kind, count in kinds.items())
+    all_of_them = "".join(sorted(entry["sha256"] for entry in inputs))
+    digest = hashlib.sha256(all_of_them.encode()).hexdigest()
+    return html(f"{listed}. SHA-256 of their sorted checksums: ") + f"<code>{digest}</code>"
 
 
 def _shown(value: Any) -> str:

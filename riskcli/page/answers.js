@@ -87,9 +87,9 @@ function fixedColumns(comparison, id) {
   return Object.fromEntries(names.map((name) => [name, columns[name]]));
 }
 
-// The titles of what is not computed at this alpha: whole measures, and tests.
+// What is not computed at this alpha: titles of whole measures and of tests; whether intervals are.
 function missingAt(comparison, alpha) {
-  const missing = { values: [], tests: [] };
+  const missing = { values: [], tests: [], intervals: false };
   if (comparison.tables.some((table) => table.alpha === alpha)) return missing;
   const known = trusted(comparison);
   for (const { id, title, dependsOnAlpha } of comparison.data.riskMeasures) {
@@ -97,6 +97,7 @@ function missingAt(comparison, alpha) {
     if (!dependsOnAlpha) continue;
     if (!known.values.has(id)) missing.values.push(title);
     else if (isTested && !known.tests.has(id)) missing.tests.push(title);
+    missing.intervals ||= comparison.tables.some((table) => `${id}_lo` in table.columns);
   }
   return missing;
 }

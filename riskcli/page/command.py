@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import PATH, Comparing, Inputs, comparing_options, input_options
 from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note
+
+if TYPE_CHECKING:
+    from riskcli.core.choices import PopulationRule
+    from riskcli.risk.options import Options
 
 
 @click.command()
@@ -22,31 +29,92 @@ from riskcli.core.errors import UsageError
     metavar="NAME",
     help="A further baseline to switch to in the page, each by itself. Repeatable.",
 )
+@click.option(
+    "--both-populations",
+    is_flag=True,
+    help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the baseline.",
+)
 @click.option("--title", default="Risk-sensitive leaderboard", show_default=True, metavar="TEXT")
+@click.option(
+    "--collection", default="", metavar="TEXT", help="What was searched, below the title."
+)
+@click.option("--date", default="", metavar="TEXT", help="When, below the title.")
+@click.option(
+    "--about-runs",
+    type=PATH,
+    help="CSV or TSV with the columns run and any of name, team, description.",
+)
+@click.option(
+    "--documents",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Take the first N documents of each ranking along, with grades; the page grows.",
+)
 def report(
-    inputs: Inputs, comparing: Comparing, output: Path, also: tuple[str, ...], title: str
+    inputs: Inputs,
+    comparing: Comparing,
+    output: Path,
+    also: tuple[str, ...],
+    both_populations: bool,
+    title: str,
+    collection: str,
+    date: str,
+    about_runs: Path | None,
+    documents: int | None,
 ) -> int:
     """A page with the leaderboard of RUNS, for a reader to explore in a browser.
 
-    One file that needs no network: sort, filter, move alpha, switch the baseline, and look at
-    each run's topics. Everything is computed in the page, exactly.
+    One file that needs no network: sort, filter, move alpha, switch the baseline, compare two runs
+    topic by topic, and take the numbers along. Whatever is chosen is in the page's address.
     """
     _refuse_what_the_page_lacks(comparing)
     from riskcli.analyses.score.analysis import risk_table
     from riskcli.output.emit import emit
-    from riskcli.page import Page, as_page
+    from riskcli.page import Page, as_page, compact
+    from riskcli.page.extras import documents_of, read_about
 
+    about = read_about(about_runs) if about_runs else {}
     evaluation = inputs.evaluate([*comparing.wanted, *also])
-    first = risk_table(evaluation, options=comparing.options())
+    asked_for = risk_table(evaluation, options=comparing.options())
     further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
-    others = [
-        risk_table(evaluation, options=replace(first.options, baselines=(name,), population=None))
-        for name in further
-        if (name,) != first.options.wanted
+    first, *others = _plans(asked_for.options, further, both_populations)
+    tables = [
+        asked_for if first == asked_for.options else risk_table(evaluation, options=first),
+        *(risk_table(evaluation, options=plan) for plan in others),
     ]
-    tell(first.notes, inputs.quiet)
-    emit(as_page(Page(title, evaluation.matrices, [first, *others])), output)
-    return inputs.exit_code(first.skipped)
+    taken = None
+    notes = list(tables[0].notes)
+    if documents is not None:
+        taken = documents_of(evaluation, documents, inputs.run_names, inputs.score_precision)
+        size = len(compact(taken).encode()) / 1e6
+        notes.append(Note("documents", f"documents make the page {size:.1f} MB larger", False))
+    page = Page(title, evaluation.matrices, tables, collection, date, about, taken)
+    tell(notes, inputs.quiet)
+    emit(as_page(page), output)
+    return inputs.exit_code(tables[0].skipped)
+
+
+def _plans(options: Options, further: Sequence[str], both_populations: bool) -> list[Options]:
+    """What is compared: as asked for, with each further baseline, and in the other population."""
+    plans = [options]
+    plans += [
+        replace(options, baselines=(name,), population=None)
+        for name in further
+        if (name,) != options.wanted
+    ]
+    if not both_populations:
+        return plans
+    return [
+        replace(plan, population=population) for plan in plans for population in _populations(plan)
+    ]
+
+
+def _populations(plan: Options) -> tuple[PopulationRule | None, ...]:
+    """Both, the plan's own first; a virtual baseline has no population of its own."""
+    if plan.wanted[0].startswith("@"):
+        return (plan.population,)
+    own = plan.population or ("baselines" if len(plan.wanted) > 1 else "all")
+    return ("all", "baselines") if own == "all" else ("baselines", "all")
 
 
 def _refuse_what_the_page_lacks(comparing: Comparing) -> None:

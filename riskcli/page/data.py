@@ -13,13 +13,14 @@ test that it does not know, or computes otherwise than the table, is shown from 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from riskcli.analyses.score.analysis import RiskTable
 from riskcli.core.arrays import Counts, Floats
+from riskcli.core.errors import UsageError, nearest
 from riskcli.output.escape import visible
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
@@ -31,15 +32,22 @@ from riskcli.scores.matrix import ScoreMatrix
 
 Numbers = Floats | Counts
 
+RunNotes = Mapping[str, Mapping[str, str]]
+"""By run: `name` to show, `team`, `description`; what is not told is empty."""
+
 _NAMING = ("run", "measure", "baseline", "population", "alpha", "topics")
 _FLAGS = {"better": "+", "worse": "-", "": "."}
 
 
-def page_data(matrices: Iterable[ScoreMatrix], tables: Sequence[RiskTable]) -> dict[str, Any]:
+def page_data(
+    matrices: Sequence[ScoreMatrix], tables: Sequence[RiskTable], about: RunNotes | None = None
+) -> dict[str, Any]:
     """Every matrix against the baselines of every table; the tables differ in nothing else."""
     options = tables[0].options
     significance = options.significance
     return {
+        "envelope": tables[0].result().envelope(),
+        "about": _about(matrices[0].runs, about or {}),
         "alphas": list(options.alphas),
         "gamma": significance.gamma,
         "correction": significance.correction,
@@ -48,6 +56,21 @@ def page_data(matrices: Iterable[ScoreMatrix], tables: Sequence[RiskTable]) -> d
         "columns": [column.name for column in all_columns()],
         "measures": [_measure(matrix, tables) for matrix in matrices],
     }
+
+
+def _about(runs: Sequence[str], about: RunNotes) -> list[dict[str, str]] | None:
+    """The name to show of each run, its team and description; none where nothing was told."""
+    unknown = sorted(set(about) - set(runs))
+    if unknown:
+        raise UsageError(f"no run is named {unknown[0]!r}{nearest(unknown[0], runs)}")
+    if not about:
+        return None
+    blank = {"name": "", "team": "", "description": ""}
+    told = [{**blank, **about.get(run, {})} for run in runs]
+    return [
+        {**{key: visible(text) for key, text in each.items()}, "name": visible(each["name"] or run)}
+        for run, each in zip(runs, told, strict=True)
+    ]
 
 
 def _declared(measure: RiskMeasure) -> dict[str, Any]:

@@ -1,145 +1,481 @@
-// The page: what is chosen, and what has to change when a choice does.
-
-const MOST_SELECTED = 6;
-const WORST = 10;
+// The page: what has to change when a choice does. A choice changes the state; what hangs on it is
+// drawn anew before the next frame, and the address says the state.
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
 const measures = data.measures.map((packed) => new Measure(data, packed));
-const state = { measure: null, comparison: null, alpha: data.alphas[0], selected: [], drawings: [] };
-const board = new Leaderboard(byId("board"), data.riskMeasures, toggle);
+const start = startState(data, measures);
+const board = new Leaderboard(byId("board"), (row) => toggle(row), (id) => sortBy(id));
+const topicsTable = new Sorted(byId("all-topics"), { id: "delta", falling: false }, ({ q }) => openTopic(q));
+const sideTable = new Sorted(byId("measures"), { id: "0", falling: true });
+const narrow = matchMedia("(max-width: 40rem)");
+let state = start;
+let shown = {};
+let waiting = null;
+let addressWaits = null;
+let laterWaits = null;
 
-function addChoices(select, names) {
-  select.replaceChildren(...names.map((name, place) => element("option", { value: place }, name)));
-  select.disabled = names.length < 2;
+const measureNow = () => measures[state.measure];
+const names = () => (data.about ? data.about.map(({ name }) => name) : measureNow().runs);
+const ofNow = () => data.riskMeasures.find(({ id }) => id === state.of);
+
+// Changes the state; all that it concerns is shown before the next frame.
+function change(changes, { push = true } = {}) {
+  state = { ...state, ...changes };
+  waiting ??= requestAnimationFrame(() => { waiting = null; render(); });
+  clearTimeout(addressWaits);
+  if (push) keepAddress(true);
+  else addressWaits = setTimeout(() => keepAddress(false), 250);
 }
 
-function chooseMeasure(place) {
-  state.measure = measures[place];
-  const names = state.measure.comparisons.map((comparison) => comparison.baseline);
-  const before = Number(byId("baseline").value) || 0;
-  addChoices(byId("baseline"), names);
-  byId("baseline").value = Math.min(before, names.length - 1);
-  chooseBaseline(Number(byId("baseline").value));
+function keepAddress(push) {
+  const address = addressOf(state, start, data, measures);
+  if (address === location.hash) return;
+  history[push ? "pushState" : "replaceState"](null, "", address || location.pathname + location.search);
 }
 
-function chooseBaseline(place) {
-  state.comparison = state.measure.comparisons[place];
-  board.build(state.measure, state.comparison);
-  const { population } = state.comparison;
-  byId("population").textContent =
-    population === "all" ? "all runs" : "the baselines and the run itself";
-  board.filter(byId("filter").value);
-  recompute();
-  if (!state.selected.length) state.selected = firstSelection();
-  showSelection();
+function takeAddress() {
+  state = stateFrom(location.hash, start, data, measures);
+  render();
 }
 
-// The best by each measure: where they differ, there is something to see. The best mean is last.
-function firstSelection() {
-  const best = ["mean", "georisk", "urisk"].map((name) => board.table[`rank_${name}`].indexOf(1));
-  return [...new Set(best.filter((row) => row >= 0))].reverse();
+// Shows the state. Each part is drawn again only where something that it hangs on has changed.
+function render() {
+  const comparison = comparisonOf(measures, state);
+  const columns = visibleColumns(comparison);
+  const layout = columns.map(({ id }) => id).join();
+  const before = shown;
+  const width = byId("app").clientWidth;
+  shown = { ...before, ...state, comparison, layout, width };
+  const changed = (...keys) => keys.some((key) => shown[key] !== before[key]);
+  const compared = changed("comparison");
+  showControls(compared);
+  if (compared || changed("layout")) buildBoard(columns, comparison);
+  if (compared || changed("layout", "alpha")) fillBoard(comparison);
+  else if (changed("sort")) board.arrange(state.sort);
+  if (compared || changed("layout", "find")) showCount();
+  const selected = selection();
+  if (compared || changed("layout", "runs")) board.mark(selected);
+  if (compared || changed("runs", "of", "width")) showFigures(selected);
+  for (const drawing of shown.drawings ?? []) drawing.moveTo?.(state.alpha);
+  if (compared || changed("runs", "against", "topic", "width")) showPair(selected);
+  if (compared || changed("runs", "of", "width")) showDetails();
+  if (changed("alpha")) afterwards(() => { board.finish(); showPairNumbers(selection()); showDetails(); });
 }
 
-function recompute() {
-  board.fill(tableAt(state.comparison, state.alpha));
-  describe();
-  byId("weight").textContent = short(1 + state.alpha);
-  for (const drawing of state.drawings) drawing.moveTo(state.alpha);
+// What hangs on alpha out of sight waits until alpha rests.
+function afterwards(show) {
+  clearTimeout(laterWaits);
+  byId("app").setAttribute("aria-busy", "true");
+  laterWaits = setTimeout(() => { show(); byId("app").setAttribute("aria-busy", "false"); }, 120);
 }
 
-function setAlpha(text, from) {
-  const alpha = Number(text);
-  const known = text !== "" && Number.isFinite(alpha) && alpha >= 0;
-  byId("alpha").setAttribute("aria-invalid", String(!known));
-  if (!known) return;
-  state.alpha = alpha;
-  for (const id of ["alpha", "slider"]) if (id !== from) byId(id).value = alpha;
-  recompute();
-  showWorst();
+function selection() {
+  return state.runs ?? (shown.comparison.first ??= firstSelection(shown.comparison));
 }
 
-function toggle(row) {
-  const rest = state.selected.filter((other) => other !== row);
-  state.selected = rest.length < state.selected.length ? rest : [...rest, row].slice(-MOST_SELECTED);
-  showSelection();
-}
-
-function showSelection() {
-  board.mark(state.selected);
-  const curves = drawCurves(state, curveMeasures()[Number(byId("curve").value)]);
-  const tradeoff = drawTradeoff(state);
-  byId("curves").replaceChildren(curves.svg);
-  byId("tradeoff").replaceChildren(tradeoff.svg);
-  state.drawings = [curves, tradeoff];
-  for (const drawing of state.drawings) drawing.moveTo(state.alpha);
-  const current = state.selected[state.selected.length - 1];
-  byId("run").hidden = current === undefined;
-  if (current === undefined) return;
-  byId("run-name").textContent = state.measure.runs[current];
-  byId("topics").replaceChildren(drawTopics(state, current).svg);
-  showWorst();
-}
-
-// The topics on which the current run loses most; for the baseline itself, by z.
-function showWorst() {
-  const current = state.selected[state.selected.length - 1];
-  if (current === undefined) return;
-  const { measure, comparison, alpha } = state;
-  const own = current === comparison.own;
-  const topics = differencesOf(measure, comparison, current);
-  topics.sort((a, b) => (own ? a.z - b.z : a.delta - b.delta));
-  const rows = topics.slice(0, WORST).map((topic) => {
-    const row = element("tr");
-    const counted = topic.delta < 0 ? (1 + alpha) * topic.delta : topic.delta;
-    row.append(element("th", { scope: "row" }, topic.topic));
-    const values = [topic.score, topic.reference, topic.delta, counted];
-    row.append(...values.map((value) => element("td", {}, decimal(value, 4))));
-    row.append(element("td", {}, comparison.hasNegative ? "–" : decimal(topic.z, 3)));
-    return row;
+// The best run by each of some measures that is not the baseline; the best mean comes last.
+function firstSelection({ own, tables: [{ columns }] }) {
+  const best = ["mean", "georisk", "urisk"].map((id) => {
+    const values = Array.from(columns[id] ?? [], (value, row) => (row === own ? NaN : value));
+    return orderOf(values, values.length, true).find((row) => !Number.isNaN(values[row]));
   });
-  byId("worst").tBodies[0].replaceChildren(...rows);
+  return [...new Set(best.filter((row) => row !== undefined))].reverse();
 }
 
-function showFilter() {
-  const shown = board.filter(byId("filter").value);
-  byId("count").textContent = `${shown} of ${state.measure.runs.length} runs`;
+function visibleColumns(comparison) {
+  const all = columnsFor(data, comparison);
+  const asked = all.filter(({ id }) => state.columns?.includes(id));
+  if (asked.length) return asked;
+  const kept = [...COMPACT, state.sort.id];
+  return narrow.matches ? all.filter(({ id }) => kept.includes(id)).sort((a, b) => kept.indexOf(a.id) - kept.indexOf(b.id))
+    : all.filter((column) => column.shown);
 }
 
-// The test behind the marks, and what the page does not compute at this alpha.
-function describe() {
-  byId("level").textContent = `γ = ${data.gamma} (${data.correctionTitle}, over the runs of a column)`;
-  const { values, tests } = missingAt(state.comparison, state.alpha);
-  const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
-  const parts = [];
-  if (values.length) parts.push(`${values.join(", ")}: computed at ${alphas}`);
-  if (tests.length) parts.push(`Marks ▲ ▼ of ${tests.join(", ")}: tested at ${alphas}`);
-  byId("fixed").textContent = parts.join(" ");
+function addChoices(select, titles, value) {
+  const old = Array.from(select.options, (option) => option.text);
+  if (old.length !== titles.length || old.some((title, i) => title !== titles[i])) {
+    select.replaceChildren(...titles.map((title, i) => element("option", { value: i }, title)));
+    select.disabled = titles.length < 2;
+  }
+  select.value = value;
+}
+
+// The controls say the state, whatever a browser may have put into them.
+function showControls() {
+  const { comparisons } = measureNow();
+  const baselines = [...new Set(comparisons.map(({ baseline }) => baseline))];
+  const populations = comparisons.filter(({ baseline }) => baseline === state.baseline).map(({ population }) => population);
+  addChoices(byId("measure"), measures.map(({ name }) => name), state.measure);
+  addChoices(byId("baseline"), baselines, baselines.indexOf(state.baseline));
+  addChoices(byId("population"), populations.map(populationTitle), populations.indexOf(state.population));
+  byId("population-choice").hidden = populations.length < 2;
+  const curves = curveMeasures();
+  addChoices(byId("curve"), curves.map(({ title }) => title), curves.findIndex(({ id }) => id === state.of));
+  byId("slider").value = state.alpha;
+  if (Number(byId("alpha").value) !== state.alpha || byId("alpha").value === "") byId("alpha").value = state.alpha;
+  byId("alpha").setAttribute("aria-invalid", "false");
+  if (byId("filter").value !== state.find) byId("filter").value = state.find;
+  byId("weight").textContent = short(1 + state.alpha);
+}
+
+function populationTitle(population) {
+  return population === "all" ? "all runs" : "the baselines and the run itself";
 }
 
 // The risk measures that can be drawn over alpha.
 function curveMeasures() {
-  return data.riskMeasures.filter((measure) => measure.dependsOnAlpha && FORMULAS[measure.id]);
+  return data.riskMeasures.filter(({ id, dependsOnAlpha }) => dependsOnAlpha && FORMULAS[id]);
 }
 
-function listen() {
-  byId("measure").addEventListener("change", (event) => {
-    chooseMeasure(Number(event.target.value));
-    showFilter();
+function buildBoard(columns, comparison) {
+  board.build(columns, names(), comparison);
+  byId("population-key").textContent = populationTitle(comparison.population);
+  const boxes = columnsFor(data, comparison).map(({ id, title }) => {
+    const label = element("label");
+    const box = element("input", { type: "checkbox", value: id, autocomplete: "off" });
+    box.checked = columns.some((column) => column.id === id);
+    label.append(box, ` ${title}`);
+    return label;
   });
-  byId("baseline").addEventListener("change", (event) => chooseBaseline(Number(event.target.value)));
-  byId("slider").addEventListener("input", (event) => setAlpha(event.target.value, "slider"));
-  byId("alpha").addEventListener("input", (event) => setAlpha(event.target.value, "alpha"));
-  byId("filter").addEventListener("input", showFilter);
-  byId("curve").addEventListener("change", showSelection);
+  const all = element("button", { type: "button" }, "All");
+  all.addEventListener("click", () => change({ columns: columnsFor(data, comparison).map(({ id }) => id) }));
+  const usual = element("button", { type: "button" }, "Usual ones");
+  usual.addEventListener("click", () => change({ columns: null }));
+  byId("column-choice").replaceChildren(all, usual, ...boxes);
 }
 
-addChoices(byId("measure"), data.measures.map((measure) => measure.name));
-byId("slider").value = state.alpha;
-byId("alpha").value = state.alpha;
-addChoices(byId("curve"), curveMeasures().map((measure) => measure.title));
-byId("curve").value = curveMeasures().findIndex((measure) => measure.id === "georisk");
-listen();
-chooseMeasure(0);
-showFilter();
+function fillBoard(comparison) {
+  shown.table = tableAt(comparison, state.alpha);
+  board.fill(shown.table, state.sort);
+  describe(comparison);
+  byId("finding").textContent = finding(comparison);
+}
+
+// The test behind the marks, and what the page does not compute at this alpha.
+function describe(comparison) {
+  byId("level").textContent = `significance level γ = ${data.gamma} (${data.correctionTitle}, over the runs of a column)`;
+  byId("rank-key").textContent = data.riskMeasures.some(({ id }) => shown.table[`rank_${id}_lo`])
+    ? ", in brackets the ranks that cannot be ruled out" : "";
+  const { values, tests, intervals } = missingAt(comparison, state.alpha);
+  const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
+  const parts = [];
+  if (values.length) parts.push(`${values.join(", ")}: computed at ${alphas}`);
+  if (tests.length) parts.push(`Marks ▲ ▼ of ${tests.join(", ")}: tested at ${alphas}`);
+  if (intervals) parts.push(`Intervals: computed at ${alphas}`);
+  byId("fixed").textContent = parts.join(" ");
+}
+
+// Who leads by the measure of the curves, and who may be as good.
+function finding(comparison) {
+  const { id, title } = ofNow();
+  const rank = shown.table[`rank_${id}`] ?? [];
+  const best = Array.from(rank.keys()).filter((row) => rank[row] === 1);
+  if (!best.length) return "";
+  const lowest = shown.table[`rank_${id}_lo`];
+  const leads = best.length === 1 ? `${names()[best[0]]} leads` : `${best.length} runs share the lead`;
+  const where = `by ${title} of ${measureNow().name} at α = ${short(state.alpha)}, over ${comparison.topics.length} topics`;
+  if (!lowest) return `${leads} ${where}.`;
+  const others = Array.from(lowest).filter((low, row) => low === 1 && !best.includes(row)).length;
+  if (!others) return `${leads} ${where}, and is told apart from every other run.`;
+  return `${leads} ${where}; it cannot be told apart from ${others} other ${others === 1 ? "run" : "runs"}.`;
+}
+
+function sortBy(id) {
+  const column = board.columns.find((each) => each.id === id);
+  const falling = state.sort.id === id ? !state.sort.falling : id !== "run" && id !== "team" && !column?.lowFirst;
+  change({ sort: { id, falling } });
+}
+
+function setAlpha(text, control) {
+  const alpha = Number(text);
+  const known = text !== "" && Number.isFinite(alpha) && alpha >= 0;
+  control.setAttribute("aria-invalid", String(!known));
+  if (known) change({ alpha }, { push: false });
+}
+
+function toggle(row) {
+  const selected = selection();
+  const rest = selected.filter((other) => other !== row);
+  change({ runs: rest.length < selected.length ? rest : [...rest, row].slice(-MOST_SELECTED), against: state.against === row ? null : state.against });
+}
+
+function openTopic(q) {
+  change({ topic: state.topic === q ? null : q });
+}
+
+function showCount() {
+  const found = board.filter(state.find);
+  byId("count").textContent = `${found} of ${measureNow().runs.length} runs`;
+}
+
+// The chosen runs beside the controls, where they stay in sight; each can be let go there.
+function showChosen(selected) {
+  const items = selected.map((row, place) => {
+    const button = element("button", { type: "button", class: `t${place}`, title: "let go" }, `${names()[row]} ×`);
+    button.addEventListener("click", () => toggle(row));
+    return button;
+  });
+  const link = element("a", { href: "#run" }, "topics ↓");
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("run").scrollIntoView();
+  });
+  byId("chosen").replaceChildren("Chosen: ", ...(items.length ? [...items, link] : ["no run"]));
+}
+
+function viewOf(selected) {
+  return { comparison: shown.comparison, selected, names: names(), topic: state.topic, select: toggle, openTopic };
+}
+
+// As wide as its place, so that letters keep their size.
+function sizeOf(id, ratio) {
+  const width = Math.max(280, Math.min(760, byId(id).clientWidth || 520));
+  return { width, height: Math.round(Math.max(230, width * ratio)) };
+}
+
+function showFigures(selected) {
+  showChosen(selected);
+  const view = viewOf(selected);
+  const curves = drawCurves(view, ofNow(), sizeOf("curves", 0.62));
+  const tradeoff = drawTradeoff(view, sizeOf("tradeoff", 0.62));
+  place("curves", curves.svg, `${state.of}-over-alpha`);
+  place("tradeoff", tradeoff.svg, "gain-against-risk");
+  byId("proportional").textContent = tradeoff.proportional
+    ? "Above the dashed line a run has more gain for its risk than the run of the highest gain." : "";
+  shown.drawings = [curves, tradeoff];
+}
+
+// Puts a drawing into its place, with buttons to take it along.
+function place(id, svg, name) {
+  const tools = element("span", { class: "save" });
+  for (const [title, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
+    const button = element("button", { type: "button", "aria-label": `Save ${svg.getAttribute("aria-label")} as ${title}` }, title);
+    button.addEventListener("click", () => save(svg, name));
+    tools.append(button);
+  }
+  byId(id).replaceChildren(svg, tools);
+}
+
+// The last run chosen, and what it is compared with: another run's row, or null for a baseline
+// that is none.
+function pairOf(selected) {
+  const current = selected.at(-1);
+  const other = state.against ?? shown.comparison.own;
+  const titles = [names()[current], other === null ? shown.comparison.baseline : names()[other]];
+  return { current, other, titles };
+}
+
+function showPair(selected) {
+  byId("run").hidden = !selected.length;
+  if (!selected.length) return;
+  const { comparison } = shown;
+  const { current, other, titles } = pairOf(selected);
+  byId("run-name").textContent = titles.join(" against ");
+  addChoices(byId("one"), names(), current);
+  const others = comparison.own === null ? [comparison.baseline, ...names()] : names();
+  addChoices(byId("other"), others, other === null ? 0 : other + (comparison.own === null ? 1 : 0));
+  const rows = showPairNumbers(selected);
+  drawPair(rows, selected, titles);
+  showDocuments(current, other, titles);
+}
+
+// What is said and listed of the pair, which follows alpha.
+function showPairNumbers(selected) {
+  if (!selected.length) return [];
+  const { current, other, titles } = pairOf(selected);
+  const rows = topicRows(shown.comparison, current, other, state.alpha);
+  byId("pair").textContent = current === other
+    ? "A run against itself: choose another." : pairSentence(rows, state.alpha, titles);
+  topicsTable.show(topicColumns(shown.comparison, titles), rows, state.topic);
+  return rows;
+}
+
+function drawPair(rows, selected, titles) {
+  const view = viewOf(selected);
+  const title = `Difference of ${titles[0]} to ${titles[1]} on each topic`;
+  const wide = { width: Math.max(280, byId("topics").clientWidth || 900), height: 260 };
+  place("topics", drawTopics(rows, view, title, wide).svg, "topics");
+  place("scatter", drawScatter(rows, view, titles, sizeOf("scatter", 0.7)).svg, "scores");
+  place("histogram", drawHistogram(rows, sizeOf("histogram", 0.7)).svg, "gains-and-losses");
+  const ties = rows.filter(({ delta }) => delta === 0).length;
+  byId("ties").textContent = ties === 1 ? "1 topic is equal" : `${ties} topics are equal`;
+}
+
+function topicColumns(comparison, titles) {
+  const number = (id, title, decimals) => ({ id, title, value: (row) => row[id], text: (row) => decimal(row[id], decimals) });
+  const columns = [
+    { id: "q", title: "topic", value: ({ q }) => q, text: ({ topic }) => topic },
+    number("score", titles[0], 4), number("reference", titles[1], 4), number("delta", "difference", 4),
+    number("counted", "counted", 4), number("without", "URisk without it", 4),
+  ];
+  return comparison.hasNegative ? columns : [...columns, number("z", "z", 3)];
+}
+
+function showDocuments(current, other, titles) {
+  const topic = state.topic === null ? null : measureNow().topics[state.topic];
+  const known = data.documents && topic !== null && data.documents.topics[topic];
+  byId("documents").hidden = !known;
+  if (!known) return;
+  byId("documents-heading").textContent = `Topic ${topic}: the first ${data.documents.depth} documents`;
+  const side = byId("documents").querySelector(".side");
+  if (other === null) side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
+  else side.replaceChildren(...documentLists(data.documents, topic, [current, other], titles));
+}
+
+// What is folded away is drawn when it is opened.
+function showDetails() {
+  for (const span of document.querySelectorAll(".of")) span.textContent = ofNow().title;
+  if (byId("intervals").open) showIntervals();
+  if (byId("side").open) showSide();
+  if (byId("heat").open) showHeat();
+}
+
+function showIntervals() {
+  const { table } = shown;
+  const there = table[`${state.of}_lo`] !== undefined;
+  byId("no-intervals").textContent = there ? "" : `There are none of ${ofNow().title} at α = ${short(state.alpha)}.`;
+  if (!there) byId("whiskers").replaceChildren();
+  else place("whiskers", drawIntervals(viewOf(selection()), ofNow(), table, sizeOf("whiskers", 1).width).svg, `${state.of}-intervals`);
+}
+
+// The risk measure chosen, a column an effectiveness measure, at this alpha and baseline.
+function showSide() {
+  const tables = measures.map((_, i) => tableAt(comparisonOf(measures, { ...state, measure: i }), state.alpha));
+  const { id, decimals } = ofNow();
+  const columns = [
+    { id: "run", title: "run", value: ({ row }) => row, text: ({ row }) => names()[row] },
+    ...measures.map(({ name }, i) => ({
+      id: String(i), title: name, value: ({ row }) => tables[i][id]?.[row] ?? NaN,
+      text: ({ row }) => `${decimal(tables[i][id]?.[row], decimals)} (${tables[i][`rank_${id}`]?.[row] || "–"})`,
+    })),
+  ];
+  sideTable.show(columns, measureNow().runs.map((_, row) => ({ row })));
+}
+
+function showHeat() {
+  const { comparison, table } = shown;
+  if (comparison.hasNegative) byId("heatmap").replaceChildren("z needs scores of at least 0.");
+  else place("heatmap", drawHeatmap(viewOf(selection()), measureNow(), table, Math.max(280, byId("heatmap").clientWidth)).svg, "z");
+}
+
+const tableTitles = () => ["run", ...board.columns.flatMap(({ id, title, ends, counts, ranked }) =>
+  ends ? [`${title} from`, `${title} to`] : counts ? ["wins", "ties", "losses"] : ranked ? [title, `${title} rank`, `${title} mark`] : [title])];
+
+// A row of the table as cells of their own: value, rank and mark apart, numbers in full.
+function tableCells(row) {
+  const number = (name) => { const value = shown.table[name]?.[row]; return typeof value === "number" && !Number.isNaN(value) ? value : null; };
+  return [names()[row], ...board.columns.flatMap(({ id, text, ends, counts, ranked }) => {
+    if (text) return [text(row)];
+    if (ends ?? counts) return (ends ?? counts).map(number);
+    return ranked ? [number(id), number(`rank_${id}`), shown.table[`${id}_flag`]?.[row] ?? ""] : [number(id)];
+  })];
+}
+
+const shownRows = () => board.order.filter((row) => !board.rows[row].row.hidden);
+
+const cellOf = (node) => (node?.nodeType === Node.ELEMENT_NODE ? node : node?.parentElement)?.closest("td, th");
+
+// A selection that goes over several cells of the leaderboard is copied as whole rows of numbers;
+// within one cell, as it stands with a hyphen for the minus sign.
+function copySelection(event) {
+  const chosen = document.getSelection();
+  const table = byId("board");
+  if (!chosen.rangeCount || chosen.isCollapsed || !chosen.containsNode(table, true)) return;
+  const [from, to] = [cellOf(chosen.anchorNode), cellOf(chosen.focusNode)];
+  const rows = shownRows().filter((row) => chosen.containsNode(board.rows[row].row, true));
+  const text = from && from === to && table.contains(from)
+    ? chosen.toString().replaceAll("−", "-") : asTabbed(tableTitles(), rows.map(tableCells));
+  event.clipboardData.setData("text/plain", text);
+  event.preventDefault();
+}
+
+function machine() {
+  const extra = measureNow().name;
+  return machineRows(shown.comparison, extra, shown.table, state.alpha, data.columns, shownRows());
+}
+
+const fileName = () => `leaderboard-${measureNow().name}-alpha${state.alpha}`.replace(/[^\w.@-]+/g, "_");
+
+function asJson() {
+  const settings = { ...data.envelope.settings, alphas: [state.alpha], baselines: [shown.comparison.baseline] };
+  return `${JSON.stringify({ ...data.envelope, settings, rows: machine() }, null, 2)}\n`;
+}
+
+async function toClipboard(text, said) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = element("textarea", { class: "hidden" }, text);
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  byId("done").textContent = said;
+}
+
+function listenToControls() {
+  const on = (id, event, act) => byId(id).addEventListener(event, ({ target }) => act(target));
+  on("measure", "change", ({ value }) => chooseMeasure(Number(value)));
+  on("baseline", "change", (select) => choose({ baseline: select.selectedOptions[0].text }));
+  on("population", "change", ({ value }) => {
+    const same = measureNow().comparisons.filter(({ baseline }) => baseline === state.baseline);
+    choose({ population: same[Number(value)].population });
+  });
+  on("slider", "input", (slider) => setAlpha(slider.value, byId("alpha")));
+  on("alpha", "input", (input) => setAlpha(input.value, input));
+  on("filter", "input", ({ value }) => change({ find: value }, { push: false }));
+  on("curve", "change", ({ value }) => change({ of: curveMeasures()[Number(value)].id }));
+  on("one", "change", ({ value }) => change({ runs: [...selection().filter((row) => row !== Number(value)), Number(value)].slice(-MOST_SELECTED) }));
+  on("other", "change", ({ value }) => chooseOther(Number(value)));
+  on("column-choice", "change", () => change({ columns: Array.from(byId("column-choice").querySelectorAll("input:checked"), ({ value }) => value) }));
+  document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
+}
+
+// Another measure has other comparisons, and may have other topics.
+function chooseMeasure(measure) {
+  const topic = state.topic === null ? -1 : measures[measure].topics.indexOf(measureNow().topics[state.topic]);
+  choose({ measure, topic: topic < 0 ? null : topic });
+}
+
+function choose(changes) {
+  const next = { ...state, ...changes };
+  const { baseline, population } = comparisonOf(measures, next);
+  change({ ...changes, baseline, population });
+}
+
+function chooseOther(value) {
+  const { own } = shown.comparison;
+  const row = own === null ? value - 1 : value;
+  change({ against: row < 0 || row === own ? null : row });
+}
+
+function listenToTools() {
+  byId("copy").addEventListener("click", () => toClipboard(asTabbed(tableTitles(), shownRows().map(tableCells)), "table copied"));
+  byId("board").parentElement.addEventListener("scroll", () => board.finish());
+  byId("link").addEventListener("click", () => { keepAddress(false); toClipboard(location.href, "link copied"); });
+  byId("csv").addEventListener("click", () => download(`${fileName()}.csv`, "text/csv", asCsv(data.columns, machine())));
+  byId("json").addEventListener("click", () => download(`${fileName()}.json`, "application/json", asJson()));
+  document.addEventListener("copy", copySelection);
+  for (const id of ["intervals", "side", "heat"]) byId(id).addEventListener("toggle", showDetails);
+  document.addEventListener("keydown", ({ key }) => { if (key === "Escape") hideTip(); });
+}
+
+// The window: its address, its width, its paper.
+function listenToWindow() {
+  addEventListener("popstate", takeAddress);
+  addEventListener("hashchange", takeAddress);
+  addEventListener("pageshow", takeAddress);
+  addEventListener("resize", () => change({}, { push: false }));
+  narrow.addEventListener("change", () => change({}, { push: false }));
+  addEventListener("beforeprint", () => { byId("meanings").open = true; board.finish(); });
+}
+
+state = stateFrom(location.hash, start, data, measures);
 byId("app").hidden = false;
+render();
+listenToControls();
+listenToTools();
+listenToWindow();
+window.requestIdleCallback?.(() => trusted(shown.comparison));

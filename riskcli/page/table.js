@@ -1,19 +1,35 @@
-// The leaderboard: built once for a measure and a baseline, then refilled as alpha moves.
+// Tables: the leaderboard, built once for its columns and refilled as alpha moves, and a plain one
+// that sorts itself.
 
 const MARKS = { better: "▲", worse: "▼" };
+const FEW_ROWS = 60;
+const COMPACT = ["mean", "georisk"];
 
-// A column for each risk measure; between those that know no alpha and the others, what the
-// comparison with the baseline is made of.
-function columnsFor(riskMeasures) {
-  const column = ({ id, title, decimals }) => ({ id, title, decimals, ranked: true });
+// All columns there are for a comparison: a risk measure's value with rank and mark, what the
+// comparison with the baseline is made of, and details that are shown on demand.
+function columnsFor(data, comparison) {
+  const has = (name) => comparison.tables.some(({ columns }) => columns[name]?.some?.((v) => !Number.isNaN(v)) ?? false);
+  const value = ({ id, title, decimals }) => ({ id, title, decimals, ranked: true, shown: true });
+  const details = ({ id, title, decimals }) => [
+    has(`${id}_lo`) && { id: `${id}_interval`, title: `${title} interval`, key: `${id}_lo`, ends: [`${id}_lo`, `${id}_hi`], decimals },
+    has(`${id}_p_adj`) && { id: `${id}_p_adj`, title: `${title} p`, key: `${id}_p_adj`, p: true, lowFirst: true },
+  ].filter(Boolean);
+  const of = (test) => data.riskMeasures.filter(test);
   return [
-    ...riskMeasures.filter((measure) => !measure.dependsOnAlpha).map(column),
-    { id: "record", title: "W/T/L", key: "wins", decimals: 0 },
-    { id: "losses20", title: "L>20%", decimals: 0 },
-    { id: "reward", title: "Reward", decimals: 4 },
-    { id: "risk", title: "Risk", decimals: 4 },
-    ...riskMeasures.filter((measure) => measure.dependsOnAlpha).map(column),
-  ];
+    data.about && data.about.some(({ team }) => team) && { id: "team", title: "team", text: (row) => data.about[row].team, shown: true },
+    ...of(({ dependsOnAlpha }) => !dependsOnAlpha).map(value),
+    { id: "record", title: "W/T/L", key: "wins", counts: ["wins", "ties", "losses"], shown: true },
+    { id: "losses20", title: "L>20%", decimals: 0, lowFirst: true, shown: true },
+    { id: "reward", title: "Reward", decimals: 4, shown: true },
+    { id: "risk", title: "Risk", decimals: 4, lowFirst: true, shown: true },
+    ...of(({ dependsOnAlpha }) => dependsOnAlpha).map(value),
+    ...of(() => true).flatMap(details),
+    has("mean_dz") && { id: "mean_dz", title: "effect size d", decimals: 2 },
+    ...Object.entries(comparison.groups ?? {}).map(([id, letters]) => ({
+      id: `${id}_group`, text: (row) => letters[row],
+      title: `${data.riskMeasures.find((measure) => measure.id === id).title} group`,
+    })),
+  ].filter(Boolean);
 }
 
 function decimal(value, decimals) {
@@ -23,88 +39,149 @@ function decimal(value, decimals) {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
+function probability(value) {
+  if (value === undefined || Number.isNaN(value)) return "–";
+  return value < 0.0001 ? "<.0001" : value.toFixed(4).replace(/^0/, "");
+}
+
 class Leaderboard {
-  // `select` is called with the row of a run that is chosen.
-  constructor(table, riskMeasures, select) {
+  // `select` is called with the row of a run, `sort` with the id of a column.
+  constructor(table, select, sort) {
     this.head = table.tHead;
     this.body = table.tBodies[0];
-    this.columns = columnsFor(riskMeasures);
     this.select = select;
-    this.order = { id: "mean", falling: true };
-    this.buttons = new Map();
+    this.sort = sort;
+  }
+
+  // New rows, for other columns, another measure or another baseline.
+  build(columns, names, comparison) {
+    this.columns = columns;
+    this.names = names;
+    this.table = null;
     this.addHeadings();
+    this.lower = names.map((name) => name.toLowerCase());
+    this.rows = names.map((name, row) => this.addRow(name, row, comparison));
+    this.body.replaceChildren(...this.rows.map((made) => made.row));
   }
 
   addHeadings() {
     const row = element("tr");
+    this.headings = new Map();
+    this.widths = new Map();
     for (const column of [{ id: "run", title: "run" }, ...this.columns]) {
       const cell = element("th", { scope: "col", "data-column": column.id });
       const button = element("button", { type: "button" }, column.title);
-      button.addEventListener("click", () => this.sortBy(column.id));
+      button.addEventListener("click", () => this.sort(column.id));
       cell.append(button);
       row.append(cell);
-      this.buttons.set(column.id, cell);
+      this.headings.set(column.id, cell);
     }
-    this.head.append(row);
+    this.head.replaceChildren(row);
   }
 
-  sortBy(id) {
-    const same = this.order.id === id;
-    this.order = { id, falling: same ? !this.order.falling : id !== "run" };
-    this.arrange();
-  }
-
-  // New rows, for another measure or baseline.
-  build(measure, comparison) {
-    this.runs = measure.runs;
-    this.lower = measure.runs.map((run) => run.toLowerCase());
-    this.rows = measure.runs.map((run, row) => this.addRow(run, row, comparison));
-    this.body.replaceChildren(...this.rows.map((made) => made.row));
-  }
-
-  addRow(run, row, comparison) {
+  addRow(name, row, comparison) {
     const made = element("tr");
     const head = element("th", { scope: "row" });
-    const button = element("button", { type: "button", "aria-pressed": "false" }, run);
+    const button = element("button", { type: "button", "aria-pressed": "false", title: name }, name);
     button.addEventListener("click", () => this.select(row));
     head.append(button);
     if (comparison.members.includes(row)) head.append(element("span", { class: "base" }, " ◆"));
     made.append(head);
-    const cells = {};
-    for (const column of this.columns) {
+    const cells = this.columns.map((column) => {
       const cell = element("td", { "data-column": column.id });
-      const parts = [element("span"), element("span", { class: "mark" })];
-      if (column.ranked) parts.push(element("span", { class: "rank" }));
-      cell.append(...parts);
-      made.append(cell);
-      cells[column.id] = { cell, parts };
-    }
+      const value = element("span");
+      cell.append(value);
+      if (!column.ranked) return { cell, value };
+      const mark = element("span", { class: "mark" });
+      const rank = element("span", { class: "rank" });
+      cell.append(mark, rank);
+      return { cell, value, mark, rank };
+    });
+    made.append(...cells.map(({ cell }) => cell));
     return { row: made, button, cells };
   }
 
-  fill(table) {
+  // The numbers at another alpha; of many rows those in sight first, the others by `finish`.
+  fill(table, sort) {
+    const few = this.rows.length <= FEW_ROWS || !this.table;
     this.table = table;
-    this.rows.forEach((made, row) => {
-      for (const column of this.columns) this.fillCell(made.cells[column.id], column, row);
-    });
-    this.arrange();
+    this.arrange(sort);
+    this.fillRows(few ? this.rows.keys() : this.rowsInSight());
+    this.unfinished = !few;
   }
 
-  fillCell({ cell, parts: [value, mark, rank] }, column, row) {
-    if (column.id === "record") {
-      const counts = ["wins", "ties", "losses"].map((name) => this.table[name][row]);
-      value.textContent = Number.isNaN(counts[0]) ? "–" : counts.join("/");
-      return;
+  finish() {
+    if (this.unfinished) this.fillRows(this.rows.keys());
+    this.unfinished = false;
+  }
+
+  rowsInSight() {
+    const box = this.body.parentElement.parentElement;
+    this.height ??= this.rows[this.order[0]].row.offsetHeight || 30;
+    const first = Math.max(0, Math.floor(box.scrollTop / this.height) - 3);
+    const shown = this.order.filter((row) => !this.rows[row].row.hidden);
+    return shown.slice(first, first + Math.ceil(box.clientHeight / this.height) + 6);
+  }
+
+  fillRows(rows) {
+    const longest = this.columns.map(() => 0);
+    for (const row of rows) {
+      this.columns.forEach((column, i) => {
+        longest[i] = Math.max(longest[i], this.fillCell(this.rows[row].cells[i], column, row));
+      });
     }
-    const number = this.table[column.id]?.[row] ?? NaN;
-    value.textContent = decimal(number, column.decimals);
-    if (Number.isNaN(number)) delete cell.dataset.value;
-    else cell.dataset.value = number;
-    if (rank) rank.textContent = this.table[`rank_${column.id}`]?.[row] || "";
-    this.fillMark(cell, mark, this.table[`${column.id}_flag`]?.[row] ?? "");
+    this.columns.forEach((column, i) => this.widen(column, longest[i]));
   }
 
-  fillMark(cell, mark, flag) {
+  // The columns have widths of their own, and only grow: the browser need not look at every cell
+  // to lay out the table each time that alpha moves.
+  widen(column, letters) {
+    const heading = this.headings.get(column.id);
+    const wanted = Math.max(letters + (column.ranked ? 2 : 0), column.title.length + 1.5) + 1;
+    if (wanted <= (this.widths.get(column.id) ?? 0)) return;
+    this.widths.set(column.id, wanted);
+    heading.style.width = `${wanted}ch`;
+  }
+
+  // Answers how many letters wide the cell has become.
+  fillCell(cell, column, row) {
+    const text = this.textOf(column, row);
+    if (cell.text !== text) cell.value.textContent = cell.text = text;
+    const number = column.text ? NaN : this.table[column.key ?? column.id]?.[row] ?? NaN;
+    if (!Object.is(cell.number, number)) {
+      cell.number = number;
+      if (Number.isNaN(number)) delete cell.cell.dataset.value;
+      else cell.cell.dataset.value = number;
+    }
+    if (!column.ranked) return text.length;
+    const rank = this.rankOf(column.id, row);
+    if (cell.rankText !== rank) cell.rank.textContent = cell.rankText = rank;
+    this.fillMark(cell, this.table[`${column.id}_flag`]?.[row] ?? "");
+    return text.length + 0.75 * Math.max(2, rank.length);
+  }
+
+  textOf(column, row) {
+    if (column.text) return column.text(row) || "–";
+    if (column.ends) {
+      const ends = column.ends.map((name) => this.table[name]?.[row] ?? NaN);
+      return ends.some(Number.isNaN) ? "–" : `[${ends.map((end) => decimal(end, column.decimals)).join(", ")}]`;
+    }
+    if (column.counts) {
+      const counts = column.counts.map((name) => this.table[name][row]);
+      return counts.some(Number.isNaN) ? "–" : counts.join("/");
+    }
+    const value = this.table[column.id]?.[row] ?? NaN;
+    return column.p ? probability(value) : decimal(value, column.decimals);
+  }
+
+  // The rank, with the interval that it may lie in where the program computed one.
+  rankOf(id, row) {
+    const rank = this.table[`rank_${id}`]?.[row] || "";
+    const [low, high] = ["lo", "hi"].map((end) => this.table[`rank_${id}_${end}`]?.[row]);
+    return rank && low && high ? `${rank} (${low === high ? low : `${low}–${high}`})` : String(rank);
+  }
+
+  fillMark({ cell, mark }, flag) {
     if ((cell.dataset.flag ?? "") === flag) return;
     cell.dataset.flag = flag;
     mark.textContent = MARKS[flag] ?? "";
@@ -118,25 +195,24 @@ class Leaderboard {
   }
 
   // The rows in order; what has no value comes last, equals keep the order of their names.
-  arrange() {
-    const { id, falling } = this.order;
-    for (const [column, cell] of this.buttons) {
+  arrange({ id, falling }) {
+    for (const [column, cell] of this.headings) {
       if (column === id) cell.setAttribute("aria-sort", falling ? "descending" : "ascending");
       else cell.removeAttribute("aria-sort");
     }
-    const key = this.columns.find((column) => column.id === id)?.key ?? id;
-    const values = id === "run" ? this.runs.map((_, row) => row) : this.table[key] ?? [];
-    const missing = (row) => Number.isNaN(values[row] ?? NaN);
-    const order = [...this.rows.keys()].sort((i, j) => {
-      if (missing(i) || missing(j)) return missing(i) - missing(j) || i - j;
-      const less = values[i] - values[j];
-      return (Number.isNaN(less) ? 0 : falling ? -less : less) || i - j;
-    });
-    const current = [...this.body.children];
-    if (order.every((row, place) => current[place] === this.rows[row].row)) return;
+    this.order = orderOf(this.valuesOf(id), this.rows.length, falling);
+    const current = this.body.children;
+    if (this.order.every((row, i) => current[i] === this.rows[row].row)) return;
     const focused = document.activeElement;
-    this.body.append(...order.map((row) => this.rows[row].row));
+    this.body.append(...this.order.map((row) => this.rows[row].row));
     if (this.body.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  valuesOf(id) {
+    if (id === "run") return this.rows.map((_, row) => row);
+    const column = this.columns.find((each) => each.id === id);
+    if (column?.text) return placesOf(this.rows.map((_, row) => column.text(row)));
+    return this.table[column?.key ?? id] ?? [];
   }
 
   // Only the runs whose names hold the text; answers how many.
@@ -144,9 +220,8 @@ class Leaderboard {
     const wanted = text.trim().toLowerCase();
     let shown = 0;
     this.rows.forEach((made, row) => {
-      const hidden = !this.lower[row].includes(wanted);
-      made.row.hidden = hidden;
-      shown += hidden ? 0 : 1;
+      made.row.hidden = !this.lower[row].includes(wanted);
+      shown += made.row.hidden ? 0 : 1;
     });
     return shown;
   }
@@ -157,5 +232,70 @@ class Leaderboard {
       made.button.setAttribute("aria-pressed", String(place >= 0));
       made.button.className = place >= 0 ? `t${place}` : "";
     });
+  }
+}
+
+// The rows by value; what has none comes last either way.
+function orderOf(values, count, falling) {
+  const missing = (row) => Number.isNaN(values[row] ?? NaN);
+  return Array.from({ length: count }, (_, row) => row).sort((i, j) => {
+    if (missing(i) || missing(j)) return missing(i) - missing(j) || i - j;
+    const less = values[i] - values[j];
+    return (Number.isNaN(less) ? 0 : falling ? -less : less) || i - j;
+  });
+}
+
+// Texts as numbers in their alphabetical order.
+function placesOf(texts) {
+  const sorted = [...new Set(texts)].sort();
+  return texts.map((text) => sorted.indexOf(text));
+}
+
+// A table of rows that sorts itself by its headings. Columns are {id, title, value, text}.
+class Sorted {
+  constructor(table, sorting, act = null) {
+    this.table = table;
+    this.sorting = sorting;
+    this.act = act;
+  }
+
+  show(columns, rows, current = null) {
+    Object.assign(this, { columns, rows, current });
+    const head = element("tr");
+    for (const { id, title } of columns) {
+      const cell = element("th", { scope: "col", "data-column": id });
+      const button = element("button", { type: "button" }, title);
+      button.addEventListener("click", () => this.by(id));
+      if (id === this.sorting.id) cell.setAttribute("aria-sort", this.sorting.falling ? "descending" : "ascending");
+      cell.append(button);
+      head.append(cell);
+    }
+    this.table.tHead.replaceChildren(head);
+    this.fill();
+  }
+
+  by(id) {
+    const same = this.sorting.id === id;
+    this.sorting = { id, falling: same ? !this.sorting.falling : id !== this.columns[0].id };
+    this.show(this.columns, this.rows, this.current);
+    this.table.tHead.querySelector(`[data-column="${CSS.escape(id)}"] button`).focus();
+  }
+
+  fill() {
+    const [first, ...rest] = this.columns;
+    const by = this.columns.find(({ id }) => id === this.sorting.id) ?? first;
+    const order = orderOf(this.rows.map(by.value), this.rows.length, this.sorting.falling);
+    this.table.tBodies[0].replaceChildren(...order.map((i) => {
+      const row = this.rows[i];
+      const made = element("tr", this.current !== null && row.q === this.current ? { class: "open" } : {});
+      const head = element("th", { scope: "row" });
+      if (this.act) {
+        const button = element("button", { type: "button" }, first.text(row));
+        button.addEventListener("click", () => this.act(row));
+        head.append(button);
+      } else head.textContent = first.text(row);
+      made.append(head, ...rest.map((column) => element("td", { "data-column": column.id }, column.text(row))));
+      return made;
+    }));
   }
 }
