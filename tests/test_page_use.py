@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 from riskcli import evaluate
+from riskcli.effectiveness.ranking import rank
 from riskcli.risk.paired import Paired
+from riskcli.trec.pieces import read_run
+from riskcli.trec.qrels import read_qrels
 from tests.browser import Tab, chromium, tab
 from tests.program import QRELS, SAMPLES, riskeval
 
@@ -378,10 +381,6 @@ def test_which_topics_decide(browser: Any, tmp_path: Path) -> None:
 
 
 def test_from_a_topic_to_its_documents(opened: Tab) -> None:
-    from riskcli.effectiveness.ranking import rank
-    from riskcli.trec.qrels import read_qrels
-    from riskcli.trec.runs import read_run
-
     opened.choose("one", "steadyHand")
     assert not opened.page.is_visible("#documents")
     opened.page.locator("#all-topics tbody button", has_text="110").click()

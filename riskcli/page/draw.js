@@ -2,7 +2,7 @@
 // keep out of each other's way.
 
 const SVG = "http://www.w3.org/2000/svg";
-const MARGIN = { top: 12, right: 110, bottom: 40, left: 56 };
+const MARGIN = { top: 12, right: 110, bottom: 40, left: 62 };
 const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "turned"];
 
 // An element of the document or of a drawing; text only ever arrives as text.

@@ -16,8 +16,8 @@ from riskcli.output.escape import visible
 from riskcli.page.data import RunNotes
 from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.names import name_runs
+from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import Qrels, read_qrels
-from riskcli.trec.runs import read_run
 
 ABOUT_COLUMNS = ("run", "name", "team", "description")
 Tops = Mapping[str, Mapping[str, Sequence[str]]]
@@ -28,8 +28,8 @@ def documents_of(
     evaluation: Evaluation, depth: int, naming: RunNames = "auto", precision: Precision = "single"
 ) -> dict[str, Any]:
     """The first `depth` documents of every ranking under the evaluation, and their grades."""
-    paths = [path for path, kind in evaluation.inputs if kind == "run"]
-    judged = [path for path, kind in evaluation.inputs if kind == "qrels"]
+    paths = [entry.path for entry in evaluation.inputs if entry.kind == "run"]
+    judged = [entry.path for entry in evaluation.inputs if entry.kind == "qrels"]
     if not paths or not judged:
         raise UsageError("documents can be taken along from runs and qrels only, not from scores")
     return listed_documents(

@@ -129,7 +129,7 @@ function curveMeasures() {
 }
 
 function buildBoard(columns, comparison) {
-  board.build(columns, names(), comparison);
+  board.build(columns, names(), comparison, narrow.matches ? 8 : 24);
   byId("population-key").textContent = populationTitle(comparison.population);
   const boxes = columnsFor(data, comparison).map(({ id, title }) => {
     const label = element("label");

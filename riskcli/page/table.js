@@ -53,8 +53,8 @@ class Leaderboard {
     this.sort = sort;
   }
 
-  // New rows, for other columns, another measure or another baseline.
-  build(columns, names, comparison) {
+  // New rows, for other columns, another measure or another baseline; names show `most` letters.
+  build(columns, names, comparison, most) {
     this.columns = columns;
     this.names = names;
     this.table = null;
@@ -62,6 +62,8 @@ class Leaderboard {
     this.lower = names.map((name) => name.toLowerCase());
     this.rows = names.map((name, row) => this.addRow(name, row, comparison));
     this.body.replaceChildren(...this.rows.map((made) => made.row));
+    const longest = Math.max(...names.map((name) => name.length));
+    this.headings.get("run").style.width = `${Math.max(9, Math.min(longest, most) + 4)}ch`;
   }
 
   addHeadings() {
