@@ -290,3 +290,53 @@ def test_too_little_to_draw() -> None:
     shifted = ScoreMatrix(negative.measure, negative.runs, negative.topics, negative.values - 0.5)
     with pytest.raises(UsageError, match="at least 0"):
         drawn("heatmap", request_of(shifted), "svg")
+
+
+CURVES = """\
+seed,fold,run,part,trees,ndcg,risk
+1,1,plain,train,0,0.9,0.9
+1,1,plain,valid,1,0.5,0.10
+1,1,plain,valid,2,0.7,0.08
+1,1,plain,valid,3,0.9,0.06
+1,2,plain,valid,1,0.3,0.20
+1,2,plain,valid,2,0.5,0.10
+1,1,urisk-1,valid,1,0.4,0.05
+1,2,urisk-1,valid,1,0.6,0.01
+"""
+
+
+def test_curves_are_means_over_folds_as_far_as_all_of_them_reach(tmp_path: Path) -> None:
+    (tmp_path / "curve.csv").write_text(CURVES)
+    for of, expected in (("mean", [0.4, 0.6, 0.5]), ("risk", [0.15, 0.09, 0.03])):
+        target = tmp_path / "curve.json"
+        done = riskeval("plot", "curve", tmp_path, "--of", of, "-o", target)
+        assert done.code == 0, done.err
+        drawing = json.loads(target.read_text())
+        rows = [row for found in drawing["datasets"].values() for row in found]
+        points = [row for row in rows if "trees" in row]
+        assert [(row["run"], row["trees"]) for row in points] == [
+            ("plain", 1), ("plain", 2), ("urisk-1", 1),
+        ]  # fmt: skip
+        assert [row["value"] for row in points] == pytest.approx(expected)
+    for form in ("svg", "png", "pdf", "html"):
+        target = tmp_path / f"curve.{form}"
+        assert riskeval("plot", "curve", tmp_path, "--run", "u*", "-o", target).code == 0
+        assert target.read_bytes().startswith(STARTS[form])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--of", "p"], "--of is 'p', this figure knows mean, risk"),
+        (["--run", "georisk*"], "no model is called georisk*; there are plain, urisk-1"),
+        (["-b", "plain"], "curve takes no --baseline"),
+    ],
+)
+def test_curves_refuse_what_they_cannot_show(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    (tmp_path / "curve.csv").write_text(CURVES)
+    done = riskeval("plot", "curve", tmp_path, *arguments, "-o", tmp_path / "x.svg")
+    assert done.code == 2 and message in done.err
+    missing = riskeval("plot", "curve", tmp_path / "absent", "-o", tmp_path / "x.svg")
+    assert missing.code == 2 and "expected a folder that `riskeval train` wrote" in missing.err

@@ -79,7 +79,7 @@ class Comparison:
         top = float(np.mean(found))
         message = (
             f"the interesting range of alpha is 0 to {top:.1f}, gain over risk of the plain model "
-            "on training queries: beyond it, a coin flip between plain model and baseline does too"
+            "on training queries: above it, the baseline itself has a higher URisk"
         )
         beyond = [f"{alpha:g}" for alpha in self.alphas if alpha > top]
         if beyond:

@@ -17,3 +17,9 @@ KINDS = {
     "heatmap": "z of every run on every topic",
 }
 """Every kind of figure, with the line that the help shows; its module bears its name."""
+
+CURVE = "curve"
+OF_EXPERIMENTS = {
+    CURVE: "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
+}
+"""Figures that are drawn from the folder of `riskeval train`, not from runs."""

@@ -6,12 +6,15 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riskcli.core.errors import UsageError
 from riskcli.output.escape import visible
-from riskcli.plots import KINDS
-from riskcli.plots.request import Request
+from riskcli.plots import KINDS, OF_EXPERIMENTS
+
+if TYPE_CHECKING:
+    from riskcli.plots.curve import CurveRequest
+    from riskcli.plots.request import Request
 
 FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
 _SETTINGS: dict[str, dict[str, Any]] = {"png": {"ppi": 200}}
@@ -27,10 +30,11 @@ def form_of(output: Path) -> str:
     return form
 
 
-def drawn(kind: str, request: Request, form: str) -> bytes:
+def drawn(kind: str, request: Request | CurveRequest, form: str) -> bytes:
     """The figure of that kind in that form."""
-    if kind not in KINDS:
-        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(KINDS)}")
+    known = {**KINDS, **OF_EXPERIMENTS}
+    if kind not in known:
+        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(known)}")
     try:
         import altair as alt
         import vl_convert
