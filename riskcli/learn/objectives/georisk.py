@@ -95,10 +95,11 @@ class _Swaps:
 
     def changed(self, queries: Ints, change: Floats) -> Floats:
         """The change of GeoRisk, times c, for each change of the measure."""
-        weight = np.zeros_like(change)
-        moved = np.nonzero(change)
-        weight[moved] = self._of_moved(queries[moved[0]], change[moved])
-        return weight
+        moved = np.flatnonzero(change != 0)
+        weight = np.zeros(change.size)
+        own = queries[moved // (change.size // len(queries))]
+        weight[moved] = self._of_moved(own, change.ravel()[moved])
+        return weight.reshape(change.shape)
 
     def _of_moved(self, queries: Ints, change: Floats) -> Floats:
         """The same for a list of swaps that do change the measure.
