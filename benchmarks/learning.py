@@ -3,8 +3,8 @@
     python -m benchmarks.learning [--queries 2917] [--documents 120] [--features 136] [--growth]
 
 Prints Markdown: CPU seconds an iteration on one thread, tree of 50 leaves included, as a ratio to
-lambdarank's; memory on top of the data, each in a process of its own (on Linux); with --growth, the objective alone on
-up to 1.2 million documents in queries of 5 to 960.
+lambdarank's; memory on top of the data, each in a process of its own (on Linux); with --growth, the
+objective alone on up to 1.2 million documents in queries of 5 to 960.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from riskcli import UsageError
 from riskcli.learn.lambdas import rank
 from riskcli.learn.objectives import (
     OBJECTIVES,
+    DistributedURisk,
     GeoRisk,
     Objective,
     Plain,
@@ -439,6 +440,28 @@ def test_first_spread_is_kept_from_the_second_iteration() -> None:
         assert found == pytest.approx(fresh.alphas(model, known))
     assert third != pytest.approx(fresh.alphas(models[2], known))
     assert kept.alphas(models[1], known) == pytest.approx(second)
+
+
+def test_workers_get_the_gradients_of_one_machine() -> None:
+    """Each worker sees some queries, and the baseline's effectiveness as their weights."""
+    data = learning.made(11, queries=12)
+    options: dict[str, Any] = {"alpha": 5.0, "ties": "file"}
+    whole = URisk(baseline=data.baselines[0], **options)
+    known = whole.know(data.grades, data.sizes, data.baselines[0])
+    expected = whole.derivatives(data.scores, known)
+    effectiveness = np.zeros(len(data.sizes))
+    effectiveness[known.queries.counted] = known.baselines[0]
+    weights = np.repeat(effectiveness, data.sizes)
+    worker = DistributedURisk(**options)
+    for part in (slice(0, 5), slice(5, 12)):
+        sizes = np.array(data.sizes[part])
+        start = sum(data.sizes[: part.start])
+        rows = slice(start, start + int(sizes.sum()))
+        for _ in range(2):
+            found = worker(data.grades[rows], data.scores[rows], weights[rows], sizes)
+            agree(found, (expected[0][rows], expected[1][rows]))
+    with pytest.raises(UsageError, match="sample_weight must hold the baseline's effectiveness"):
+        worker(data.grades, data.scores, None, data.sizes)
 
 
 # Wrong requests.

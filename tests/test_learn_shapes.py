@@ -57,7 +57,7 @@ class OnTest:
     @property
     def losses_to_several(self) -> Floats:
         """The mean over the baselines, by query."""
-        return np.maximum(self.several - self.model, 0).mean(axis=0)
+        return np.asarray(np.maximum(self.several - self.model, 0).mean(axis=0))
 
 
 @cache

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from riskcli.learn.objectives import (
     OBJECTIVES,
+    DistributedURisk,
     GeoRisk,
     Objective,
     Plain,
@@ -24,6 +25,7 @@ from riskcli.learn.objectives import (
 
 __all__ = [
     "OBJECTIVES",
+    "DistributedURisk",
     "GeoRisk",
     "Objective",
     "Plain",

@@ -7,7 +7,7 @@ from riskcli.learn.objectives.objective import Declared, Objective, xgboost_obje
 from riskcli.learn.objectives.plain import Plain
 from riskcli.learn.objectives.tfaro import TFaro
 from riskcli.learn.objectives.tsaro import TSaro
-from riskcli.learn.objectives.urisk import URisk
+from riskcli.learn.objectives.urisk import DistributedURisk, URisk
 
 OBJECTIVES: dict[str, type[Objective]] = {
     kind.declared.id: kind for kind in (Plain, URisk, TSaro, TFaro, GeoRisk)
@@ -17,6 +17,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 __all__ = [
     "OBJECTIVES",
     "Declared",
+    "DistributedURisk",
     "GeoRisk",
     "Objective",
     "Plain",

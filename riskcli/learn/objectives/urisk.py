@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.errors import UsageError
 from riskcli.learn.lambdas import SwapChange
 from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.queries import Ints
@@ -37,6 +38,31 @@ class URisk(Objective):
         return mean_over(
             [weighted_change(model, baseline, self.alpha) for baseline in known.baselines]
         )
+
+
+class DistributedURisk:
+    """U-CRO for LightGBM's Dask interface, where each worker sees some of the queries.
+
+    The baseline travels with the data: `sample_weight` holds its effectiveness on each document's
+    query (LightGBM leaves weights to the objective). The swaps of a query depend on no other query,
+    so the gradients are those of one machine. T-SARO, T-FARO and GeoRisk need sums over all
+    queries, which workers do not share.
+    """
+
+    def __init__(self, alpha: float = 1.0, **options: Any) -> None:
+        self._options = {"alpha": alpha, **options}
+        self._objective: URisk | None = None
+
+    def __call__(self, grades: Any, scores: Any, weights: Any, sizes: Any) -> tuple[Floats, Floats]:
+        """The gradients and hessians, as LGBMRanker and DaskLGBMRanker ask for them."""
+        if weights is None:
+            raise UsageError("sample_weight must hold the baseline's effectiveness, by document")
+        lengths = np.asarray(sizes, dtype=np.int64)
+        baseline = np.asarray(weights, dtype=np.float64)[np.cumsum(lengths) - lengths]
+        known = self._objective
+        if known is None or not np.array_equal(known.baseline, baseline):  # type: ignore[arg-type]
+            known = self._objective = URisk(baseline=baseline, **self._options)
+        return known(grades, scores, None, lengths)
 
 
 def weighted_change(model: Floats, baseline: Floats, alpha: float | Floats) -> SwapChange:

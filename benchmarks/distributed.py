@@ -1,0 +1,107 @@
+"""Training on more than one machine: U-CRO over LightGBM's Dask interface, and sampling by query.
+
+    python -m benchmarks.distributed [--queries 4000]
+
+Prints Markdown. First, U-CRO trained by one process and by two Dask workers, whose gradients are the
+same, but not their bins: LightGBM's workers find the bins of a feature in their own data. Then, what
+becomes of models trained on a part of the queries alone.
+Needs `dask[array]` and `distributed`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import click
+import numpy as np
+
+from benchmarks.make_features import Made, make_features
+from riskcli.core.arrays import Floats
+from riskcli.learn import DistributedURisk, GeoRisk, Objective, Plain, URisk
+
+TREES: dict[str, Any] = {
+    "num_leaves": 15, "learning_rate": 0.1, "verbosity": -1, "deterministic": True,
+    "force_row_wise": True,
+}  # fmt: skip
+DOCUMENTS, ROUNDS = 16, 60
+
+
+def _effectiveness(made: Made, scores: Floats) -> tuple[Floats, Floats]:
+    """A ranking's and the baseline's, by query with a relevant document."""
+    known = URisk().know(made.grades, made.sizes, made.baseline)
+    return known.queries.effectiveness(scores), known.baselines[0]
+
+
+def _line(name: str, made: Made, scores: Floats) -> str:
+    model, baseline = _effectiveness(made, scores)
+    return f"| {name} | {model.mean():.4f} | {np.maximum(baseline - model, 0).mean():.4f} |"
+
+
+def one_process(made: Made, objective: Objective) -> Any:
+    """A model of one process."""
+    import lightgbm
+
+    data = lightgbm.Dataset(made.features, made.grades, group=made.sizes)
+    params = {**TREES, "num_threads": 1, "metric": "None", "objective": objective}
+    return lightgbm.train({**params, "min_data_in_leaf": 100}, data, ROUNDS)
+
+
+def workers(made: Made, count: int) -> Floats:
+    """The predictions of a model that so many Dask workers trained."""
+    import lightgbm
+    from dask import array
+    from distributed import Client, LocalCluster
+
+    known = URisk().know(made.grades, made.sizes, made.baseline)
+    effectiveness = np.zeros(len(made.sizes))
+    effectiveness[known.queries.counted] = known.baselines[0]
+    queries = len(made.sizes) // count
+
+    def cut(values: Any, size: int) -> Any:
+        chunks: tuple[Any, ...] = ((size,) * count,)
+        return array.from_array(values, chunks=(*chunks, *((n,) for n in values.shape[1:])))
+
+    with (
+        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        ranker = lightgbm.DaskLGBMRanker(
+            objective=DistributedURisk(alpha=5, ties="file"), n_estimators=ROUNDS,
+            min_child_samples=100, client=client, **TREES,
+        )  # fmt: skip
+        rows = queries * DOCUMENTS
+        ranker.fit(
+            cut(made.features, rows), cut(made.grades, rows), group=cut(made.sizes, queries),
+            sample_weight=cut(np.repeat(effectiveness, made.sizes), rows),
+        )  # fmt: skip
+        return np.asarray(ranker.to_local().predict(made.features))
+
+
+@click.command()
+@click.option("--queries", default=4000, show_default=True)
+@click.option("--count", default=2, show_default=True, help="Dask workers.")
+def main(queries: int, count: int) -> None:
+    """Train in both ways, then on ever fewer queries."""
+    made = make_features(queries, DOCUMENTS, 8, seed=5)
+    alone = one_process(made, URisk(alpha=5, baseline=made.baseline, ties="file"))
+    single = np.asarray(alone.predict(made.features))
+    together = workers(made, count)
+    click.echo("| U-CRO, alpha 5, on its training queries | mean | risk |\n|:--|--:|--:|")
+    click.echo(_line("one process", made, single))
+    click.echo(_line(f"{count} Dask workers", made, together))
+    click.echo(f"\nCorrelation of predictions: {np.corrcoef(single, together)[0, 1]:.4f}\n")
+    unseen = make_features(queries, DOCUMENTS, 8, seed=6)
+    click.echo("| trained on | mean, unseen queries | risk |\n|:--|--:|--:|")
+    for share in (1, 2, 4, 8):
+        part = make_features(queries // share, DOCUMENTS, 8, seed=7)
+        for kind in (Plain, URisk, GeoRisk):
+            model = one_process(part, kind(alpha=5, baseline=part.baseline))
+            name = f"{queries // share:,} queries, {kind.declared.title}"
+            click.echo(_line(name, unseen, np.asarray(model.predict(unseen.features))))
+
+
+if __name__ == "__main__":
+    main()
