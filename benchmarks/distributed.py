@@ -2,9 +2,9 @@
 
     python -m benchmarks.distributed [--queries 4000]
 
-Prints Markdown. First, U-CRO trained by one process and by two Dask workers, whose gradients are the
-same, but not their bins: LightGBM's workers find the bins of a feature in their own data. Then, what
-becomes of models trained on a part of the queries alone.
+Prints Markdown. First, U-CRO trained by one process and by two Dask workers. Their gradients are
+the same, their bins are not: LightGBM's workers find the bins of a feature in their own data. Then,
+what becomes of models trained on a part of the queries alone.
 Needs `dask[array]` and `distributed`.
 """
 
