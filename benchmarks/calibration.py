@@ -78,7 +78,7 @@ def one_cell(sample: Sampler, topics: int, alpha: float, simulations: int) -> di
         comparison = Comparison(scores, Baseline("0", (0,), scores[0]))
         inference = Inference(comparison, Significance(gamma=GAMMA))
         for name, statistic in (("zrisk", zrisk.STATISTIC), ("georisk", georisk.STATISTIC)):
-            known, scale = inference.in_population(statistic, alpha), statistic.scale(topics)
+            known, scale = inference.of_statistic(statistic, alpha), statistic.scale(topics)
             assert known.p is not None and known.low is not None and known.high is not None
             counts[name] += bool(known.p[1] < GAMMA)
             low, high = known.low[0] / scale, known.high[0] / scale

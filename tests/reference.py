@@ -291,17 +291,22 @@ def student_quantile(df: int, level: float = 0.95) -> float:
 def student_test(
     estimate: float, se: float | None, df: int, level: float = 0.95, noise: float = 0.0
 ) -> Estimate:
-    """t = estimate / se; 0/0 is t 0 and p 1, and anything else over 0 is infinite with p 0.
+    """t = estimate / se; 0/0 is t 0 and p 1, and anything else over 0 is infinite and no test.
+
+    Fewer than 3 topics (df < 2) have neither p nor interval.
 
     An estimate and a standard error that are both below ``noise`` are both 0.
     """
     if se is None or df < 1:
         return Estimate(estimate=estimate, se=None, t=None, p=None, lo=None, hi=None)
+    if df < 2:
+        t = estimate / se if se else math.copysign(math.inf, estimate) if estimate else 0.0
+        return Estimate(estimate=estimate, se=se, t=t, p=None, lo=None, hi=None)
     if abs(estimate) <= noise and se <= noise:
         return Estimate(estimate=0.0, se=0.0, t=0.0, p=1.0, lo=0.0, hi=0.0)
     if se == 0:
         t = math.copysign(math.inf, estimate)
-        return Estimate(estimate=estimate, se=0.0, t=t, p=0.0, lo=estimate, hi=estimate)
+        return Estimate(estimate=estimate, se=0.0, t=t, p=None, lo=None, hi=None)
     t, half = estimate / se, student_quantile(df, level) * se
     lo, hi = estimate - half, estimate + half
     return Estimate(estimate=estimate, se=se, t=t, p=student_p(t, df), lo=lo, hi=hi)
@@ -874,3 +879,129 @@ def friedman(matrix: Matrix) -> Friedman | None:
     plain = 12 / (n * k * (k + 1)) * math.fsum(r * r for r in sums) - 3 * n * (k + 1)
     chi2 = plain / correction
     return Friedman(chi2=chi2, p=float(stats.chi2.sf(chi2, k - 1)), w=chi2 / (n * (k - 1)))
+
+
+# --------------------------------------------------------------------------------------------
+# 7. Intervals of single values, ranks, and the test against virtual baselines
+# --------------------------------------------------------------------------------------------
+
+Ends = tuple[float, float] | None
+LEAST_TOPICS = 3
+
+
+def kurtosis_degrees(values: Sequence[float]) -> float:
+    """min(c - 1, 2 c / (k - (c - 3)/(c - 1))), k = m4 / m2^2 of the values (3 for equal ones)."""
+    c, centre = len(values), mean(values)
+    second = mean((v - centre) ** 2 for v in values)
+    fourth = mean((v - centre) ** 4 for v in values)
+    k = fourth / second**2 if second**2 > 0 else 3.0
+    return min(c - 1, 2 * c / (k - (c - 3) / (c - 1)))
+
+
+def _pseudo_values(whole: float, left: Sequence[float]) -> list[float]:
+    c = len(left)
+    return [c * whole - (c - 1) * v for v in left]
+
+
+def _quantile(df: float, level: float) -> float:
+    return float(stats.t.isf((1 - level) / 2, df))
+
+
+def log_interval(whole: float, left: Sequence[float], level: float = 0.95) -> Ends:
+    """Of a value above 0, from its values without each topic: t interval of the logarithm."""
+    if len(left) < LEAST_TOPICS or whole <= 0 or min(left) <= 0:
+        return None
+    pseudo = _pseudo_values(math.log(whole), [math.log(v) for v in left])
+    se = deviation(pseudo) / math.sqrt(len(left))
+    if se < NOISE:
+        return None
+    margin = _quantile(kurtosis_degrees(pseudo), level) * se
+    return whole * math.exp(-margin), whole * math.exp(margin)
+
+
+def _root_interval(values: Sequence[float], whole: float, level: float) -> tuple[float, float]:
+    """Of a part at least 0: sqrt(part) +- t SE / (2 sqrt(part)), squared; never below 0."""
+    if whole == 0:
+        return 0.0, 0.0
+    se = deviation(values) / math.sqrt(len(values))
+    margin = _quantile(kurtosis_degrees(values), level) * se / (2 * math.sqrt(whole))
+    return max(math.sqrt(whole) - margin, 0.0) ** 2, (math.sqrt(whole) + margin) ** 2
+
+
+def parts_interval(
+    plus: tuple[float, Sequence[float]],
+    minus: tuple[float, Sequence[float]],
+    weight: float,
+    level: float = 0.95,
+) -> Ends:
+    """Of plus - weight minus, each with its values by topic (Zou and Donner 2008)."""
+    (p, ps), (m, ms) = plus, minus
+    c = len(ps)
+    if c < LEAST_TOPICS:
+        return None
+    sp, sm = deviation(ps), deviation(ms)
+    cov = math.fsum((x - mean(ps)) * (y - mean(ms)) for x, y in zip(ps, ms, strict=True)) / (c - 1)
+    r = cov / (sp * sm) if sp > 0 and sm > 0 else 0.0
+    if sp**2 - 2 * weight * cov + (weight * sm) ** 2 < (1e-9 * max(p, weight * m)) ** 2:
+        return None
+    (lp, up), (lm, um) = _root_interval(ps, p, level), _root_interval(ms, m, level)
+
+    def reach(a: float, b: float) -> float:
+        return math.sqrt(max(a * a - 2 * r * a * b + b * b, 0.0))
+
+    value = p - weight * m
+    low = value - reach(p - lp, weight * (um - m))
+    return low, value + reach(up - p, weight * (m - lm))
+
+
+def urisk_interval(
+    run: Row, baseline: Row, alpha: float, loss: Loss = "linear", level: float = 0.95
+) -> Ends:
+    """From those of reward and risk; under the smooth loss of its gains and its losses."""
+    w = weighted(run, baseline, 0.0, loss)
+    gains, losses = [max(v, 0.0) for v in w], [max(-v, 0.0) for v in w]
+    weight = 1 + alpha if loss == "linear" else 1.0
+    return parts_interval((mean(gains), gains), (mean(losses), losses), weight, level)
+
+
+def zeta_interval(matrix: Matrix, i: int, alpha: float, level: float = 0.95) -> Ends:
+    """ZRisk / c from the means of z above 0 and of -z below 0, both jackknifed."""
+
+    def part(m: Matrix, sign: float) -> float:
+        return mean(max(sign * z, 0.0) for z in zmatrix(m)[i])
+
+    parts = []
+    for sign in (1.0, -1.0):
+        left = [part(without_topic(matrix, q), sign) for q in range(len(matrix[i]))]
+        parts.append((part(matrix, sign), _pseudo_values(part(matrix, sign), left)))
+    return parts_interval(parts[0], parts[1], 1 + alpha, level)
+
+
+def georisk_interval(
+    matrix: Matrix, i: int, alpha: float, loss: Loss = "linear", level: float = 0.95
+) -> Ends:
+    """On the log scale."""
+    left = [
+        theta(without_topic(matrix, q), i, "georisk", alpha, loss) for q in range(len(matrix[i]))
+    ]
+    return log_interval(theta(matrix, i, "georisk", alpha, loss), left, level)
+
+
+def mean_interval(row: Row, level: float = 0.95) -> Ends:
+    """On the log scale; Student's with degrees by kurtosis where a score is below 0."""
+    return log_interval(mean(row), [mean(_without(row, q)) for q in range(len(row))], level)
+
+
+def rank_interval(
+    values: Sequence[float], contributions: Matrix, j: int, gamma: float
+) -> tuple[int, int]:
+    """Holm over run j's comparisons with all others, each a paired t test of contributions."""
+    c, others = len(contributions[0]), [k for k in range(len(values)) if k != j]
+    p: list[float | None] = []
+    for k in others:
+        d = [a - b for a, b in zip(contributions[j], contributions[k], strict=True)]
+        test = student_test(values[j] - values[k], deviation(d) / math.sqrt(c), c - 1, noise=NOISE)
+        p.append(test["p"])
+    told = [k for k, v in zip(others, holm(p), strict=True) if v is not None and v < gamma]
+    above = sum(values[k] > values[j] for k in told)
+    return 1 + above, len(values) - sum(values[k] < values[j] for k in told)

@@ -276,6 +276,6 @@ def test_one_topic_has_pairs_without_tests() -> None:
 
 
 def test_compare_all_keeps_identical_runs_at_p_1() -> None:
-    deviations = np.array([[0.1, -0.1], [0.1, -0.1], [0.3, -0.3]])
+    deviations = np.array([[0.1, -0.1, 0.0], [0.1, -0.1, 0.0], [0.3, -0.3, 0.0]])
     pairs = compare_all(np.array([1.0, 1.0, 2.0]), deviations, 0.05, "holm")
     assert pairs.p[0] == 1.0 and pairs.flag[0] == ""

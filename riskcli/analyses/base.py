@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, cast
 
 from riskcli.core.basis import Based, Basis
-from riskcli.core.choices import DEFAULT_BASELINE
+from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
@@ -183,6 +183,8 @@ def described(options: Options) -> dict[str, Any]:
     }
     if significance.test == "swap":
         settings |= {"swaps": significance.swaps, "seed": significance.seed}
+    elif any(is_virtual(name) for name in options.wanted):
+        settings |= {"shuffles": significance.number_of_shuffles, "seed": significance.seed}
     return settings
 
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from riskcli.core.notes import Note, counted, listed
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import Estimate
+from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25
 FEW_DIFFERING = 10
 MANY_ZEROS = 1 / 3
+HEAVY_TOPIC = 1 / 2
 
 
 def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
     """The warnings that apply to one comparison (thresholds from the simulation study)."""
     measure, runs, topics = matrix.measure, matrix.runs, matrix.topics
     notes = [
-        _one_topic(comparison),
+        _too_few_topics(comparison),
         _few_topics(comparison),
         _few_differing(measure, runs, comparison),
         _negative(measure, runs, topics, comparison),
@@ -30,14 +33,16 @@ def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float
     return [note for note in notes if note is not None]
 
 
-def _one_topic(comparison: Comparison) -> Note | None:
-    if comparison.topics > 1:
+def _too_few_topics(comparison: Comparison) -> Note | None:
+    if comparison.topics >= LEAST_TOPICS:
         return None
-    return Note("one-topic", "with a single topic nothing can be tested; TRisk and p are empty")
+    many = "a single topic" if comparison.topics == 1 else f"{comparison.topics} topics"
+    message = f"with {many} nothing can be tested (it takes {LEAST_TOPICS}): p and intervals "
+    return Note("too-few-topics", message + "are empty")
 
 
 def _few_topics(comparison: Comparison) -> Note | None:
-    if not 1 < comparison.topics < FEW_TOPICS:
+    if not LEAST_TOPICS <= comparison.topics < FEW_TOPICS:
         return None
     message = f"with {comparison.topics} topics (fewer than {FEW_TOPICS}) tests are rough"
     return Note("few-topics", message)
@@ -104,3 +109,60 @@ def _only_zeros(measure: str, runs: Sequence[str], comparison: Comparison) -> No
         return None
     message = f"{measure}: all scores are 0, so that ZRisk and GeoRisk are not tested: "
     return Note("only-zeros", message + listed(empty))
+
+
+def doubtful_tests(
+    matrix: ScoreMatrix, comparison: Comparison, tables: Sequence[Mapping[str, Estimate]]
+) -> list[Note]:
+    """The warnings about single tests; `tables` hold the estimates of each alpha."""
+    if comparison.topics < LEAST_TOPICS:
+        return []
+    against = f"to {comparison.baseline.name}"
+    notes = list(_carried_by_one_topic(matrix, comparison, against, tables))
+    for name in tables[0]:
+        mine = [table[name] for table in tables if table[name].difference is not None]
+        if mine:
+            notes += _without_variance(
+                f"{matrix.measure}: {name}_diff {against}", matrix.runs, mine
+            )
+    return notes
+
+
+def _carried_by_one_topic(
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    against: str,
+    tables: Sequence[Mapping[str, Estimate]],
+) -> Iterator[Note]:
+    if comparison.topics < FEW_DIFFERING:
+        return
+    heavy: dict[str, list[str]] = {}
+    for name in tables[0]:
+        shares = [share for table in tables if (share := table[name].heaviest) is not None]
+        heaviest = np.fmax.reduce(shares) if shares else np.zeros(len(matrix.runs))
+        for run, share in zip(matrix.runs, heaviest.tolist(), strict=True):
+            if share > HEAVY_TOPIC:
+                heavy.setdefault(run, []).append(f"{name} {share:.0%}")
+    if heavy:
+        message = (
+            f"{matrix.measure}: one topic carries more than half of the variance of a difference "
+            f"{against}, so test and interval are rough: "
+        )
+        runs = (f"{run} ({', '.join(parts)})" for run, parts in heavy.items())
+        yield Note("one-heavy-topic", message + listed(runs))
+
+
+def _without_variance(
+    about: str, runs: Sequence[str], estimates: Sequence[Estimate]
+) -> Iterator[Note]:
+    untested = [
+        run
+        for row, run in enumerate(runs)
+        if any(
+            each.p is not None and np.isnan(each.p[row]) and np.isfinite(each.effect[row])
+            for each in estimates
+        )
+    ]
+    if untested:
+        message = f"{about}: all topics say the same, but for rounding, so it is not tested: "
+        yield Note("constant-difference", message + listed(untested))

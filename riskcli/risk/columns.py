@@ -86,5 +86,8 @@ ORDER = (
     "georisk", "georisk_lo", "georisk_hi", "georisk_diff", "georisk_p", "georisk_p_adj",
     "georisk_flag", "rank_mean", "rank_urisk", "rank_trisk", "rank_zrisk", "rank_georisk",
     "reward_risk_ratio", "win_loss_ratio", "mean_dz", "mean_dz_lo", "mean_dz_hi",
+    "mean_diff_lo", "mean_diff_hi", "zrisk_diff_lo", "zrisk_diff_hi", "georisk_diff_lo",
+    "georisk_diff_hi", "rank_mean_lo", "rank_mean_hi", "rank_zrisk_lo", "rank_zrisk_hi",
+    "rank_georisk_lo", "rank_georisk_hi",
 )  # fmt: skip
 """The contract. A column that is not named here comes after those that are."""

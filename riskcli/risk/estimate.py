@@ -31,10 +31,14 @@ class Estimate:
     difference_low: Floats | None = None
     difference_high: Floats | None = None
     p: Floats | None = None
+    p_stepped: Floats | None = None
+    """p corrected step-down by the test itself, where it can: this is Holm's with less to lose."""
     p_adjusted: Floats | None = None
     flag: Flags | None = None
     family: int = 0
     """How many tests `p_adjusted` was corrected for."""
+    heaviest: Floats | None = None
+    """The share of the difference's variance that one topic carries."""
     rank: Floats | None = None
     rank_low: Floats | None = None
     rank_high: Floats | None = None
@@ -58,6 +62,8 @@ class Estimate:
         if self.p is None:
             return self
         adjusted, family = adjust(self.p, method)
+        if method == "holm" and self.p_stepped is not None:
+            adjusted = self.p_stepped
         return self.flagged(adjusted, family, gamma)
 
     def flagged(self, adjusted: Floats, family: int, gamma: float) -> Estimate:

@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import ALL, Floats
+from riskcli.core.arrays import ALL, Floats, Mask
 from riskcli.core.errors import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
-from riskcli.risk.jackknife import Jackknife, Statistic
+from riskcli.risk.intervals import Parts, log_interval, pseudo_deviations, t_interval
+from riskcli.risk.jackknife import Jackknife, Statistic, heaviest_share
 from riskcli.risk.options import Significance
-from riskcli.risk.paired import ratio_to_error, two_sided_p
+from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
+from riskcli.risk.permutation import ShuffleTest, shuffled_means, shuffled_statistics
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.swap import swap_p_values
+from riskcli.risk.smooth import SmoothPopulation
+from riskcli.risk.swap import SwapTest, swap_tests
+
+MOST_SHUFFLED_CELLS = 1_000_000
+"""A larger matrix is not shuffled: that would take a minute for every alpha or two."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The differences of all runs to what they are compared with, and the test of each.
+
+    p is below gamma where |difference| exceeds `critical` times the error.
+    """
+
+    difference: Floats
+    error: Floats
+    p: Floats
+    critical: float | Floats
+    p_stepped: Floats | None = None
+    heaviest: Floats | None = None
+
+    def scaled(self, scale: float) -> Compared:
+        """With another unit of the differences."""
+        return replace(self, difference=scale * self.difference, error=scale * self.error)
+
+    @property
+    def margin(self) -> Floats:
+        """Half the length of each difference's interval."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.error == 0, 0.0, self.critical * self.error)
 
 
 @dataclass(frozen=True)
 class Inference:
-    """The tests of one comparison; `together` are the statistics that one resampling serves."""
+    """The tests of one comparison; one resampling serves the statistics `together` and `alphas`."""
 
     comparison: Comparison
     significance: Significance
     together: tuple[Statistic, ...] = ()
+    alphas: tuple[float, ...] = ()
 
     @property
     def degrees(self) -> int:
@@ -34,44 +66,122 @@ class Inference:
 
     @cached_property
     def critical(self) -> float:
-        """The two-sided critical value of Student's t at level gamma."""
-        if self.degrees < 1:
+        """The two-sided critical value of Student's t at level gamma; NaN below 3 topics."""
+        if self.comparison.topics < LEAST_TOPICS:
             return float("nan")
         return float(stdtrit(self.degrees, 1 - self.significance.gamma / 2))
 
-    def in_population(self, statistic: Statistic, alpha: float) -> Estimate:
-        """Interval, difference and p-value of a measure of runs in their population.
-
-        A run whose scores are all 0, or whose baseline's are, has none of them.
-        """
+    @property
+    def by_shuffles(self) -> bool:
+        """Whether runs are shuffled within topics to compare them with a virtual baseline."""
         comparison = self.comparison
-        values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
-        empty = comparison.scores.sum(axis=1) == 0
-        void = empty | empty[list(comparison.reference)].all()
-        difference = values - self._reference_values(statistic, alpha, values)
-        unknown = np.full(len(values), np.nan)
-        margin, error, p = unknown, unknown, unknown
-        if self.degrees >= 1:
-            scale = statistic.scale(comparison.topics)
-            own_error, error = (e * scale for e in self._jackknife.errors(statistic, alpha))
-            margin = self.critical * own_error
-            p = self._p_values(statistic, alpha, difference, error)
-
-        def kept(cells: Floats) -> Floats:
-            return comparison.off_baseline(np.where(void, np.nan, cells))
-
-        return Estimate(
-            values,
-            low=np.where(empty, np.nan, values - margin),
-            high=np.where(empty, np.nan, values + margin),
-            difference=kept(difference),
-            difference_error=kept(error),
-            p=kept(p),
+        if self.significance.test == "swap":
+            return False
+        return (
+            not comparison.baseline.members
+            and comparison.topics >= LEAST_TOPICS
+            and comparison.scores.size <= MOST_SHUFFLED_CELLS
         )
 
     @cached_property
-    def _jackknife(self) -> Jackknife:
+    def of_means(self) -> Estimate:
+        """Each run's mean: its interval, its difference to the baseline and the test of that."""
+        comparison, plan = self.comparison, self.significance
+        means = np.asarray(comparison.scores.mean(axis=1))
+        if self.by_shuffles:
+            test = shuffled_means(
+                comparison.scores, comparison.baseline.scores, plan.number_of_shuffles, plan.seed
+            )
+            compared = self._shuffled(test, np.ones(len(means), dtype=bool))
+        else:
+            compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
+        compared = replace(compared, heaviest=heaviest_share(comparison.paired.delta))
+        return self._estimate(means, self._interval_of_means(means), compared)
+
+    def of_statistic(self, statistic: Statistic, alpha: float) -> Estimate:
+        """The same of a measure of runs in their population.
+
+        A run whose scores are all 0, or whose baseline's are, has a value only.
+        """
+        comparison = self.comparison
+        scale = statistic.scale(comparison.topics)
+        values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
+        empty = comparison.scores.sum(axis=1) == 0
+        void = empty | empty[list(comparison.reference)].all()
+        if self.by_shuffles:
+            compared = self._shuffled(self._shuffle_test(statistic, alpha), ~void).scaled(scale)
+        else:
+            difference = values - self._reference_values(statistic, alpha, values)
+            compared = self._compared(statistic, alpha, difference / scale).scaled(scale)
+        low, high = self._own_interval(statistic, alpha, values)
+        own = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+        return self._estimate(values, own, compared, void)
+
+    def urisk_interval(self, alpha: float) -> tuple[Floats, Floats]:
+        """URisk's, put together from those of its reward and its risk."""
+        weight = 1 + alpha if self.comparison.smooth is None else 1.0
+        return self._parts_of_urisk.interval(weight)
+
+    @cached_property
+    def jackknife(self) -> Jackknife:
+        """The values without each topic, computed once for all statistics and alphas."""
         return Jackknife(self.comparison)
+
+    def _estimate(
+        self,
+        values: Floats,
+        own: tuple[Floats, Floats],
+        compared: Compared,
+        void: Mask | None = None,
+    ) -> Estimate:
+        untested = np.isnan(compared.p)
+
+        def kept(cells: Floats | None) -> Floats | None:
+            if cells is None:
+                return None
+            return self.comparison.off_baseline(
+                cells if void is None else np.where(void, np.nan, cells)
+            )
+
+        def ends(cells: Floats) -> Floats | None:
+            return kept(np.where(untested, np.nan, cells))
+
+        return Estimate(
+            values,
+            low=own[0],
+            high=own[1],
+            difference=kept(compared.difference),
+            difference_error=kept(compared.error),
+            difference_low=ends(compared.difference - compared.margin),
+            difference_high=ends(compared.difference + compared.margin),
+            p=kept(compared.p),
+            p_stepped=kept(compared.p_stepped),
+            heaviest=kept(compared.heaviest),
+        )
+
+    def _by_t(self, difference: Floats, error: Floats, noise: float = 0.0) -> Compared:
+        """Student's t; what is below `noise` is rounding."""
+        nothing = (np.abs(difference) <= noise) & (error <= noise)
+        t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(error <= noise, 0.0, error))
+        return Compared(difference, error, two_sided_p(t, self.degrees), self.critical)
+
+    def _shuffled(self, test: ShuffleTest, tested: Mask) -> Compared:
+        critical = test.critical(self.significance.gamma)
+        stepped = test.step_down(tested)
+        return Compared(test.difference, test.error, test.p, critical, stepped)
+
+    def _compared(self, statistic: Statistic, alpha: float, difference: Floats) -> Compared:
+        """The statistic against the baseline's, on the scale that is tested."""
+        if self.significance.test == "swap" and self.comparison.topics >= LEAST_TOPICS:
+            tests = self._swap_tests(statistic, alpha)
+            p, error, critical = np.array([(t.p, t.error, t.critical) for t in tests]).T
+            return Compared(difference, error, p, critical)
+        unknown = np.full(len(difference), np.nan)
+        if self.degrees < 1:
+            return Compared(difference, unknown, unknown, self.critical)
+        error, heaviest = self.jackknife.difference_errors(statistic, alpha)
+        noise = NO_DIFFERENCE * float(np.sqrt(self.comparison.scores.mean(axis=1).max()))
+        return replace(self._by_t(difference, error, noise), heaviest=heaviest)
 
     def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
@@ -84,34 +194,96 @@ class Inference:
         ]
         return np.asarray(sum(measured) / len(measured))
 
-    def _p_values(
-        self, statistic: Statistic, alpha: float, difference: Floats, error: Floats
-    ) -> Floats:
-        if self.significance.test == "swap":
-            return self._swap_p_values(alpha, statistic)
-        topics, scores = self.comparison.topics, self.comparison.scores
-        noise = statistic.scale(topics) * NO_DIFFERENCE * np.sqrt(scores.mean(axis=1).max())
-        nothing = (np.abs(difference) <= noise) & (error <= noise)
-        t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(nothing, 0.0, error))
-        return two_sided_p(t, self.degrees)
+    def _interval_of_means(self, means: Floats) -> tuple[Floats, Floats]:
+        """On the log scale; a run with a score below 0 has Student's."""
+        scores, topics, gamma = (
+            self.comparison.scores, self.comparison.topics, self.significance.gamma,
+        )  # fmt: skip
+        without_each = (scores.sum(axis=1, keepdims=True) - scores) / max(topics - 1, 1)
+        low, high = log_interval(means, np.maximum(without_each, 0.0), gamma)
+        if not self.comparison.has_negative:
+            return low, high
+        below = (scores < 0).any(axis=1)
+        plain_low, plain_high = t_interval(means, scores - means[:, None], gamma)
+        return np.where(below, plain_low, low), np.where(below, plain_high, high)
+
+    def _own_interval(
+        self, statistic: Statistic, alpha: float, values: Floats
+    ) -> tuple[Floats, Floats]:
+        """Of a sum over topics from its two parts, of what is above 0 on the log scale."""
+        gamma = self.significance.gamma
+        if not statistic.per_topic:
+            ends = [
+                log_interval(values[rows], without_each, gamma)
+                for rows, without_each in self.jackknife.values_by_rows(statistic, alpha)
+            ]
+            low, high = (np.concatenate(end) for end in zip(*ends, strict=True))
+            return low, high
+        if isinstance(self.comparison.population, SmoothPopulation):
+            return t_interval(values, self.jackknife.deviations(statistic, alpha), gamma)
+        topics = self.comparison.topics
+        low, high = self._parts_of_zrisk.interval(1 + alpha)
+        return low * topics, high * topics
 
     @cached_property
-    def _swapped(self) -> dict[tuple[float, Statistic], Floats]:
-        """The p-values of the swap test that are known already."""
+    def _parts_of_zrisk(self) -> Parts:
+        """The means over topics of z above 0, and of -z below 0."""
+        departures, without = self.comparison.population.departures, self.jackknife.without_each
+        return Parts(
+            departures.above / departures.topics,
+            departures.below / departures.topics,
+            pseudo_deviations(without.above / without.topics),
+            pseudo_deviations(without.below / without.topics),
+            self.significance.gamma,
+        )
+
+    @cached_property
+    def _parts_of_urisk(self) -> Parts:
+        """Reward and risk, or the gains and the losses of a smooth loss."""
+        w = self.comparison.paired.weighted(0.0)
+        gains, losses = np.maximum(w, 0.0), np.maximum(-w, 0.0)
+        reward, risk = gains.mean(axis=1), losses.mean(axis=1)
+        return Parts(
+            reward, risk, gains - reward[:, None], losses - risk[:, None], self.significance.gamma
+        )
+
+    @cached_property
+    def _shuffle_tests(self) -> dict[tuple[Statistic, float], ShuffleTest]:
+        """Those that are known already."""
         return {}
 
-    def _swap_p_values(self, alpha: float, statistic: Statistic) -> Floats:
-        """The swap test of every run against the baseline run, with the same swaps for each."""
-        if (alpha, statistic) not in self._swapped:
-            statistics = self.together if statistic in self.together else (statistic,)
-            by_run = np.array(self._swap_tests(alpha, statistics))
-            for each, column in zip(statistics, by_run.T, strict=True):
-                self._swapped[alpha, each] = column
-        return self._swapped[alpha, statistic]
+    def _shuffle_test(self, statistic: Statistic, alpha: float) -> ShuffleTest:
+        if (statistic, alpha) not in self._shuffle_tests:
+            comparison, plan = self.comparison, self.significance
+            self._shuffle_tests.update(
+                shuffled_statistics(
+                    comparison.scores,
+                    self.together if statistic in self.together else (statistic,),
+                    self.alphas if alpha in self.alphas else (alpha,),
+                    plan.number_of_shuffles,
+                    plan.seed,
+                    comparison.smooth,
+                )
+            )
+        return self._shuffle_tests[statistic, alpha]
 
-    def _swap_tests(self, alpha: float, statistics: tuple[Statistic, ...]) -> list[list[float]]:
-        """A row a run, a column a statistic."""
-        comparison, plan = self.comparison, self.significance
+    @cached_property
+    def _swapped(self) -> dict[tuple[Statistic, float], list[SwapTest]]:
+        """The tests by swaps, a run each, that are known already."""
+        return {}
+
+    def _swap_tests(self, statistic: Statistic, alpha: float) -> list[SwapTest]:
+        """The swap test of every run against the baseline run, with the same swaps for each."""
+        if (statistic, alpha) not in self._swapped:
+            statistics = self.together if statistic in self.together else (statistic,)
+            by_run = self._swap(alpha, statistics)
+            for index, each in enumerate(statistics):
+                self._swapped[each, alpha] = [tests[index] for tests in by_run]
+        return self._swapped[statistic, alpha]
+
+    def _swap(self, alpha: float, statistics: tuple[Statistic, ...]) -> list[list[SwapTest]]:
+        """By run, then by statistic."""
+        comparison = self.comparison
         if len(comparison.reference) != 1:
             raise UsageError("the swap test needs one run as the baseline")
         if comparison.smooth is not None:
@@ -120,9 +292,8 @@ class Inference:
         totals = np.broadcast_to(comparison.population.topic_totals, comparison.scores.shape)
         grand = np.broadcast_to(comparison.population.grand_total, (len(totals),))
         return [
-            swap_p_values(
-                run, baseline, totals[row], float(grand[row]), alpha, plan.swaps, plan.seed,
-                statistics,
+            swap_tests(
+                run, baseline, totals[row], float(grand[row]), alpha, self.significance, statistics
             )
             for row, run in enumerate(comparison.scores)
-        ]  # fmt: skip
+        ]

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats
-from riskcli.risk.population import georisk_of, standardised
+from riskcli.risk.population import georisk_of, georisk_slopes, standardised
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,8 @@ def influence(scores: Floats, topic_totals: Floats, grand_total: float, alpha: f
     slope = (weight * (scaled + root)).mean(axis=-1, keepdims=True) / 2
     on_zeta = weighted - zeta - slope * _divide(scores - expected, mean)
     georisk = georisk_of(mean, zeta)
-    density = np.exp(-(zeta**2) / 2) / np.sqrt(2 * np.pi)
-    numerator = ndtr(zeta) * (scores - mean) + mean * density * on_zeta
-    on_georisk = _divide(numerator, 2 * georisk)
+    by_mean, by_zeta = georisk_slopes(mean, zeta)
+    on_georisk = by_mean * (scores - mean) + by_zeta * on_zeta
     return Influence(zeta[..., 0], georisk[..., 0], on_zeta, on_georisk)
 
 

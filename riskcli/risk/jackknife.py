@@ -16,6 +16,7 @@ from riskcli.core.arrays import ALL, Floats, Rows
 from riskcli.risk.by_share import SumsByShare
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.influence import Influence
+from riskcli.risk.intervals import pseudo_deviations
 from riskcli.risk.population import Departures, Population
 from riskcli.risk.smooth import SmoothPopulation, shares_without_each
 
@@ -28,11 +29,13 @@ class Statistic:
 
     `value` computes it from the departures of runs; with `per_topic` it is a sum over topics, and
     what is tested is the value over c, so that samples of different sizes are comparable.
-    `influences` picks the statistic that is tested, and each topic's influence on it.
+    `influences` picks the statistic that is tested, and each topic's influence on it; `gradient`
+    says how it changes with the mean score and with ZRisk/c, given both.
     """
 
     value: Callable[[Departures, float, Rows | slice], Floats]
     influences: Callable[[Influence], tuple[Floats, Floats]]
+    gradient: Callable[[Floats, Floats], tuple[Floats, Floats]]
     per_topic: bool = False
 
     def tested(self, departures: Departures, alpha: float, rows: Rows | slice = ALL) -> Floats:
@@ -74,7 +77,8 @@ class Jackknife:
     comparison: Comparison
 
     @cached_property
-    def _own(self) -> Departures:
+    def without_each(self) -> Departures:
+        """The runs without each topic in turn."""
         return delete_each_topic(self.comparison.population)
 
     @cached_property
@@ -84,23 +88,26 @@ class Jackknife:
         """
         return [delete_each_topic(each) for each in self.comparison.reference_populations()]
 
-    def errors(self, statistic: Statistic, alpha: float) -> tuple[Floats, Floats]:
-        """The error of each run's statistic, and of its difference to the reference's."""
-        runs, topics = self.comparison.scores.shape
-        own, difference = np.empty(runs), np.empty(runs)
+    def values_by_rows(self, statistic: Statistic, alpha: float) -> Iterator[tuple[slice, Floats]]:
+        """Each run's statistic without each topic, some rows at a time."""
+        for rows in _blocks(*self.comparison.scores.shape):
+            yield rows, statistic.tested(self.without_each, alpha, rows)
+
+    def difference_errors(self, statistic: Statistic, alpha: float) -> tuple[Floats, Floats]:
+        """The error of each run's difference to the reference, and its heaviest topic's share."""
+        error, heaviest = np.empty((2, len(self.comparison.scores)))
         shared = self._shared_reference(statistic, alpha)
-        for rows in _blocks(runs, topics):
-            values = statistic.tested(self._own, alpha, rows)
+        for rows, values in self.values_by_rows(statistic, alpha):
             reference = self._own_reference(statistic, alpha, rows) if shared is None else shared
-            own[rows] = jackknife_error(values)
-            difference[rows] = jackknife_error(values - reference)
-        return own, difference
+            differences = values - reference
+            error[rows] = jackknife_error(differences)
+            heaviest[rows] = heaviest_share(differences)
+        return error, heaviest
 
     def deviations(self, statistic: Statistic, alpha: float) -> Floats:
-        """By run and topic, as those of a mean: SE^2 = sum of squares / (c (c - 1))."""
-        values = statistic.tested(self._own, alpha)
-        topics = values.shape[1]
-        return np.asarray((topics - 1) * (values.mean(axis=1, keepdims=True) - values))
+        """By run and topic, as those of a mean, on the scale of the value shown."""
+        values = statistic.tested(self.without_each, alpha)
+        return pseudo_deviations(values) * statistic.scale(self.comparison.topics)
 
     def _shared_reference(self, statistic: Statistic, alpha: float) -> Floats | None:
         """The reference without each topic, where it is the same for every run."""
@@ -110,10 +117,10 @@ class Jackknife:
         total = np.zeros(self.comparison.topics)
         if len(rows) < len(self.comparison.scores):
             for row in rows:
-                total += statistic.tested(self._own, alpha, slice(row, row + 1))[0]
+                total += statistic.tested(self.without_each, alpha, slice(row, row + 1))[0]
         else:
             for block in _blocks(*self.comparison.scores.shape):
-                total += statistic.tested(self._own, alpha, block).sum(axis=0)
+                total += statistic.tested(self.without_each, alpha, block).sum(axis=0)
         return total / len(rows)
 
     def _own_reference(self, statistic: Statistic, alpha: float, rows: slice) -> Floats:
@@ -128,6 +135,16 @@ def jackknife_error(replicates: Floats) -> Floats:
     centred[(replicates == replicates[:, :1]).all(axis=1)] = 0.0
     squares = np.einsum("ij,ij->i", centred, centred)
     return np.asarray(np.sqrt(squares * (topics - 1) / topics))
+
+
+def heaviest_share(values: Floats) -> Floats:
+    """How much of each row's variance its outermost topic carries; 0 for a constant row."""
+    centred = np.abs(values - values.mean(axis=1, keepdims=True))
+    squares = np.einsum("ij,ij->i", centred, centred)
+    outermost = centred.max(axis=1, initial=0.0) ** 2
+    share: Floats = np.zeros_like(squares)
+    np.divide(outermost, squares, out=share, where=squares > 0)
+    return share
 
 
 def _blocks(runs: int, topics: int) -> Iterator[slice]:

@@ -34,6 +34,10 @@ class Cubic:
         """s(x)."""
         return np.asarray(((self.cube * x + self.square) * x + self.slope) * x)
 
+    def slope_at(self, x: Floats) -> Floats:
+        """s'(x)."""
+        return np.asarray((3 * self.cube * x + 2 * self.square) * x + self.slope)
+
     @property
     def rises(self) -> bool:
         """Whether a larger difference counts for more everywhere in [-1, 1]."""

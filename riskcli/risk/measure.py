@@ -13,6 +13,7 @@ from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.paired import Moments
+from riskcli.risk.ranks import rank_intervals
 from riskcli.risk.turns import Turn
 
 Values = Callable[[Comparison, float], Floats]
@@ -31,6 +32,8 @@ class Claim:
     """What a run's ZRisk and GeoRisk are compared with."""
     test: str
     """How ZRisk and GeoRisk are compared."""
+    mean_test: str
+    """How means are compared."""
     alphas: tuple[float, ...]
     """Empty where the loss is smooth."""
 
@@ -102,7 +105,20 @@ class RiskMeasure:
         known = Estimate(values)
         if self.details is not None:
             known = self.details(comparison, alpha, inference)
-        return replace(known, value=values, rank=rank(values))
+        known = replace(known, value=values, rank=rank(values))
+        deviations = self._deviations(comparison, alpha, inference)
+        if deviations is None:
+            return known
+        low, high = rank_intervals(values, deviations, inference.significance.gamma)
+        return replace(known, rank_low=low, rank_high=high)
+
+    def _deviations(
+        self, comparison: Comparison, alpha: float, inference: Inference
+    ) -> Floats | None:
+        """What tests of pairs rest on; a jackknife that is known already is not repeated."""
+        if self.statistic is not None:
+            return inference.jackknife.deviations(self.statistic, alpha)
+        return None if self.deviations is None else self.deviations(comparison, alpha)
 
     @property
     def all_columns(self) -> tuple[Column, ...]:

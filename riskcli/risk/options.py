@@ -22,6 +22,7 @@ from riskcli.core.choices import (
 from riskcli.core.errors import UsageError
 
 LEAST_SWAPS = 9_999
+LEAST_SHUFFLES = 999
 DEFAULT_SEED = 20161
 
 
@@ -35,6 +36,9 @@ class Significance:
     correction: Correction = "holm"
     family: Family = "column"
     swaps: int = LEAST_SWAPS
+    shuffles: int | None = None
+    """Of the test against virtual baselines; None: 999, or 9,999 where the whole table is one
+    family, whose correction needs finer p-values."""
     seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:
@@ -47,6 +51,13 @@ class Significance:
         )
         if self.swaps < LEAST_SWAPS:
             raise UsageError(f"found {self.swaps} swaps, expected at least {LEAST_SWAPS}")
+        if self.shuffles is not None and self.shuffles < LEAST_SHUFFLES:
+            raise UsageError(f"found {self.shuffles} shuffles, expected at least {LEAST_SHUFFLES}")
+
+    @property
+    def number_of_shuffles(self) -> int:
+        """Of the test against virtual baselines."""
+        return self.shuffles or (LEAST_SHUFFLES if self.family == "column" else LEAST_SWAPS)
 
 
 @dataclass(frozen=True)

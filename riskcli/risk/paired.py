@@ -16,6 +16,9 @@ from scipy.special import stdtr
 from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows
 from riskcli.risk.rounding import CONSTANT
 
+LEAST_TOPICS = 3
+"""Fewer topics have neither p-values nor intervals."""
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -179,10 +182,13 @@ def ratio_to_error(estimate: Floats, error: Floats) -> Floats:
 
 
 def two_sided_p(t: Floats, degrees: int) -> Floats:
-    """The two-sided p-value of Student's t; NaN without degrees of freedom."""
-    if degrees < 1:
+    """The two-sided p-value of Student's t.
+
+    NaN with fewer than 3 topics, or where t is infinite: a standard error of 0 is no sample's.
+    """
+    if degrees + 1 < LEAST_TOPICS:
         return np.full(np.shape(t), np.nan)
-    return np.asarray(2 * stdtr(degrees, -np.abs(t)))
+    return np.where(np.isinf(t), np.nan, 2 * stdtr(degrees, -np.abs(t)))
 
 
 def effect_size(difference: Floats, error: Floats, topics: int) -> Floats:

@@ -155,3 +155,13 @@ def shortfalls_weighted(z: Floats, alpha: float) -> Floats:
 def georisk_of(mean: Floats, zeta: Floats) -> Floats:
     """GeoRisk from the mean score S_i / c and from ZRisk_i / c (SIGIR'16, Eq. 7)."""
     return np.asarray(np.sqrt(mean * ndtr(zeta)))
+
+
+def georisk_slopes(mean: Floats, zeta: Floats) -> tuple[Floats, Floats]:
+    """The derivatives of GeoRisk by the mean score and by ZRisk/c; 0 where GeoRisk is 0."""
+    twice = 2 * georisk_of(mean, zeta)
+    density = np.exp(-(zeta**2) / 2) / np.sqrt(2 * np.pi)
+    by_mean, by_zeta = np.zeros_like(twice), np.zeros_like(twice)
+    np.divide(ndtr(zeta), twice, out=by_mean, where=twice > 0)
+    np.divide(mean * density, twice, out=by_zeta, where=twice > 0)
+    return by_mean, by_zeta

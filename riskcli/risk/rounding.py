@@ -24,6 +24,9 @@ NO_DIFFERENCE = 1e-12
 """A difference and its error both below this, at the scale of the scores, are rounding: t would be
 noise over noise. Sums over thousands of topics and runs stay below it."""
 
+NO_VARIANCE = 1e-13
+"""A variance that is a difference of sums of squares, this small beside them, is rounding."""
+
 NO_SIGN = 1e-12
 """Two runs whose values at an alpha differ by less, relative to the values, have no order there."""
 

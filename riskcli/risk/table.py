@@ -12,7 +12,7 @@ from riskcli.core.choices import Convention, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
-from riskcli.risk.cautions import cautions
+from riskcli.risk.cautions import cautions, doubtful_tests
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison, population_rule, with_loss
 from riskcli.risk.correction import adjust
@@ -90,8 +90,10 @@ def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], lis
     notes: list[Note] = []
     compared = comparisons(matrix, options)
     for comparison in compared:
-        blocks += _blocks_of(matrix, comparison, options)
+        mine = _blocks_of(matrix, comparison, options)
+        blocks += mine
         notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
+        notes += doubtful_tests(matrix, comparison, [block.estimates for block in mine])
     if options.pool == POOL_EACH and len(compared) > 1:
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
@@ -129,7 +131,7 @@ def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
 
 
 def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) -> list[Block]:
-    inference = Inference(comparison, options.significance, statistics())
+    inference = Inference(comparison, options.significance, statistics(), options.levels)
     baseline = comparison.baseline
     return [
         Block(
@@ -161,27 +163,48 @@ def _estimates(comparison: Comparison, alpha: float, inference: Inference) -> di
 
 
 def _corrected_together(blocks: Sequence[Block], plan: Significance) -> list[Block]:
-    """The blocks with every p-value of the table taken as one family."""
-    tests = [
-        p
-        for block in blocks
-        for estimate in block.estimates.values()
-        if (p := estimate.p) is not None
-    ]
+    """The blocks with every p-value of the table taken as one family, no test counted twice."""
+    tests: dict[TestKey, Floats] = {}
+    for block in blocks:
+        for measure, estimate in _estimated(block):
+            if estimate.p is not None:
+                tests.setdefault(_key(block, measure), estimate.p)
     if not tests:
         return list(blocks)
-    adjusted, family = adjust(np.concatenate(tests), plan.correction)
-    parts = iter(np.split(adjusted, np.cumsum([len(p) for p in tests[:-1]])))
+    adjusted, family = adjust(np.concatenate(list(tests.values())), plan.correction)
+    sizes = np.cumsum([len(p) for p in tests.values()])
+    parts = dict(zip(tests, np.split(adjusted, sizes[:-1]), strict=True))
     return [
         replace(
             block,
             estimates={
-                name: known if known.p is None else known.flagged(next(parts), family, plan.gamma)
-                for name, known in block.estimates.items()
+                measure.id: estimate
+                if estimate.p is None
+                else estimate.flagged(parts[_key(block, measure)], family, plan.gamma)
+                for measure, estimate in _estimated(block)
             },
         )
         for block in blocks
     ]
+
+
+TestKey = tuple[str, str, str, str, float | None]
+
+
+def _estimated(block: Block) -> list[tuple[RiskMeasure, Estimate]]:
+    return [(m, block.estimates[m.id]) for m in measures() if m.id in block.estimates]
+
+
+def _key(block: Block, measure: RiskMeasure) -> TestKey:
+    """What tells one column of tests from another: the mean's are alike at every alpha.
+
+    Where losses count once, TRisk is the t of the means; against a virtual baseline its test is
+    another all the same, for the means are shuffled.
+    """
+    by, alpha = measure.id, block.alpha if measure.depends_on_alpha else None
+    if measure.value_is_t and block.alpha == 0 and block.baseline_members:
+        by, alpha = next(m.id for m in measures() if m.plain_mean), None
+    return block.measure, block.baseline, block.population, by, alpha
 
 
 def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]) -> Block:

@@ -131,10 +131,15 @@ def _test_steps(
         if options.significance.test == "jackknife" or measure.statistic is None:
             t = difference / error if error else np.copysign(np.inf, difference)
             steps += [("SE of the difference", error), ("t", t if difference else 0.0)]
-    steps.append(("degrees of freedom, c - 1", block.topics - 1))
+    correction = CORRECTION_TITLES[options.significance.correction]
+    if known.p_stepped is None:
+        steps.append(("degrees of freedom, c - 1", block.topics - 1))
+    else:
+        shuffles = options.significance.number_of_shuffles
+        steps.append(("shuffles of the runs within topics", shuffles))
+        correction = "max-t, step-down" if options.significance.correction == "holm" else correction
     steps.append(("p, two-sided", float(known.p[row])))
     steps.append(("tests in the family", known.family))
-    correction = CORRECTION_TITLES[options.significance.correction]
     steps.append((f"p corrected ({correction})", float(known.p_adjusted[row])))
     return steps
 

@@ -233,6 +233,8 @@ def _flag_line(table: RiskTable, block: Block) -> str:
     size = " or ".join(map(str, sizes))
     scope = "the whole table" if significance.family == "all" else "each column"
     correction = CORRECTION_TITLES[significance.correction]
+    if shuffled(block) and significance.correction == "holm" and significance.family == "column":
+        correction = "max-t over runs, step-down; TRisk: Holm"
     return (
         f"▲ better, ▼ worse at γ = {significance.gamma:g} ({correction}; {size} tests in {scope}), "
         "conditional on these runs:"
@@ -259,10 +261,17 @@ def _claim_of(table: RiskTable, blocks: Sequence[Block]) -> Claim:
         if block.baseline_size
         else "the mean over the population"
     )
-    test = (
-        "the label-swap test"
-        if table.options.significance.test == "swap"
-        else "the delete-one-topic jackknife"
-    )
+    plan = table.options.significance
+    test, mean_test = "the delete-one-topic jackknife", "paired t"
+    if shuffled(block):
+        test = f"more than equal runs would; {plan.number_of_shuffles:,} shuffles within topics"
+        mean_test = test
+    elif plan.test == "swap":
+        test = "the label-swap test"
     alphas = tuple(b.alpha for b in blocks if b.alpha is not None)
-    return Claim(in_title(block.baseline), reference, test, alphas)
+    return Claim(in_title(block.baseline), reference, test, mean_test, alphas)
+
+
+def shuffled(block: Block) -> bool:
+    """Whether runs were shuffled within topics to compare them with a virtual baseline."""
+    return any(estimate.p_stepped is not None for estimate in block.estimates.values())

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
 from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
@@ -189,19 +188,17 @@ def _against_baseline(
     assert known.difference is not None and known.difference_error is not None
     assert known.p is not None and known.p_adjusted is not None and known.flag is not None
     rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
-    plan, degrees = options.significance, len(matrix.topics) - 1
-    margin = np.full(len(block.runs), np.nan)
-    if degrees > 0:
-        margin = stdtrit(degrees, 1 - plan.gamma / 2) * known.difference_error
+    assert known.difference_low is not None and known.difference_high is not None
     pairs = Pairs(
         rows, np.zeros_like(rows), known.difference[rows], known.difference_error[rows],
-        (known.difference - margin)[rows], (known.difference + margin)[rows], known.p[rows],
+        known.difference_low[rows], known.difference_high[rows], known.p[rows],
         known.p_adjusted[rows], known.flag[rows], known.family,
     )  # fmt: skip
     return PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, known.value,
         (block.baseline,), known.value - known.difference, pairs,
-        _effects(measure, pairs, len(matrix.topics)), (), plan.correction, block.population,
+        _effects(measure, pairs, len(matrix.topics)), (), options.significance.correction,
+        block.population,
     )  # fmt: skip
 
 

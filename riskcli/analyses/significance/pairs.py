@@ -51,7 +51,8 @@ def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Co
     error = np.concatenate([_errors_to_later(deviations, row) for row in range(runs)])
     difference = values[first] - values[second]
     p = _p_values(difference, error, topics, float(np.abs(deviations).max(initial=0.0)))
-    margin = stdtrit(topics - 1, 1 - gamma / 2) * error if topics > 1 else error
+    critical = stdtrit(topics - 1, 1 - gamma / 2) if topics > 1 else np.nan
+    margin = np.where(np.isnan(p), np.nan, critical * error)
     adjusted, family = adjust(p, correction)
     return Pairs(
         first, second, difference, error, difference - margin, difference + margin, p, adjusted,
@@ -70,7 +71,7 @@ def _errors_to_later(deviations: Floats, row: int) -> Floats:
 def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> Floats:
     noise = NO_DIFFERENCE * scale
     nothing = (np.abs(difference) <= noise) & (error <= noise)
-    t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(nothing, 0.0, error))
+    t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(error <= noise, 0.0, error))
     return two_sided_p(t, topics - 1)
 
 

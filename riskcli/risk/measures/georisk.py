@@ -12,10 +12,12 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Jackknife, Statistic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import zrisk
-from riskcli.risk.population import Departures
+from riskcli.risk.population import Departures, georisk_slopes
 
 STATISTIC = Statistic(
-    Departures.georisk, lambda influence: (influence.georisk, influence.on_georisk)
+    Departures.georisk,
+    lambda influence: (influence.georisk, influence.on_georisk),
+    georisk_slopes,
 )
 
 
@@ -26,7 +28,7 @@ def georisk(comparison: Comparison, alpha: float) -> Floats:
 
 def details(_comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """Interval, difference to the baseline and its test."""
-    return inference.in_population(STATISTIC, alpha)
+    return inference.of_statistic(STATISTIC, alpha)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
@@ -66,7 +68,11 @@ MEASURE = RiskMeasure(
         "low": None,
         "high": None,
         "difference": None,
+        "difference_low": None,
+        "difference_high": None,
         "p": None,
+        "rank_low": None,
+        "rank_high": None,
     },
     headline=True,
     statistic=STATISTIC,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from riskcli.core.arrays import Floats
@@ -10,7 +12,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import Claim, RiskMeasure
-from riskcli.risk.paired import effect_size, ratio_to_error, two_sided_p
+from riskcli.risk.paired import LEAST_TOPICS, effect_size
 
 
 def mean(comparison: Comparison, _alpha: float) -> Floats:
@@ -18,31 +20,17 @@ def mean(comparison: Comparison, _alpha: float) -> Floats:
     return np.asarray(comparison.scores.mean(axis=1))
 
 
-def details(comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
-    """The run's own t interval, and the paired t test of the difference to the baseline."""
-    topics, empty_own = comparison.topics, comparison.off_baseline
-    means = mean(comparison, alpha)
-    difference, error = comparison.paired.gain, comparison.paired.gain_se
-    own_error = np.full(len(means), np.nan)
-    if topics > 1:
-        own_error = comparison.scores.std(axis=1, ddof=1) / np.sqrt(topics)
-    margin = inference.critical * own_error
-    baseline_mean = np.full(len(means), comparison.baseline.scores.mean())
-    return Estimate(
-        means,
-        low=means - margin,
-        high=means + margin,
-        difference=empty_own(difference),
-        difference_error=empty_own(error),
-        p=empty_own(two_sided_p(ratio_to_error(difference, error), topics - 1)),
-        extra={"baseline_mean": baseline_mean, **_effect_size(comparison, inference)},
-    )
+def details(comparison: Comparison, _alpha: float, inference: Inference) -> Estimate:
+    """The run's own interval, and the paired t test of the difference to the baseline."""
+    baseline_mean = np.full(len(comparison.scores), comparison.baseline.scores.mean())
+    extra = {"baseline_mean": baseline_mean, **_effect_size(comparison, inference)}
+    return replace(inference.of_means, extra=extra)
 
 
 def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floats]:
     """d_z with an interval: the usual large-sample one, of variance 1/c + d_z^2 / (2 (c - 1))."""
     topics = comparison.topics
-    if topics < 2:
+    if topics < LEAST_TOPICS:
         return {}
     d = effect_size(comparison.paired.gain, comparison.paired.gain_se, topics)
     margin = inference.critical * np.sqrt(1 / topics + d**2 / (2 * (topics - 1)))
@@ -55,7 +43,7 @@ def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floa
 
 def claim(about: Claim) -> str:
     """The means differ."""
-    return f"it differs from that of {about.baseline} (paired t)."
+    return f"it differs from that of {about.baseline} ({about.mean_test})."
 
 
 def contributions(comparison: Comparison, _alpha: float) -> Floats:
@@ -92,7 +80,11 @@ MEASURE = RiskMeasure(
         "low": "lower end of the mean's confidence interval",
         "high": "upper end of the mean's confidence interval",
         "difference": "mean less the baseline's mean (Gain)",
-        "p": "p-value of the paired t test that the means differ",
+        "difference_low": None,
+        "difference_high": None,
+        "p": "p-value of the test that the means differ",
+        "rank_low": None,
+        "rank_high": None,
         "rank": "rank by mean, 1 is best; equal values share the smaller rank",
     },
     columns=(

@@ -29,12 +29,15 @@ def claim(about: Claim) -> str:
     """No test of a difference, where losses count more than once."""
     words = "gains outweigh, or are outweighed by, losses"
     if not about.alphas:
-        return f"{words}, counted by the smooth loss (t)."
+        return f"{words}, counted by the smooth loss (t); {_EQUAL_TOO}."
     times = " or ".join(_times(1 + alpha) for alpha in about.alphas)
     if max(about.alphas) == 0:
         return f"{words} (t)."
-    so = "counted so" if min(about.alphas) > 0 else "counted more than once"
-    return f"{words} counted {times} (t); {so}, two equal systems get ▼ too."
+    when = "" if min(about.alphas) > 0 else "where losses count more than once, "
+    return f"{words} counted {times} (t); {when}{_EQUAL_TOO}."
+
+
+_EQUAL_TOO = "even two equal systems tend to get ▼"
 
 
 def _times(count: float) -> str:

@@ -20,10 +20,10 @@ def urisk(comparison: Comparison, alpha: float) -> Floats:
 
 
 def details(comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
-    """Its parts: counts, reward and risk; and its t interval."""
+    """Its parts: counts, reward and risk; and its interval."""
     paired, empty_own = comparison.paired, comparison.off_baseline
     values, error = paired.urisk(alpha), paired.urisk_se(alpha)
-    margin = inference.critical * error
+    low, high = inference.urisk_interval(alpha)
     parts: dict[str, Floats | Counts] = {
         "wins": paired.wins,
         "ties": paired.ties,
@@ -37,8 +37,8 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Estim
     }
     return Estimate(
         values,
-        low=empty_own(values - margin),
-        high=empty_own(values + margin),
+        low=empty_own(low),
+        high=empty_own(high),
         extra={name: empty_own(part) for name, part in parts.items()},
     )
 

@@ -14,7 +14,10 @@ from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.population import Departures, shortfalls_weighted
 
 STATISTIC = Statistic(
-    Departures.zrisk, lambda influence: (influence.zeta, influence.on_zeta), per_topic=True
+    Departures.zrisk,
+    lambda influence: (influence.zeta, influence.on_zeta),
+    lambda mean, zeta: (np.zeros_like(mean), np.ones_like(zeta)),
+    per_topic=True,
 )
 """Tested as ZRisk/c, a mean over topics; shown on ZRisk's own scale."""
 
@@ -26,7 +29,7 @@ def zrisk(comparison: Comparison, alpha: float) -> Floats:
 
 def details(_comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """Interval, difference to the baseline and its test."""
-    return inference.in_population(STATISTIC, alpha)
+    return inference.of_statistic(STATISTIC, alpha)
 
 
 def claim(about: Claim) -> str:
@@ -57,7 +60,7 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
 
 def deviations(comparison: Comparison, alpha: float) -> Floats:
     """The jackknife's, on ZRisk's own scale."""
-    return Jackknife(comparison).deviations(STATISTIC, alpha) * comparison.topics
+    return Jackknife(comparison).deviations(STATISTIC, alpha)
 
 
 def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
@@ -85,7 +88,11 @@ MEASURE = RiskMeasure(
         "low": None,
         "high": None,
         "difference": None,
+        "difference_low": None,
+        "difference_high": None,
         "p": None,
+        "rank_low": None,
+        "rank_high": None,
     },
     statistic=STATISTIC,
     claim=claim,
