@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.cli.gathering import PATH, Command, gathered
-from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, words
+from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
+from riskcli.core.errors import UsageError
 from riskcli.scores.files import INPUT_FORMATS
 
 if TYPE_CHECKING:
     from riskcli.scores.evaluation import Evaluation
     from riskcli.scores.reading import Rules
+    from riskcli.scores.remote import Workers
+    from riskcli.scores.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,10 @@ class Inputs(Files):
     score_precision: Precision
     on_error: OnError
     exit_zero: bool
+    store: Path | None
+    rehash: bool
+    cluster: str | None
+    send: Sending | None
 
     def rules(self) -> Rules:
         """How files are turned into scores."""
@@ -64,7 +72,7 @@ class Inputs(Files):
         from riskcli.scores.evaluation import evaluate
 
         keep_freed_memory()
-        with on_terminal(self.quiet) as progress:
+        with self._workers() as executor, on_terminal(self.quiet) as progress:
             return evaluate(
                 self.runs,
                 qrels=self.qrels,
@@ -73,7 +81,29 @@ class Inputs(Files):
                 jobs=self.jobs,
                 progress=progress,
                 checksums=checksums,
+                executor=executor,
+                store=self._store(),
             )
+
+    def _store(self) -> Store | None:
+        """The store of scores, if one is named."""
+        if self.store is None:
+            if self.rehash:
+                raise UsageError("--rehash belongs to --store")
+            return None
+        from riskcli.scores.store.store import Store
+
+        return Store(self.store, self.rehash)
+
+    def _workers(self) -> AbstractContextManager[Workers | None]:
+        """The workers of a cluster, if one is named."""
+        if self.cluster is None:
+            if self.send is not None:
+                raise UsageError("--send belongs to --cluster")
+            return nullcontext()
+        from riskcli.scores.cluster import cluster
+
+        return cluster(self.cluster, self.send or "paths")
 
     def exit_code(self, skipped: Sequence[object]) -> int:
         """1 where a file was left out, unless 0 was asked for."""
@@ -188,10 +218,37 @@ _READING = [
     click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
 ]
 
+_MEANS = [
+    click.option(
+        "--store",
+        type=PATH,
+        metavar="FOLDER",
+        help="Keep scores here, so that a run that was scored before need not be read again.",
+    ),
+    click.option(
+        "--rehash",
+        is_flag=True,
+        help="With --store: read every run to tell it by its bytes, even where size, times and "
+        "inode are as they were.",
+    ),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS|local:N",
+        help="Read on the workers of a Dask scheduler, or on N processes here. [needs the extra "
+        "`cluster`]",
+    ),
+    click.option(
+        "--send",
+        type=click.Choice(words(Sending)),
+        help="What a worker is sent of a run: its path, which it must see, or its bytes. "
+        "[default: paths]",
+    ),
+]
+
 
 def input_options(command: Command) -> Command:
     """RUNS, --qrels, --measure and how to score; the command gets `inputs`."""
-    return gathered(command, "inputs", Inputs, [*_WHICH, *_SCORING, *_READING])
+    return gathered(command, "inputs", Inputs, [*_WHICH, *_SCORING, *_READING, *_MEANS])
 
 
 def file_options(command: Command) -> Command:

@@ -13,6 +13,8 @@ Precision = Literal["single", "double"]
 """In which scores tie."""
 RunNames = Literal["auto", "tag", "file"]
 OnError = Literal["stop", "skip"]
+Sending = Literal["paths", "bytes"]
+"""What of a run travels to a worker of a cluster."""
 Pool = Literal["mean", "median", "max", "min", "each"]
 """How a set of baselines becomes one score a topic; `each` takes them in turn."""
 PopulationRule = Literal["all", "baselines"]

@@ -26,6 +26,10 @@ class InputError(RiskevalError):
         self.line = line
         super().__init__(f"{location(self.path, line)}: {code}: {message}")
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, int | None]]:
+        """Errors travel between processes."""
+        return InputError, (self.path, self.code, self.message, self.line)
+
 
 class UsageError(RiskevalError):
     """A request that cannot be carried out as it was put."""

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from riskcli.core.basis import Based, Basis, Input
 from riskcli.core.choices import TopicRule, is_virtual
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted, listed
-from riskcli.core.parallel import Progress, available_cores, in_order
+from riskcli.core.parallel import Progress
 from riskcli.effectiveness.names import canonical_name, split_names
 from riskcli.scores.matrix import ScoreMatrix, join_all
+from riskcli.scores.parts import Gatherer, Means
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.trec.discovery import find_files
 from riskcli.trec.names import name_runs, refuse_virtual_name
 from riskcli.trec.qrels import Qrels
+
+if TYPE_CHECKING:
+    from riskcli.scores.remote import Workers
+    from riskcli.scores.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -37,30 +44,43 @@ def evaluate(
     jobs: int | None = None,
     progress: Progress | None = None,
     checksums: bool = True,
+    executor: Executor | Workers | None = None,
+    store: Path | Store | str | None = None,
 ) -> Evaluation:
     """Score the runs in files and folders, or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
     `jobs` files are read at once (None: one a core); the result does not depend on it. The inputs
     carry the SHA-256 of the bytes that were scored, unless `checksums` says that nobody needs them.
+
+    With an `executor` (PEP 3148: processes, a Dask client's, ...) its workers read the files. A
+    `store` is a folder of scores in which runs are looked up and kept. Neither shows in the result.
     """
     rules = rules or Rules()
     spots = [Path(place) for place in places]
-    reader = Reader(spots, qrels, rules, checksums)
+    means = Means.of(jobs, executor, store)
+    reader = Reader(spots, qrels, rules, checksums or means.store is not None)
     found = find_files(spots, but=reader.qrels_place())
-    jobs = jobs or available_cores()
-    reader.threads = -(-jobs // len(found.files))
-    taken = list(in_order(reader.try_read, found.files, jobs, progress))
+    gatherer = Gatherer(reader, means, progress)
+    taken = gatherer.parts(found.files)
     parts = [part for part in taken if isinstance(part, Part)]
     skipped = tuple(error for error in taken if isinstance(error, InputError))
     if not parts:
         raise UsageError(f"no run is left: {counted(len(skipped), 'file')} skipped")
-    parts, added, naming = _with_baseline_files(reader, parts, list(baselines))
+    parts, added, naming = _with_baseline_files(reader, gatherer, parts, list(baselines))
+    kept = gatherer.close()
     matrices, notes = _joined(parts, reader)
     basis = Basis(
         settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
         inputs=_inputs(parts, reader),
-        notes=(*found.notes, *naming, *_skip_notes(skipped), *_part_notes(parts, reader), *notes),
+        notes=(
+            *found.notes,
+            *naming,
+            *_skip_notes(skipped),
+            *_part_notes(parts, reader),
+            *notes,
+            *kept,
+        ),
         skipped=skipped,
     )
     return Evaluation(matrices, added, basis=basis)
@@ -84,7 +104,7 @@ def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
 
 
 def _with_baseline_files(
-    reader: Reader, parts: list[Part], baselines: Sequence[str]
+    reader: Reader, gatherer: Gatherer, parts: list[Part], baselines: Sequence[str]
 ) -> tuple[list[Part], dict[str, str], list[Note]]:
     """The parts, named; with a part for each baseline that is a file and not yet among them."""
     named, notes = _named(parts, reader.rules.run_names)
@@ -100,7 +120,7 @@ def _with_baseline_files(
     for path in paths.values():
         if path.resolve() not in places:
             places[path.resolve()] = len(parts)
-            parts = [*parts, reader.read(path)]
+            parts = [*parts, gatherer.part(path)]
     named, notes = _named(parts, reader.rules.run_names)
     added = {baseline: _only_run(named[places[path.resolve()]]) for baseline, path in paths.items()}
     return named, added, notes

@@ -70,6 +70,15 @@ class Rules:
             "run_names": self.run_names,
         }
 
+    def scoring(self) -> dict[str, Any]:
+        """The rules that the scores of a single run can depend on, or whether it is one."""
+        return {
+            "max_grade": "auto" if self.max_grade is None else self.max_grade,
+            "score_precision": self.score_precision,
+            "input_format": self.input_format,
+            "max_bytes": self.max_bytes,
+        }
+
 
 @dataclass(frozen=True)
 class Part:
@@ -97,9 +106,16 @@ class Reader:
     """Reads files, several at once if need be; finds the qrels only when a first run comes."""
 
     def __init__(
-        self, places: Sequence[Path], qrels: Path | str | None, rules: Rules, checksums: bool
+        self,
+        places: Sequence[Path],
+        qrels: Path | str | None,
+        rules: Rules,
+        checksums: bool,
+        judgements: Qrels | RiskevalError | None = None,
     ) -> None:
+        """With `judgements` (or the reason why there are none) no qrels file is looked for."""
         self._places = places
+        self._judgements = judgements
         self._given_qrels = qrels
         self._lock = Lock()
         self._checksums = checksums
@@ -129,11 +145,21 @@ class Reader:
     @cached_property
     def qrels(self) -> Qrels:
         """The judgements."""
-        found = self._qrels_found
+        if isinstance(self._judgements, Qrels):
+            return self._judgements
+        found = self._judgements or self._qrels_found
         if isinstance(found, RiskevalError):
             raise found
         path, self.found_qrels = found
         return read_qrels(path, self._checksums)
+
+    @cached_property
+    def qrels_or_error(self) -> Qrels | RiskevalError:
+        """The judgements, or why there are none; it is an error only if a run comes."""
+        try:
+            return self.qrels
+        except RiskevalError as error:
+            return error
 
     @cached_property
     def _scorer(self) -> Scorer:
@@ -161,13 +187,17 @@ class Reader:
         try:
             return self.read(path)
         except InputError as error:
-            if self.rules.on_error == "stop" or error.path != str(path):
-                raise
-            return error
+            return self.skipped(path, error)
 
-    def read(self, path: Path) -> Part:
-        """The scores in, or of, one file."""
-        source = Source(path, self.rules.max_bytes, self._checksums)
+    def skipped(self, path: Path, error: InputError) -> InputError:
+        """The error, if the file that it is about is to be skipped; else it is raised."""
+        if self.rules.on_error == "stop" or error.path != str(path):
+            raise error
+        return error
+
+    def read(self, path: Path, content: bytes | None = None) -> Part:
+        """The scores in, or of, one file; `content` is what it holds where that was sent along."""
+        source = Source(path, self.rules.max_bytes, self._checksums, content)
         kind = kind_of(path, source.start, self.rules.input_format)
         if kind is not None:
             found = read_score_file(path, source.text(), kind, self._label)

@@ -37,13 +37,21 @@ class _Digest(Protocol):
 class Source:
     """A plain, gzip, bzip2 or xz file, whole or in pieces of whole lines; its name says nothing."""
 
-    def __init__(self, path: Path, max_bytes: int = MAX_BYTES, checksum: bool = False) -> None:
-        """Read the first piece; an `InputError` says why that cannot be done."""
+    def __init__(
+        self,
+        path: Path,
+        max_bytes: int = MAX_BYTES,
+        checksum: bool = False,
+        content: bytes | None = None,
+    ) -> None:
+        """Read the first piece, of `content` if given; an `InputError` says why it cannot be."""
         self.path = path
         self.sha256: str | None = None
         """The checksum of the file's bytes, once all of it was read, if it was asked for."""
         self._max_bytes = max_bytes
-        self._only_once = None if path.is_file() else read_raw(path)
+        self._only_once = content
+        if content is None and not path.is_file():
+            self._only_once = read_raw(path)
         self._state: tuple[int, ...] | None = None
         self._is_whole = False
         self._rest = self._read(hashlib.sha256() if checksum else None)

@@ -9,6 +9,7 @@ would look alike ("racy git"). Where the system keeps no time of change of statu
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 import time
@@ -62,6 +63,15 @@ def look_at(path: Path) -> Look | None:
     return Look(os.path.abspath(path), *numbers, status.st_mtime_ns, status.st_ctime_ns)  # noqa: PTH100
 
 
+def sha256_of_file(path: Path) -> str | None:
+    """The checksum of a file's bytes; None where they cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
 class Looks:
     """The looks that a store remembers."""
 
@@ -78,9 +88,8 @@ class Looks:
             *columns, sums = (table[name].to_pylist() for name in LOOKS.names)
             yield from zip(map(Look, *columns), sums, strict=True)
 
-    def checksum(self, path: Path) -> str | None:
-        """The file's checksum, if a look can tell."""
-        look = look_at(path)
+    def checksum(self, look: Look | None) -> str | None:
+        """The checksum of the file that looks so, if it is remembered."""
         return None if look is None else self._known.get(look)
 
     def keep(self, before: Look | None, sha256: str) -> None:

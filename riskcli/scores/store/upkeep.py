@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from riskcli.core.files import PART
 from riskcli.scores.store.keys import as_json, engine
-from riskcli.scores.store.looks import Looks, look_at
+from riskcli.scores.store.looks import Looks, look_at, sha256_of_file
 from riskcli.scores.store.segments import DAMAGED, size
 from riskcli.scores.store.store import Store
 
@@ -67,7 +66,7 @@ def verify(store: Store) -> Iterator[tuple[Path, str]]:
     looks = Looks(store.folder / "looks", rehash=True)
     for look, kept in looks.remembered():
         path = Path(look.path)
-        if look_at(path) == look and _hash(path) != kept and look_at(path) == look:
+        if look_at(path) == look and sha256_of_file(path) != kept and look_at(path) == look:
             yield path, "changed, though its size, times and inode are those of before"
     yield from looks.segments.damaged
     for path in sorted(store.folder.rglob("*" + DAMAGED)):
@@ -150,8 +149,3 @@ def _written(path: Path) -> float:
 def _remove_empty(folder: Path) -> None:
     with suppress(OSError):  # it is not empty
         folder.rmdir()
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

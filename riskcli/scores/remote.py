@@ -1,0 +1,325 @@
+"""Files scored elsewhere, by the workers of any executor of `concurrent.futures` (PEP 3148).
+
+Files travel in batches of about a second's work, as paths or, if asked, as bytes; what comes back
+are vectors of scores. Judgements are sent to a worker once. The parts come in the order of the
+files, whatever the workers do, and are those that one machine would have read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from riskcli.core.choices import Sending
+from riskcli.core.errors import InputError, RiskevalError, UsageError
+from riskcli.core.parallel import Progress
+from riskcli.core.version import __version__
+from riskcli.scores.reading import Part, Reader, Rules
+from riskcli.scores.store.keys import as_json, engine
+from riskcli.scores.store.looks import sha256_of_file
+from riskcli.trec.source import read_raw
+
+_UNKNOWN_WORKERS = 32
+_AHEAD = 3
+"""Batches a worker, of which it works on one while the others wait."""
+_SHORTEST, _LONGEST = 0.05, 1.0
+"""Seconds of work in a batch; sending one costs about two thousandths of a second."""
+_FIRST_GUESS = 4e-9
+"""Seconds that a byte takes, until a batch has been timed."""
+_MOST_BYTES = 32 * 2**20
+"""Bytes in a batch of files that are sent along, unless one file is larger."""
+
+
+def in_one_line(error: BaseException) -> str:
+    """What an error is and says."""
+    return f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor, with what is known of those who work for it."""
+
+    executor: Executor
+    count: int = _UNKNOWN_WORKERS
+    send: Sending = "paths"
+    deposit: Callable[[str, bytes], object] | None = None
+    """Gives the workers of the moment the judgements, by their checksum; others ask for them."""
+    explain: Callable[[BaseException], str] = in_one_line
+    """Says in words why no answer came."""
+
+
+class _Sent(NamedTuple):
+    """A file as a worker gets it: where it is, what errors call it, its size, perhaps its bytes."""
+
+    path: str
+    shown: str
+    size: int
+    content: bytes | None
+
+
+class _Batch(NamedTuple):
+    """What a worker is asked; judgements are named by a checksum, and sent along if need be."""
+
+    rules: Rules
+    qrels: str
+    pickled_qrels: bytes | None
+    files: tuple[_Sent, ...]
+
+
+class _Unlike(NamedTuple):
+    """A worker does not see the file that was meant."""
+
+    why: str
+
+
+class _Read(NamedTuple):
+    part: Part
+    modified_ns: int
+
+
+_Outcome = _Read | RiskevalError | _Unlike
+
+
+def read_elsewhere(
+    workers: Workers, reader: Reader, files: Sequence[Path], progress: Progress | None = None
+) -> Iterator[Part | InputError]:
+    """What each file holds, as `Reader.try_read` says it, in the order of the files."""
+    client = _Client(workers, reader, files)
+    answers: dict[int, Part | InputError] = {}
+    following = 0
+    try:
+        while following < len(files):
+            answers.update(client.next_answers())
+            if progress:
+                progress(following + len(answers), len(files))
+            while following in answers:
+                answer = answers.pop(following)
+                if isinstance(answer, InputError):
+                    answer = reader.skipped(files[following], answer)
+                yield answer
+                following += 1
+    finally:
+        client.cancel()
+
+
+@dataclass
+class _Client:
+    """Makes batches, sends them, and takes the answers."""
+
+    workers: Workers
+    reader: Reader
+    files: Sequence[Path]
+    _pending: dict[Future[Any], range] = field(default_factory=dict)
+    _sent: int = 0
+    _bytes: int = 0
+    _seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._sizes = [_size(path) for path in self.files]
+        self._left = sum(self._sizes)
+        self._pickled = pickle.dumps(self.reader.qrels_or_error)
+        self._qrels = hashlib.sha256(self._pickled).hexdigest()
+        if self.workers.deposit is not None:
+            self.workers.deposit(self._qrels, self._pickled)
+
+    def next_answers(self) -> dict[int, Part | InputError]:
+        """The answers to the batches that are done next, by the index of the file."""
+        while self._sent < len(self.files) and len(self._pending) < _AHEAD * self.workers.count:
+            self._send(self._next_batch())
+        answers: dict[int, Part | InputError] = {}
+        for future in wait(self._pending, return_when="FIRST_COMPLETED").done:
+            answers.update(self._answers(self._pending.pop(future), self._result(future)))
+        return answers
+
+    def cancel(self) -> None:
+        """Nobody waits any more."""
+        for future in self._pending:
+            future.cancel()
+
+    def _next_batch(self) -> range:
+        """The files of the next batch; batches get shorter towards the end."""
+        rate = self._seconds / self._bytes if self._bytes else _FIRST_GUESS
+        share = self._left * rate / (_AHEAD * self.workers.count)
+        most = min(max(share, _SHORTEST), _LONGEST) / rate
+        if self.workers.send == "bytes":
+            most = min(most, _MOST_BYTES)
+        start, size = self._sent, 0
+        while self._sent < len(self.files):
+            size += self._sizes[self._sent]
+            if size > most and self._sent > start:
+                break
+            self._left -= self._sizes[self._sent]
+            self._sent += 1
+        return range(start, self._sent)
+
+    def _send(self, batch: range, with_qrels: bool = False) -> None:
+        along = self._pickled if with_qrels else None
+        asked = _Batch(self.reader.rules, self._qrels, along, tuple(map(self._file, batch)))
+        try:
+            future = self.workers.executor.submit(work, stamp(), pickle.dumps(asked))
+        except (OSError, RuntimeError) as error:  # a broken or closed executor
+            raise self._failed(error) from error
+        self._pending[future] = batch
+
+    def _file(self, index: int) -> _Sent:
+        path = self.files[index]
+        by_path = self.workers.send == "paths" and path.is_file()
+        content = None if by_path else read_raw(path)
+        return _Sent(os.path.abspath(path), str(path), self._sizes[index], content)  # noqa: PTH100
+
+    def _result(self, future: Future[Any]) -> Any:
+        try:
+            return future.result()
+        except Exception as error:  # whatever it is, the line says so
+            raise self._failed(error) from error
+
+    def _failed(self, error: BaseException) -> UsageError:
+        return UsageError(f"the workers failed: {self.workers.explain(error)}")
+
+    def _answers(self, batch: range, reply: tuple[Any, ...]) -> dict[int, Part | InputError]:
+        kind, worker, *rest = reply
+        if kind == "version":
+            raise UsageError(other_version(worker, rest[0]))
+        if kind == "no-qrels":
+            self._send(batch, with_qrels=True)
+            return {}
+        seconds, outcomes = rest
+        self._seconds += seconds
+        self._bytes += sum(self._sizes[i] for i in batch)
+        return {
+            i: self._part(self.files[i], worker, outcome)
+            for i, outcome in zip(batch, outcomes, strict=True)
+        }
+
+    def _part(self, path: Path, worker: str, outcome: _Outcome) -> Part | InputError:
+        if isinstance(outcome, InputError):
+            return outcome
+        if isinstance(outcome, RiskevalError):
+            raise outcome
+        if isinstance(outcome, _Read):
+            mine = path.stat().st_mtime_ns if path.is_file() else outcome.modified_ns
+            same = outcome.modified_ns in (0, mine) or sha256_of_file(path) == outcome.part.sha256
+            if same:
+                return replace(outcome.part, path=path)
+            outcome = _Unlike("it has another content there")
+        raise UsageError(
+            f"{path}: the worker {worker} does not see this file ({outcome.why}); put it where "
+            "every worker sees it under the same path, or send it along with --send bytes"
+        )
+
+
+def stamp() -> str:
+    """What must be the same wherever scores are computed."""
+    return as_json({"riskeval": __version__, **engine()})
+
+
+def other_version(worker: str, found: str) -> str:
+    """What is said of a worker with that stamp."""
+    return f"the worker {worker} computes with other versions: {found}, expected {stamp()}"
+
+
+# ---------------------------------------------------------------- on the worker
+
+_lock = Lock()
+_judgements: dict[str, bytes] = {}
+_readers: dict[tuple[str, Rules], Reader] = {}
+_MOST_KEPT = 4
+
+
+def work(expected: str, batch: bytes) -> tuple[Any, ...]:
+    """Score a batch of files. What is in it is looked at only if the versions are the same."""
+    here = worker_name()
+    if expected != stamp():
+        return ("version", here, stamp())
+    asked: _Batch = pickle.loads(batch)
+    if asked.pickled_qrels is not None:
+        keep_judgements(asked.qrels, asked.pickled_qrels)
+    reader = _reader(asked)
+    if reader is None:
+        return ("no-qrels", here)
+    start = perf_counter()
+    topics: dict[tuple[str, ...], tuple[str, ...]] = {}
+    outcomes = [_outcome(reader, file, topics) for file in asked.files]
+    return ("done", here, perf_counter() - start, outcomes)
+
+
+def keep_judgements(checksum: str, pickled: bytes) -> None:
+    """Keep judgements on this worker."""
+    with _lock:
+        _limit(_judgements)
+        _judgements[checksum] = pickled
+
+
+def worker_name() -> str:
+    """How this worker is called: by its address in a Dask cluster, else by machine and process."""
+    if "distributed" in sys.modules:
+        from distributed import get_worker
+
+        try:
+            return str(get_worker().address)
+        except ValueError:
+            pass  # no worker of Dask
+    return f"{socket.gethostname()}, process {os.getpid()}"
+
+
+def _reader(asked: _Batch) -> Reader | None:
+    """The reader with these judgements and rules; None where the judgements are not here yet."""
+    key = (asked.qrels, asked.rules)
+    with _lock:
+        if key not in _readers:
+            pickled = _judgements.get(asked.qrels)
+            if pickled is None:
+                return None
+            _limit(_readers)
+            _readers[key] = Reader([], None, asked.rules, True, pickle.loads(pickled))
+        return _readers[key]
+
+
+def _limit(kept: dict[Any, Any]) -> None:
+    """Let go of what was kept first."""
+    while len(kept) >= _MOST_KEPT:
+        del kept[next(iter(kept))]
+
+
+def _outcome(
+    reader: Reader, file: _Sent, topics: dict[tuple[str, ...], tuple[str, ...]]
+) -> _Outcome:
+    """What a file holds, what is wrong with it, or that it is not the file that was meant."""
+    modified = 0
+    if file.content is None:
+        try:
+            status = os.stat(file.path)  # noqa: PTH116
+        except OSError as error:
+            return _Unlike(error.strerror or str(error))
+        if status.st_size != file.size:
+            return _Unlike(f"it has {status.st_size} bytes there and {file.size} here")
+        modified = status.st_mtime_ns
+    try:
+        part = reader.read(Path(file.path), file.content)
+    except InputError as error:
+        path = file.shown if error.path == file.path else error.path
+        return InputError(path, error.code, error.message, error.line)
+    except RiskevalError as error:
+        return error
+    matrices = tuple(
+        replace(matrix, topics=topics.setdefault(matrix.topics, matrix.topics))
+        for matrix in part.matrices
+    )
+    return _Read(replace(part, matrices=matrices), modified)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
