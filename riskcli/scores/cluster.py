@@ -64,6 +64,8 @@ def _client(distributed: Any, address: str) -> Iterator[Client]:
             client.run(keep_freed_memory)
             yield client
         return
+    if address.startswith("tls://"):
+        _require_certificates(distributed)
     try:
         client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -104,6 +106,15 @@ def _local_workers(distributed: Any, count: int) -> Iterator[Any]:
                 worker.terminate()
             for worker in workers:
                 worker.wait()
+
+
+def _require_certificates(distributed: Any) -> None:
+    """Dask would notice later, with a client half made that takes long to give up."""
+    if distributed.Security().get_connection_args("client")["ssl_context"] is None:
+        raise UsageError(
+            "--cluster tls://... needs certificates: name them in Dask's configuration "
+            "(distributed.comm.tls)"
+        )
 
 
 def _processes(address: str) -> int:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from riskcli.scores.store.store import Store
 
 Action = Literal["ls", "gc", "verify"]
-FORMATS = ("table", "tsv", "csv", "json", "jsonl")
 
 
 @click.command()
@@ -27,7 +26,7 @@ FORMATS = ("table", "tsv", "csv", "json", "jsonl")
     "--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="gc: old scores go, too."
 )
 @click.option("--dry-run", is_flag=True, help="gc: only say what would go.")
-@output_options(FORMATS)
+@output_options()
 def store(
     action: Action, folder: Path | None, older_than: float | None, dry_run: bool, output: Output
 ) -> int:
@@ -37,9 +36,9 @@ def store(
     file that a quick look would spare, and exits with 1 where something is wrong. gc removes what
     is damaged or was computed by another version, and merges small files.
     """
-    form = output.chosen_format(FORMATS)
     from riskcli.cli.rendering import write
     from riskcli.output.display import rows_as_display
+    from riskcli.output.forms import View
 
     if action != "gc" and (older_than is not None or dry_run):
         raise UsageError(f"--older-than and --dry-run belong to gc, {action} removes nothing")
@@ -50,7 +49,7 @@ def store(
         result = _troubles(opened)
     else:
         result = _removals(opened, older_than, dry_run)
-    write(result, lambda _: [rows_as_display(result)], form, output.output)
+    write(View(lambda: result, lambda _: [rows_as_display(result)]), output)
     return 1 if action == "verify" and result.rows else 0
 
 
