@@ -9,6 +9,7 @@ objective alone on up to 1.2 million documents in queries of 5 to 960.
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 import time
@@ -88,6 +89,7 @@ def peak(size: tuple[int, int, int], name: str) -> float:
 def alone(made: Made, name: str) -> float:
     """Train for three iterations; how far memory rose above what the data took (Linux only)."""
     data = _dataset(made)
+    ctypes.CDLL(None).malloc_trim(0)  # or what making the data freed would be used again unseen
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
     before = _kilobytes("VmRSS")
     booster, objective = _booster(made, data, name)

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -17,9 +18,10 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.make_features import letor, make_features
+from riskcli.learn import OBJECTIVES
 from riskcli.learn.features import read_features
 from tests import reference
-from tests.console import PROGRAMS, terminal_environment
+from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
 from tests.program import Ran, python, riskeval
 
@@ -354,3 +356,28 @@ def test_ctrl_c_keeps_the_best_so_far(data: Path, tmp_path: Path) -> None:
     assert booster.num_trees() == int(model["trees"]) >= 1
     shown = [row["run"] for row in csv.DictReader(out.decode().splitlines(), delimiter="\t")]
     assert shown == ["baseline", "plain"]
+
+
+DOCUMENT = ROOT / "docs" / "learning.md"
+
+
+def test_the_tutorial_leads_to_a_run_that_passes_the_gate(tmp_path: Path) -> None:
+    """Every command of the document, in an empty folder; `!` before one that answers no."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert sum("riskeval" in command for command in commands) >= 6
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-c", command.removeprefix("! ")], cwd=tmp_path, capture_output=True,
+            env={**terminal_environment(), "PYTHONPATH": str(ROOT)}, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == (1 if command.startswith("! ") else 0), done.stderr
+    assert (tmp_path / "production.run").read_text().count("\n") == 120 * 20
+
+
+def test_the_document_has_the_formulas_that_the_objectives_declare() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for kind in OBJECTIVES.values():
+        assert f"| {kind.declared.formula} | {kind.declared.source} |" in text
+        assert f"`{kind.declared.id}`" in text
