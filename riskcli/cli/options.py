@@ -225,6 +225,8 @@ class Output:
     caption: str | None = None
     label: str | None = None
     csv_safe: bool = False
+    no_legend: bool = False
+    siunitx: bool = False
     known: Forms = FORMS
     """The forms that the result has."""
 
@@ -239,7 +241,14 @@ class Output:
     @property
     def dress(self) -> Dress:
         """What is asked of the form besides."""
-        return Dress(self.caption, self.label, self.csv_safe, in_file=self.output is not None)
+        return Dress(
+            self.caption,
+            self.label,
+            self.csv_safe,
+            legend=not self.no_legend,
+            siunitx=self.siunitx,
+            in_file=self.output is not None,
+        )
 
 
 def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
@@ -267,6 +276,14 @@ _CSV_SAFE = click.option(
     help="Put ' before names in CSV and TSV that a spreadsheet would take for a formula.",
 )
 _CAPTION_OPTIONS = [
-    click.option("--caption", metavar="TEXT", help="Title of the table, in place of its own."),
+    click.option("--no-legend", is_flag=True, help="No explanations below tables."),
+    click.option(
+        "--caption",
+        metavar="TEXT",
+        help="Title of the table, in place of its own; $...$ is mathematics in latex.",
+    ),
     click.option("--label", metavar="NAME", help="What to refer to the table by (latex, html)."),
+    click.option(
+        "--siunitx", is_flag=True, help="Align numbers in latex by siunitx, not by their ends."
+    ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,10 +12,21 @@ from riskcli.output import escape
 from riskcli.output.result import Result
 
 Mark = Literal["", "better", "worse"]
-SYMBOLS: dict[Mark, str] = {"": "", "better": "▲", "worse": "▼"}
 UNDEFINED = "–"
 GAP = 2
 """Blanks between columns."""
+LEAST_TEXT = 16
+"""Sentences are folded, but not below this many columns."""
+LEAST_NAME = 12
+"""Names are shortened, but not below this many characters."""
+
+Marks = Literal["arrows", "daggers", "none"]
+"""How significance is marked."""
+MARKS: dict[Marks, dict[Mark, str]] = {
+    "arrows": {"": "", "better": "▲", "worse": "▼"},
+    "daggers": {"": "", "better": "†", "worse": "‡"},
+    "none": {"": "", "better": "", "worse": ""},
+}
 
 
 @dataclass(frozen=True)
@@ -34,12 +45,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column's heading. `ranked` columns show a rank beside each value."""
+    """A column's heading; all lines of it but the last name a group of columns.
+
+    `ranked` columns show a rank beside each value. Where a terminal is too narrow, `optional`
+    columns are left out first, and columns of `names` are shortened.
+    """
 
     text: str
     left: bool = False
     ranked: bool = False
     marked: bool = False
+    optional: bool = False
+    names: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +76,12 @@ class Column:
         """The digits of the longest rank."""
         return max([len(str(cell.rank or "")) for cell in self.cells] + [1])
 
+    @property
+    def least_width(self) -> int:
+        """How narrow it can be: sentences may be folded, numbers and names may not."""
+        sentences = self.heading.left and not self.heading.names
+        return min(self.width, LEAST_TEXT) if sentences else self.width
+
     @cached_property
     def width(self) -> int:
         """How many columns of a terminal it takes."""
@@ -69,11 +92,19 @@ class Column:
 
 @dataclass(frozen=True)
 class Display:
-    """A table with a title above and a caption of several lines below."""
+    """A table with a title above and a caption of several lines below.
+
+    The caption says all that is needed to read this table alone; forms in which tables follow each
+    other on a page show a line that several of them share below the last of these only.
+    """
 
     title: str
     columns: Sequence[Column]
     caption: Sequence[str] = ()
+    marks: Marks | None = None
+    """None: as the form has it."""
+    lead: str = ""
+    """Words of an author before the title, or in place of it."""
 
     @classmethod
     def of_rows(
@@ -86,6 +117,11 @@ class Display:
         """The table whose cells are given by rows."""
         by_column = zip(*rows, strict=True) if rows else [()] * len(headings)
         return cls(title, list(map(Column, headings, by_column)), caption)
+
+    @property
+    def full_title(self) -> str:
+        """The author's words and the title."""
+        return ": ".join(part for part in (self.lead, self.title) if part)
 
     @property
     def headings(self) -> list[Heading]:
@@ -105,6 +141,74 @@ class Display:
 def width_of(columns: Sequence[Column]) -> int:
     """The columns of a terminal that a table of these takes."""
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
+
+
+def least_width(columns: Sequence[Column]) -> int:
+    """The least width at which no number and no name needs more than a line."""
+    return sum(column.least_width for column in columns) + GAP * max(len(columns) - 1, 0)
+
+
+def captions(displays: Sequence[Display]) -> list[list[str]]:
+    """What stands below each table, where a line that the next one repeats waits for that."""
+    following = [*(set(display.caption) for display in displays[1:]), set()]
+    return [
+        [line for line in display.caption if line not in repeated]
+        for display, repeated in zip(displays, following, strict=True)
+    ]
+
+
+def with_marks(line: str, marks: Marks) -> str:
+    """A line of a caption with these marks in place of arrows."""
+    for arrow, mark in zip(MARKS["arrows"].values(), MARKS[marks].values(), strict=True):
+        line = line.replace(arrow, mark) if arrow else line
+    return line
+
+
+def narrowed(display: Display, width: int) -> Display:
+    """The display in that width, so that no row needs two lines.
+
+    What it can do without goes first, then the ranks beside values; then names are shortened, then
+    the columns to the right go. A line says so.
+    """
+    columns, gone = list(display.columns), []
+    while least_width(columns) > width and (spare := [c for c in columns if c.heading.optional]):
+        columns = [column for column in columns if column is not spare[-1]]
+        gone.append(_last_line(spare[-1]))
+    if least_width(columns) > width and any(column.heading.ranked for column in columns):
+        columns = [replace(c, heading=replace(c.heading, ranked=False)) for c in columns]
+        gone.append("ranks")
+    columns, shortened_names = _with_shorter_names(columns, width)
+    while least_width(columns) > width and len(columns) > 2:
+        gone.append(_last_line(columns.pop()))
+    if not gone and not shortened_names:
+        return display
+    said = f"Not shown in {width} columns: {'; '.join(gone)}" if gone else ""
+    names = "names are shortened" if shortened_names else ""
+    line = "; ".join(part for part in (said, names) if part)
+    line = f"{line[0].upper()}{line[1:]}. A wider terminal or -f tsv shows all."
+    return replace(display, columns=columns, caption=[*display.caption, line])
+
+
+def _last_line(column: Column) -> str:
+    return column.heading.text.replace("\n", " ")
+
+
+def _with_shorter_names(columns: list[Column], width: int) -> tuple[list[Column], bool]:
+    """The columns with their names cut to what is left, and whether that was needed."""
+    excess = least_width(columns) - width
+    named = next((i for i, column in enumerate(columns) if column.heading.names), None)
+    if excess <= 0 or named is None or columns[named].width <= LEAST_NAME:
+        return columns, False
+    most = max(columns[named].width - excess, LEAST_NAME)
+    column = columns[named]
+    cells = [replace(cell, text=shortened(cell.text, most)) for cell in column.cells]
+    return [*columns[:named], Column(column.heading, cells), *columns[named + 1 :]], True
+
+
+def key(display: Display) -> list[str]:
+    """What the letters' weight says, in forms that have it."""
+    best = any(cell.best for column in display.columns for cell in column.cells)
+    return ["Bold: the best of its column."] if best else []
 
 
 def folded(display: Display, width: int, fixed: int = 1) -> list[Display]:

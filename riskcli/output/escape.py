@@ -47,8 +47,8 @@ _LATEX_SYMBOLS = {
     "α\u0302": r"$\hat{\alpha}$", "α": r"$\alpha$", "γ": r"$\gamma$", "δ": r"$\delta$",
     "Φ": r"$\Phi$", "Σ": r"$\Sigma$", "√": r"$\surd$", "·": r"$\cdot$", "×": r"$\times$",
     "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "∞": r"$\infty$", "−": "$-$", "⁻": "$^{-}$",
-    "–": "--", "—": "---", "…": r"\ldots{}", "▲": "$^{+}$", "▼": "$^{-}$",
-    "◆": r"$\diamond$",
+    "–": "--", "—": "---", "…": r"\ldots{}", "▲": r"$\uparrow$", "▼": r"$\downarrow$",
+    "◆": r"$\diamond$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
 }  # fmt: skip
 _LATEX = re.compile("|".join(map(re.escape, (*_LATEX_SYMBOLS, *_LATEX_SPECIAL))))
 _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
@@ -60,6 +60,15 @@ def latex(text: str) -> str:
     known = {**_LATEX_SPECIAL, **_LATEX_SYMBOLS}
     parted = _LIGATURE.sub("\0", visible(text))
     return _LATEX.sub(lambda match: known[match[0]], parted).replace("\0", "{}")
+
+
+_MATHEMATICS = re.compile(r"(?<!\\)(\$[^$]+\$)")
+
+
+def latex_with_mathematics(text: str) -> str:
+    """`latex` for a text in which `$...$` is mathematics, as in a caption of one's own."""
+    parts = _MATHEMATICS.split(text)
+    return "".join(part if i % 2 else latex(part) for i, part in enumerate(parts))
 
 
 def beyond_latex(text: str) -> bool:

@@ -52,6 +52,8 @@ class Dress:
     caption: str | None = None
     label: str | None = None
     csv_safe: bool = False
+    legend: bool = True
+    siunitx: bool = False
     width: int | None = None
     colour: bool = False
     in_file: bool = False
@@ -115,6 +117,8 @@ class TablesForm(Form):
             self._refuse("label", dress.label, "latex and html")
         width = dress.width or (self.file_width if dress.in_file else None) or self.width
         shown = _captioned(source.displays(width), dress.caption)
+        if not dress.legend:
+            shown = [replace(display, caption=()) for display in shown]
         return self.write(shown, replace(dress, width=width))
 
 
@@ -145,7 +149,11 @@ JSON = RowsForm("json", ".json", as_json, checksums=True)
 JSONL = RowsForm("jsonl", ".jsonl", as_jsonl)
 MARKDOWN = TablesForm("markdown", ".md", lambda shown, _: as_markdown(shown), PUBLISHED_WIDTH)
 LATEX = TablesForm(
-    "latex", ".tex", lambda shown, dress: as_latex(shown, dress.label), LATEX_WIDTH, labelled=True
+    "latex",
+    ".tex",
+    lambda shown, dress: as_latex(shown, dress.label, dress.siunitx),
+    LATEX_WIDTH,
+    labelled=True,
 )
 HTML = TablesForm(
     "html", ".html", lambda shown, dress: as_html(shown, dress.label), PUBLISHED_WIDTH,
@@ -187,8 +195,5 @@ def _captioned(displays: Sequence[Display], caption: str | None) -> Sequence[Dis
     if caption is None:
         return displays
     if len(displays) == 1:
-        return [replace(displays[0], title=caption)]
-    return [
-        replace(display, title=f"{caption}: {display.title}" if display.title else caption)
-        for display in displays
-    ]
+        return [replace(displays[0], title="", lead=caption)]
+    return [replace(display, lead=caption) for display in displays]

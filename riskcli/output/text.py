@@ -11,22 +11,33 @@ from rich.table import Table
 from rich.text import Text
 
 from riskcli.output import escape
-from riskcli.output.display import GAP, SYMBOLS, Cell, Column, Display, Heading, Mark
+from riskcli.output.display import (
+    GAP,
+    MARKS,
+    Cell,
+    Column,
+    Display,
+    Heading,
+    Mark,
+    captions,
+    least_width,
+    narrowed,
+    with_marks,
+)
 
 _COLOURS: dict[Mark, str] = {"": "", "better": "green", "worse": "red"}
-_LEAST_TEXT = 16
-"""Names and sentences are folded, but not below this many columns."""
 
 
 def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
-    """The displays as a terminal of that width shows them; no number is cut, whatever the width.
+    """The displays as a terminal of that width shows them; no number is cut, and no row wraps.
 
     A notebook is no terminal: there, rich would show each piece itself and write nothing.
     """
+    displays = [narrowed(display, width) for display in displays]
     stream = StringIO()
     console = Console(
         file=stream,
-        width=max([width, *map(_least_width, displays)]),
+        width=max([width, *(least_width(display.columns) for display in displays)]),
         force_terminal=colour,
         force_jupyter=False,
         no_color=not colour,
@@ -34,27 +45,18 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
         highlight=False,
         legacy_windows=False,
     )
-    for i, display in enumerate(displays):
+    for i, (display, caption) in enumerate(zip(displays, captions(displays), strict=True)):
         if i:
             console.print()
-        if display.title:
-            console.print(Text(escape.visible(display.title), style="bold"), width=width)
+        if display.full_title:
+            console.print(Text(escape.visible(display.full_title), style="bold"), width=width)
         if display.rows:
             console.print(_table(display))
-        for line in display.caption:
-            console.print(Text(escape.visible(line), style="dim"), width=width)
+        for line in caption:
+            shown = escape.visible(with_marks(line, display.marks or "arrows"))
+            console.print(Text(shown, style="dim"), width=width)
     text = stream.getvalue()
     return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
-
-
-def _least_width(display: Display) -> int:
-    """The least width at which only text, never a number, needs more than a line."""
-    least = sum(_least_text(c) if c.heading.left else c.width for c in display.columns)
-    return least + GAP * max(len(display.headings) - 1, 0)
-
-
-def _least_text(column: Column) -> int:
-    return min(column.width, _LEAST_TEXT)
 
 
 def _table(display: Display) -> Table:
@@ -65,16 +67,17 @@ def _table(display: Display) -> Table:
         pad_edge=False,
         padding=(0, GAP - 1, 0, 0),
     )
+    symbols = MARKS[display.marks or "arrows"]
     for column in display.columns:
         left = column.heading.left
         table.add_column(
             _heading(column.heading, column.rank_digits),
             justify="left" if left else "right",
             overflow="fold",
-            no_wrap=not left,
-            min_width=_least_text(column) if left else None,
+            no_wrap=not left or column.heading.names,
+            min_width=column.least_width if left else None,
         )
-    for cells in zip(*map(_cells, display.columns), strict=True):
+    for cells in zip(*(_cells(c, symbols) for c in display.columns), strict=True):
         table.add_row(*cells)
     return table
 
@@ -89,18 +92,20 @@ def _heading(heading: Heading, rank_digits: int) -> Text:
     return Text("\n".join(lines), style="bold")
 
 
-def _cells(column: Column) -> list[Text]:
+def _cells(column: Column, symbols: dict[Mark, str]) -> list[Text]:
     digits = column.rank_digits
     return [
-        _cell(text, cell, column.heading, digits)
+        _cell(text, cell, column.heading, digits, symbols)
         for text, cell in zip(column.texts, column.cells, strict=True)
     ]
 
 
-def _cell(shown: str, cell: Cell, heading: Heading, rank_digits: int) -> Text:
+def _cell(
+    shown: str, cell: Cell, heading: Heading, rank_digits: int, symbols: dict[Mark, str]
+) -> Text:
     text = Text(shown, style="bold" if cell.strong else "")
     if heading.marked:
-        text.append(SYMBOLS[cell.mark] or " ", style=_COLOURS[cell.mark])
+        text.append(symbols[cell.mark] or " ", style=_COLOURS[cell.mark])
     if heading.ranked:
         text.append(f" {cell.rank if cell.rank is not None else '':>{rank_digits}}", style="dim")
     return text

@@ -31,7 +31,7 @@ def _matrix(one: MatrixBias, order: Sequence[int]) -> Display:
     """Runs by baselines, both from the best mean to the worst, virtual ones last."""
     places = [*order, *range(len(one.runs), len(one.baselines))]
     numbers = {row: str(number + 1) for number, row in enumerate(order)}
-    headings = [Heading("#"), Heading("run", left=True)]
+    headings = [Heading("#"), Heading("run", left=True, names=True)]
     headings += [Heading(numbers.get(p, one.baselines[p]), ranked=True) for p in places]
     rows = [
         [Cell(numbers[row]), Cell(one.runs[row]), *(_cell(one, row, place) for place in places)]
@@ -97,7 +97,7 @@ def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
 
 def _components(one: MatrixBias, order: Sequence[int]) -> Display:
     explained = one.components.explained
-    headings = [Heading("run", left=True)]
+    headings = [Heading("run", left=True, names=True)]
     headings += [Heading(f"PC{i + 1} ({share:.1%})") for i, share in enumerate(explained)]
     rows = [
         [

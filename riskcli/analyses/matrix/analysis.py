@@ -97,7 +97,7 @@ class Matrices(Analysis):
 
 
 def _display(matrix: ScoreMatrix) -> Display:
-    columns = [Column(Heading(RUN, left=True), [Cell(run) for run in matrix.runs])]
+    columns = [Column(Heading(RUN, left=True, names=True), [Cell(run) for run in matrix.runs])]
     columns += [
         Column(Heading(topic), [Cell(text) for text in decimals(scores, 4)])
         for topic, scores in zip(matrix.topics, matrix.values.T.tolist(), strict=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from riskcli.analyses.base import Analysis, Names, Scores, described, loss_record, set_up
+from riskcli.analyses.score.columns import USUAL, Layout
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
@@ -18,9 +18,6 @@ from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.options import Options
 from riskcli.risk.table import Block, risk_blocks
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, repr=False)
 class RiskTable(Analysis):
@@ -30,13 +27,16 @@ class RiskTable(Analysis):
     options: Options
     order: str | None = None
     """The column that the runs are sorted by; None: as they came."""
-    decimals: int | None = None
-    """Of the tables for people; None: by column."""
+    layout: Layout = USUAL
+    """How it is shown to people."""
 
     def sorted_by(self, column: str = "mean") -> RiskTable:
-        """The runs of each block by that column: names naturally, values highest first."""
+        """The runs of each block by that column: names naturally, values highest first.
+
+        A minus before the column (`-losses`) turns the order round.
+        """
         known = sortable_columns()
-        if column not in known:
+        if column.removeprefix("-") not in known:
             raise UsageError(f"cannot sort by {column!r}{nearest(column, known)}")
         orders: dict[tuple[str, str], list[int]] = {}
         for block in self.blocks:
@@ -44,9 +44,15 @@ class RiskTable(Analysis):
         blocks = [b.of_runs(orders[b.measure, b.baseline]) for b in self.blocks]
         return replace(self, blocks=tuple(blocks), order=column)
 
-    def with_decimals(self, decimals: int | None) -> RiskTable:
-        """The table with so many decimals for people; None: by column."""
-        return replace(self, decimals=decimals)
+    @property
+    def ordered_by(self) -> str:
+        """The column whose ranks number the rows."""
+        column = (self.order or "mean").removeprefix("-")
+        return "mean" if column == "run" else column
+
+    def laid_out(self, layout: Layout) -> RiskTable:
+        """The table as people are to see it."""
+        return replace(self, layout=layout)
 
     def top(self, count: int) -> RiskTable:
         """Only the first runs of each block, as they are sorted."""
@@ -106,11 +112,14 @@ def sortable_columns() -> list[str]:
 
 
 def _order(block: Block, column: str) -> list[int]:
+    down = column.startswith("-")
+    column = column.removeprefix("-")
     rows = sorted(range(len(block.runs)), key=lambda row: natural_key(block.runs[row]))
     if column == "run":
-        return rows
+        return rows[::-1] if down else rows
+    sign = 1.0 if down else -1.0
     values = [block.number(column, row) for row in range(len(block.runs))]
-    return sorted(rows, key=lambda row: (values[row] is None, -(values[row] or 0.0)))
+    return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0.0)))
 
 
 def _rows(block: Block) -> Iterable[tuple[Value, ...]]:

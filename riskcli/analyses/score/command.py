@@ -13,7 +13,9 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
+from riskcli.core.choices import words
 from riskcli.core.parallel import importing
+from riskcli.output.display import Marks
 
 
 @click.command()
@@ -21,9 +23,25 @@ from riskcli.core.parallel import importing
 @comparing_options
 @output_options()
 @click.option(
-    "--sort", default="mean", show_default=True, metavar="COLUMN", help="Order of the runs."
+    "--sort",
+    default="mean",
+    show_default=True,
+    metavar="COLUMN",
+    help="Order of the runs: run, mean, georisk, losses, ...; -losses: the other way round.",
 )
 @click.option("--top", type=click.IntRange(min=1), help="Show only the first N runs.")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
+    "georisk_interval, wtl, ...",
+)
+@click.option("--no-ranks", is_flag=True, help="No ranks in the table.")
+@click.option(
+    "--marks",
+    type=click.Choice(words(Marks)),
+    help="How significance is marked. [default: arrows; daggers in latex]",
+)
 @click.option(
     "--precision", type=click.IntRange(0, 15), help="Decimals in the table. [default: by column]"
 )
@@ -33,6 +51,9 @@ def score(
     output: Output,
     sort: str,
     top: int | None,
+    columns: str | None,
+    no_ranks: bool,
+    marks: Marks | None,
     precision: int | None,
 ) -> int:
     """Risk table of RUNS (run files, folders of them, or files of scores).
@@ -44,10 +65,13 @@ def score(
         evaluation = inputs.evaluate(comparing.wanted, checksums=output.form.checksums)
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.score.analysis import risk_table
+    from riskcli.analyses.score.columns import Layout
 
     table = risk_table(evaluation, options=comparing.options()).sorted_by(sort)
     table = table.top(top) if top else table
-    return conclude(table.with_decimals(precision), inputs, output)
+    chosen = tuple(name.strip() for name in columns.split(",")) if columns else ()
+    table = table.laid_out(Layout(chosen, not no_ranks, marks, precision))
+    return conclude(table, inputs, output)
 
 
 def _computing() -> None:

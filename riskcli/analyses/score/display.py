@@ -7,7 +7,20 @@ from dataclasses import replace
 from functools import cache
 
 from riskcli.analyses.score.analysis import RiskTable
-from riskcli.core.arrays import Flags, Floats
+from riskcli.analyses.score.columns import (
+    BASELINE_MARK,
+    Layout,
+    depends_on_alpha,
+    interval_column,
+    measure_column,
+    name_column,
+    named_column,
+    numbers,
+    plain,
+    rank_number_column,
+    record_column,
+    whole,
+)
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, titled, weights
 from riskcli.output.display import (
@@ -25,38 +38,86 @@ from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.table import Block
 
-BASELINE_MARK = "◆"
-
 
 def displays(table: RiskTable, width: int) -> list[Display]:
-    """A display for each measure and baseline, more where the alphas do not fit side by side."""
+    """A display for each measure and baseline, more where the alphas do not fit side by side.
+
+    Where columns are asked for by name, there is one for each baseline.
+    """
     table = table if table.order else table.sorted_by()
-    precision = table.decimals
-    groups = _groups(table.shown_blocks)
-    claims = [_flag_claims(table, blocks) for blocks in groups]
-    made = []
-    for blocks, mine, following in zip(groups, claims, [*claims[1:], None], strict=True):
-        tables = _tables(blocks, width, precision)
-        caption = [*_about(table, blocks, tables[-1]), *(mine if mine != following else [])]
-        made += [*tables[:-1], replace(tables[-1], caption=caption)]
+    if table.layout.columns:
+        together = _groups(table.shown_blocks, by_measure=False)
+        return [_one_table(table, blocks) for blocks in together]
+    made: list[Display] = []
+    for blocks in _groups(table.shown_blocks, by_measure=True):
+        tables = _tables(table, blocks, width)
+        caption = [*_about(table, blocks, tables[-1]), *_flag_claims(table, blocks, tables[-1])]
+        made += [replace(each, caption=caption, marks=table.layout.marks) for each in tables]
     return made
 
 
-def _groups(blocks: Sequence[Block]) -> list[list[Block]]:
-    """The blocks that differ in alpha only."""
+def _groups(blocks: Sequence[Block], by_measure: bool) -> list[list[Block]]:
+    """The blocks that differ in alpha only, or in the effectiveness measure as well."""
     groups: dict[tuple[str, str, str], list[Block]] = {}
     for block in blocks:
-        groups.setdefault((block.measure, block.baseline, block.population), []).append(block)
+        measure = block.measure if by_measure else ""
+        groups.setdefault((measure, block.baseline, block.population), []).append(block)
     return list(groups.values())
 
 
-def _tables(blocks: list[Block], width: int, precision: int | None) -> list[Display]:
+def _one_table(table: RiskTable, blocks: list[Block]) -> Display:
+    """The columns asked for, of all effectiveness measures and alphas, in one table."""
+    layout, first = table.layout, blocks[0]
+    left = [name_column(first)]
+    if layout.ranks:
+        left.insert(0, rank_number_column(first, table.ordered_by))
+    asked = [_aligned(column, block, first) for column, block in _asked(blocks, layout)]
+    display = Display(_title(blocks), [*left, *asked], marks=layout.marks)
+    shown = [block for block in blocks if block.measure == first.measure]
+    caption = [*_about(table, blocks, display), *_flag_claims(table, shown, display)]
+    return replace(display, caption=caption)
+
+
+def _asked(blocks: Sequence[Block], layout: Layout) -> list[tuple[Column, Block]]:
+    """The columns by measure and alpha, each with the block that it is of."""
+    by_measure: dict[str, list[Block]] = {}
+    for block in blocks:
+        by_measure.setdefault(block.measure, []).append(block)
+    alphas = {block.alpha for block in blocks}
+    found: list[tuple[Column, Block]] = []
+    for measure, of_measure in by_measure.items():
+        group = [measure] if len(by_measure) > 1 else []
+        for number, block in enumerate(of_measure):
+            counting = weights([block.alpha], block.convention).replace(" ", "")
+            own = [*group, counting] if len(alphas) > 1 else group
+            for name in layout.columns:
+                if number == 0 and not depends_on_alpha(name):
+                    found.append((named_column(block, name, layout, _prefix(group)), block))
+            for name in layout.columns:
+                if depends_on_alpha(name):
+                    found.append((named_column(block, name, layout, _prefix(own)), block))
+    return found
+
+
+def _prefix(group: Sequence[str]) -> str:
+    return f"{', '.join(group)}\n" if group else ""
+
+
+def _aligned(column: Column, block: Block, first: Block) -> Column:
+    """The cells in the order of the first block's runs."""
+    if block.runs == first.runs:
+        return column
+    cells = dict(zip(block.runs, column.cells, strict=True))
+    return Column(column.heading, [cells.get(run, Cell(UNDEFINED)) for run in first.runs])
+
+
+def _tables(table: RiskTable, blocks: list[Block], width: int) -> list[Display]:
     """The blocks in as few tables as fit the width; one alone is filled up with details."""
-    left = _run_columns(blocks[0], precision)
+    left = _run_columns(table, blocks[0])
 
     @cache
     def of_alpha(i: int, named: bool) -> list[Column]:
-        return _alpha_columns(blocks[i], precision, named)
+        return _alpha_columns(blocks[i], table.layout, named)
 
     for size in range(len(blocks), 0, -1):
         parts = [range(len(blocks))[start : start + size] for start in range(0, len(blocks), size)]
@@ -67,7 +128,7 @@ def _tables(blocks: list[Block], width: int, precision: int | None) -> list[Disp
         if all(width_of(chunk) <= width for chunk in chunks):
             break
     if len(chunks) == 1:
-        chunks = [_filled(chunks[0], _extras(blocks, precision), width)]
+        chunks = [_filled(chunks[0], _extras(blocks, table.layout), width)]
     return [
         Display(_title([blocks[i] for i in part]), chunk)
         for part, chunk in zip(parts, chunks, strict=True)
@@ -84,115 +145,48 @@ def _filled(columns: list[Column], extras: Sequence[Column], width: int) -> list
 
 def _title(blocks: Sequence[Block]) -> str:
     first = blocks[0]
-    counting = weights([block.alpha for block in blocks], first.convention)
-    return f"{first.measure}, baseline {in_title(first.baseline)}, {counting}"
+    counting = weights(list(dict.fromkeys(block.alpha for block in blocks)), first.convention)
+    return f"{_measures(blocks)}, baseline {in_title(first.baseline)}, {counting}"
 
 
-def _run_columns(block: Block, precision: int | None) -> list[Column]:
-    """Place, name, mean and win/tie/loss: what does not depend on alpha."""
-    members = set(block.baseline_members)
-    names = [
-        Cell(f"{run} {BASELINE_MARK}" if row in members else run, strong=row in members)
-        for row, run in enumerate(block.runs)
-    ]
-    columns = [
-        Column(Heading("#"), _plain(_whole(block, "rank_mean"))),
-        Column(Heading("run", left=True), names),
-    ]
+def _measures(blocks: Sequence[Block]) -> str:
+    return ", ".join(dict.fromkeys(block.measure for block in blocks))
+
+
+def _run_columns(table: RiskTable, block: Block) -> list[Column]:
+    """Rank, name, mean and win/tie/loss: what does not depend on alpha."""
     fixed = [measure for measure in measures() if not measure.depends_on_alpha]
-    columns += [_measure_column(block, m, precision, ranked=not m.plain_mean) for m in fixed]
-    columns.append(Column(Heading("W/T/L"), _plain(_records(block))))
-    return columns
+    columns = [rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
+    columns.append(name_column(block))
+    columns += [
+        measure_column(block, m, table.layout, ranked=m.id != table.ordered_by) for m in fixed
+    ]
+    return [*columns, record_column(block, optional=True)]
 
 
-def _plain(texts: Sequence[str]) -> list[Cell]:
-    return [Cell(text) for text in texts]
-
-
-def _records(block: Block) -> list[str]:
-    counts = zip(*(_whole(block, name) for name in ("wins", "ties", "losses")), strict=True)
-    return [UNDEFINED if UNDEFINED in parts else "/".join(parts) for parts in counts]
-
-
-def _alpha_columns(block: Block, precision: int | None, named: bool) -> list[Column]:
+def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
     counting = weights([block.alpha], block.convention).replace(" ", "")
     prefix = f"{counting}\n" if named else ""
     return [
-        _measure_column(block, measure, precision, ranked=True, prefix=prefix)
+        measure_column(block, measure, layout, prefix=prefix)
         for measure in measures()
         if measure.depends_on_alpha
     ]
 
 
-def _measure_column(
-    block: Block,
-    measure: RiskMeasure,
-    precision: int | None,
-    ranked: bool,
-    prefix: str = "",
-) -> Column:
-    known = block.estimates.get(measure.id)
-    heading = Heading(
-        prefix + titled(measure, block.convention),
-        ranked=ranked,
-        marked=known is not None and known.flag is not None,
-    )
-    if known is None:
-        return Column(heading, _plain([UNDEFINED] * len(block.runs)))
-    texts = decimals(known.value.tolist(), _places(measure, precision))
-    marks = [""] * len(texts) if known.flag is None else known.flag.tolist()
-    ranks = [None if r is None else int(r) for r in _known(known.rank, len(texts))]
-    cells = [
-        Cell(text, mark=mark, rank=rank if ranked else None, best=rank == 1)
-        for text, mark, rank in zip(texts, marks, ranks, strict=True)
-    ]
-    return Column(heading, cells)
-
-
-def _places(measure: RiskMeasure, precision: int | None) -> int:
-    return measure.decimals if precision is None else precision
-
-
-def _extras(blocks: Sequence[Block], precision: int | None) -> list[Column]:
+def _extras(blocks: Sequence[Block], layout: Layout) -> list[Column]:
     """Details for wide terminals, most wanted first."""
     first = blocks[0]
-    extras = [Column(Heading("L>20%"), _plain(_whole(first, "losses20")))]
+    extras = [Column(Heading("L>20%"), plain(whole(first, "losses20")))]
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        texts = decimals(_numbers(first, name), 4)
-        extras.append(Column(Heading(title), _plain(texts)))
+        extras.append(Column(Heading(title), plain(decimals(numbers(first, name), 4))))
     if len(blocks) == 1:
         extras += [
-            _interval_column(first, measure, precision)
+            interval_column(first, measure, layout)
             for measure in sorted(measures(), key=lambda m: not m.headline)
-            if measure.id in first.estimates and first.estimates[measure.id].low is not None
+            if (known := first.estimates.get(measure.id)) is not None and known.low is not None
         ]
     return extras
-
-
-def _interval_column(block: Block, measure: RiskMeasure, precision: int | None) -> Column:
-    places = _places(measure, precision)
-    known = block.estimates[measure.id]
-    low, high = (decimals(_known(e, len(block.runs)), places) for e in (known.low, known.high))
-    texts = [
-        UNDEFINED if UNDEFINED in ends else f"[{ends[0]}, {ends[1]}]"
-        for ends in zip(low, high, strict=True)
-    ]
-    return Column(Heading(f"{titled(measure, block.convention)} interval"), _plain(texts))
-
-
-def _numbers(block: Block, name: str) -> list[float | None]:
-    """A column's values; None where they are undefined."""
-    return _known(block.cells(name), len(block.runs))
-
-
-def _known(cells: Floats | Flags | None, size: int) -> list[float | None]:
-    if cells is None:
-        return [None] * size
-    return [None if value != value else value for value in cells.tolist()]
-
-
-def _whole(block: Block, name: str) -> list[str]:
-    return [UNDEFINED if v is None else f"{v:.4g}" for v in _numbers(block, name)]
 
 
 def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
@@ -202,29 +196,35 @@ def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[
         population = "all runs"
     else:
         population = "the baselines and the run itself, where the two are compared as well"
+    headings = [heading.text.rpartition("\n")[2] for heading in display.headings]
     parts = [
-        f"{first.measure} on {counted(first.topics, 'topic')}, "
-        f"{counted(len(first.runs), 'run')} shown",
-        f"population of ZRisk and GeoRisk: {population}",
-        "# rank, 1 is best",
+        f"{_measures(blocks)} on {counted(first.topics, 'topic')}, "
+        f"{counted(len(first.runs), 'run')} shown"
     ]
+    if any(text.startswith(("ZRisk", "GeoRisk")) for text in headings):
+        parts.append(f"population of ZRisk and GeoRisk: {population}")
+    if any(heading.ranked or heading.text == "#" for heading in display.headings):
+        parts.append("# rank, 1 is best")
     if first.convention == MINUS:
         parts.append("⁻ sign turned, higher is riskier")
     if first.baseline_members:
         parts.append(f"{BASELINE_MARK} baseline")
-    headings = [heading.text for heading in display.headings]
     if "L>20%" in headings:
         parts.append("L>20% topics that lose more than 20 %")
+    if any(text.endswith(" ranks") for text in headings):
+        parts.append("ranks: those that the tests allow")
     if any(text.endswith("interval") for text in headings):
         parts.append(f"intervals of {1 - table.options.significance.gamma:.4g}")
     return ["; ".join(parts) + "."]
 
 
-def _flag_claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
+def _flag_claims(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
     """What the marks claim, where there are any."""
-    if not blocks[0].families:
+    marked = {heading.text.rpartition("\n")[2] for heading in display.headings if heading.marked}
+    tested = [m for m in measures() if titled(m, blocks[0].convention) in marked]
+    if not any(measure.id in blocks[0].families for measure in tested):
         return []
-    return [_flag_line(table, blocks[0]), *_claims(table, blocks)]
+    return [_flag_line(table, blocks[0]), *_claims(table, blocks, tested)]
 
 
 def _flag_line(table: RiskTable, block: Block) -> str:
@@ -241,11 +241,11 @@ def _flag_line(table: RiskTable, block: Block) -> str:
     )
 
 
-def _claims(table: RiskTable, blocks: Sequence[Block]) -> list[str]:
+def _claims(table: RiskTable, blocks: Sequence[Block], tested: Sequence[RiskMeasure]) -> list[str]:
     """For each tested measure, the statement that a mark makes, in the words of the contract."""
     about = _claim_of(table, blocks)
     titles: dict[str, list[str]] = {}
-    for measure in measures():
+    for measure in tested:
         if measure.claim is not None and measure.id in blocks[0].families:
             titles.setdefault(measure.claim(about), []).append(measure.title)
     return [f"{', '.join(names)}: {claim}" for claim, names in titles.items()]

@@ -55,7 +55,7 @@ def _groups(table: PairTable) -> Display:
         for row in _best_first(table)
     ]
     headings = [
-        Heading("#"), Heading("run", left=True), Heading(table.of.title),
+        Heading("#"), Heading("run", left=True, names=True), Heading(table.of.title),
         Heading("groups", left=True),
     ]  # fmt: skip
     return Display.of_rows(_title(table), headings, rows)
@@ -109,8 +109,8 @@ def _differences(table: PairTable, plan: Significance) -> Display:
             ]
         )
     headings = [
-        Heading("run", left=True), Heading(table.of.title), Heading("difference", marked=True),
-        Heading("interval"), Heading("p"), Heading("adjusted"),
+        Heading("run", left=True, names=True), Heading(table.of.title),
+        Heading("difference", marked=True), Heading("interval"), Heading("p"), Heading("adjusted"),
     ]  # fmt: skip
     title = f"{_title(table)}, less that of {table.others[0]}"
     return Display.of_rows(title, headings, rows, _caption(table, plan))

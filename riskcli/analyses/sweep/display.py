@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskcli.analyses.score.display import BASELINE_MARK
+from riskcli.analyses.score.columns import BASELINE_MARK
 from riskcli.analyses.sweep.analysis import Series, Sweep, Swept
 from riskcli.analyses.sweep.events import Event
 from riskcli.core.notes import counted
@@ -113,7 +113,7 @@ def _table(swept: Swept, measure: RiskMeasure, width: int) -> Display:
         else Cell(swept.runs[row])
         for row in order
     ]
-    left = [Column(Heading("run", left=True), names)]
+    left = [Column(Heading("run", left=True, names=True), names)]
     right = [_column(series, measure, 0, order, "s(x)") for series in smooth]
     every = [
         _column(linear, measure, i, order, "" if a is None else f"{weight(a, swept.convention):g}")
