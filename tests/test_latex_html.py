@@ -226,7 +226,8 @@ def test_latex_compiles_as_it_stands(tmp_path: Path, paper: str) -> None:
         + "\n".join(tables) + "\\end{document}\n",
         encoding="utf-8",
     )  # fmt: skip
-    call = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", source.name]
+    options = ["-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode"]
+    call = ["pdflatex", *options, source.name]
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
     said = done.stdout.decode(errors="replace")
     assert done.returncode == 0, said[-2000:]
