@@ -16,6 +16,7 @@ import click
 
 from riskcli.app import COMMANDS, load_command, riskeval
 from riskcli.app.glossary import EXIT_CODES, columns_of
+from riskcli.cli.group import LazyGroup
 from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measures import all_columns, measures
 
@@ -31,9 +32,18 @@ def commands() -> str:
         f"```text\n{_help(riskeval, 'riskeval')}\n```\n",
     ]
     for name in COMMANDS:
-        shown = _help(load_command(name), f"riskeval {name}")
+        command = load_command(name)
+        shown = _help(command, f"riskeval {name}")
         parts.append(f"## {name}\n\n```text\n{shown}\n```\n")
+        if isinstance(command, LazyGroup):
+            parts += [_part_of(command, name, each) for each in command.summaries]
     return "\n".join(parts)
+
+
+def _part_of(group: LazyGroup, name: str, each: str) -> str:
+    command = group.get_command(click.Context(group), each)
+    shown = _help(command, f"riskeval {name} {each}")
+    return f"### {name} {each}\n\n```text\n{shown}\n```\n"
 
 
 def _help(command: click.Command, name: str) -> str:

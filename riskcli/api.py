@@ -10,6 +10,7 @@ from riskcli.analyses.check.gate import judge as judge
 from riskcli.analyses.check.grammar import parse_rule as parse_rule
 from riskcli.analyses.check.policy import policy as policy
 from riskcli.analyses.explain.analysis import explain_run as explain_run
+from riskcli.analyses.population.analysis import freeze as freeze
 from riskcli.analyses.score.analysis import RiskTable as RiskTable
 from riskcli.analyses.score.analysis import risk_table as risk_table
 from riskcli.analyses.significance.analysis import compare_pairs as compare_pairs
@@ -34,6 +35,8 @@ from riskcli.scores.frames import run_from_frame as run_from_frame
 from riskcli.scores.frames import score_runs as score_runs
 from riskcli.scores.frames import scores_from_frame as scores_from_frame
 from riskcli.scores.frames import scores_from_ir_measures as scores_from_ir_measures
+from riskcli.scores.frozen import FrozenPopulation as FrozenPopulation
+from riskcli.scores.frozen import read_population as read_population
 from riskcli.scores.matrix import ScoreMatrix as ScoreMatrix
 from riskcli.scores.reading import Rules as Rules
 from riskcli.trec.pieces import read_run as read_run

@@ -170,7 +170,7 @@ def test_rows_and_weights_of_their_own_choose_cells() -> None:
 def test_effect_sizes_are_the_same_in_score_and_significance() -> None:
     options = Options(baselines=("r0",))
     frame = risk_table(named(golden_matrix()), "r0").to_frame()
-    pairs = compare_pairs([named(golden_matrix())], ["mean"], options=options, between="baseline")
+    pairs = compare_pairs(named(golden_matrix()), of="mean", options=options)
     assert pairs.tables[0].effect.tolist() == frame["mean_dz"].tolist()[1:]
 
 

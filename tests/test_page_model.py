@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import riskcli.page
-from riskcli import Options, ScoreMatrix, Significance, risk_table
+from riskcli import Options, ScoreMatrix, Significance, freeze, risk_table
 from riskcli.page import SCRIPTS, Page, as_page
 from riskcli.page.data import packed, page_data
 from riskcli.risk.correction import CORRECTIONS
@@ -262,3 +262,21 @@ def test_a_test_that_the_program_changed_is_not_computed_in_the_page(
         assert page.marks("georisk") == [""] * 5 and all(page.column("georisk"))
         note = "Marks ▲ ▼ of GeoRisk: tested at α = 1, 5 only"
         assert note in page.page.text_content("#fixed")
+
+
+@pytest.mark.parametrize("baseline", ["r0", "@mean"])
+def test_a_frozen_population_is_kept_and_its_tests_come_from_the_table(
+    model: Tab, baseline: str
+) -> None:
+    """Members that are not on the page: values follow alpha, tests are not made up."""
+    values = np.random.default_rng(4).beta(1, 2, (6, 12))
+    population, matrix = freeze(named(values[2:])), named(values[:4])
+    options = Options(baselines=(baseline,), alphas=(1.0,), population=population)
+    (found,) = by_page(model, matrix, options, [5.0])
+    assert not {"zrisk", "georisk"} & set(found["trusted"]["tests"])
+    assert {"zrisk", "georisk", "trisk"} <= set(found["trusted"]["values"])
+    program = by_program(matrix, options, baseline, 5.0)
+    for name in ("zrisk", "georisk"):
+        page = numbers(found["tables"][0][name]["value"])
+        np.testing.assert_allclose(page, numbers(program[name]), rtol=1e-9)
+        assert found["tables"][0][name]["p"] is None

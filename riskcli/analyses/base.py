@@ -22,8 +22,10 @@ from riskcli.output.forms import FORMS, IN_FILE, Dress, Forms, chosen, named
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.members import Teams
 from riskcli.risk.options import Options, as_names, combined
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
@@ -109,6 +111,10 @@ def set_up(
     """
     chosen = combined(options, baseline, alpha, default)
     basis, matrices = basis_of(scores), matrices_of(scores)
+    if isinstance(chosen.population, FrozenPopulation):
+        chosen.population.check_settings(basis.settings, input_records(basis))
+    if isinstance(scores, Evaluation) and not chosen.teams:
+        chosen = replace(chosen, teams=Teams(scores.teams))
     if not chosen.baselines and noting:
         basis = basis.adding(notes=[_DEFAULT_BASELINE])
     elif isinstance(scores, Evaluation):
@@ -138,6 +144,12 @@ def matrices_of(scores: Scores) -> tuple[ScoreMatrix, ...]:
             kind = type(matrix).__name__
             raise UsageError(f"scores are an evaluation, matrices or a frame, found {kind}")
     return matrices
+
+
+def input_records(basis: Basis) -> list[dict[str, Any]]:
+    """The inputs with their checksums, as machine formats record them."""
+    records: list[dict[str, Any]] = Result((), (), basis).envelope()["inputs"]
+    return records
 
 
 def basis_of(scores: Scores) -> Basis:
@@ -172,7 +184,7 @@ def described(options: Options) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "baselines": list(options.wanted),
         "pool": options.pool,
-        "population": options.population or "auto",
+        "population": _population_record(options),
         "alphas": list(options.alphas) if options.loss == LINEAR else None,
         "loss": options.loss,
         "convention": options.convention,
@@ -181,11 +193,21 @@ def described(options: Options) -> dict[str, Any]:
         "correction": significance.correction,
         "family": significance.family,
     }
+    if options.teams:
+        settings["teams"] = dict(options.teams.by_run) or {"pattern": options.teams.pattern}
     if significance.test == "swap":
         settings |= {"swaps": significance.swaps, "seed": significance.seed}
-    elif any(is_virtual(name) for name in options.wanted):
+    elif any(is_virtual(name) for name in options.wanted) and not (
+        options.teams or isinstance(options.population, FrozenPopulation)
+    ):
         settings |= {"shuffles": significance.number_of_shuffles, "seed": significance.seed}
     return settings
+
+
+def _population_record(options: Options) -> str:
+    if isinstance(options.population, FrozenPopulation):
+        return f"frozen:{options.population.hash}"
+    return options.population or "auto"
 
 
 def loss_record(fits: Iterable[Fit], loss: str) -> tuple[dict[str, Any], list[Note]]:

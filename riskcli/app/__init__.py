@@ -15,6 +15,7 @@ COMMANDS = {
     "bias": "How far the verdict depends on the baseline: each run in turn.",
     "agree": "How far rankings by the measures agree.",
     "topics": "Where a run's risk comes from, topic by topic.",
+    "population": "A population kept in a file: a leaderboard that holds still.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "config": "The options in force here, and where each value came from.",
     "help": "What a measure, a column or an exit code means.",
@@ -46,6 +47,8 @@ def load_command(name: str) -> click.Command:  # noqa: C901
             from riskcli.analyses.agree.command import agree as command
         case "topics":
             from riskcli.analyses.topics.command import topics as command
+        case "population":
+            from riskcli.analyses.population.command import population as command
         case "check":
             from riskcli.analyses.check.command import check as command
         case "validate":

@@ -49,6 +49,9 @@ class Inputs(Files):
     rehash: bool
     cluster: str | None
     send: Sending | None
+    teams: Path | None = None
+    team_of: str | None = None
+    anonymise: Path | None = None
 
     def rules(self) -> Rules:
         """How files are turned into scores."""
@@ -66,14 +69,17 @@ class Inputs(Files):
         )
 
     def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
-        """Read and score everything; with checksums, where the result's form has them."""
+        """Read and score everything, in teams and under the names to show.
+
+        With checksums, where the result's form has them or a population's judgements are compared.
+        """
         from riskcli.cli.progress import on_terminal
         from riskcli.core.parallel import keep_freed_memory
         from riskcli.scores.evaluation import evaluate
 
         keep_freed_memory()
         with self._workers() as executor, on_terminal(self.quiet) as progress:
-            return evaluate(
+            evaluation = evaluate(
                 self.runs,
                 qrels=self.qrels,
                 rules=self.rules(),
@@ -84,6 +90,29 @@ class Inputs(Files):
                 executor=executor,
                 store=self._store(),
             )
+        return self._named(evaluation) if self.renames else evaluation
+
+    @property
+    def renames(self) -> bool:
+        """Whether runs are put into teams or shown under other names."""
+        return not (self.teams is None and self.team_of is None and self.anonymise is None)
+
+    def _named(self, evaluation: Evaluation) -> Evaluation:
+        from riskcli.core.files import replace_file
+        from riskcli.risk.members import Teams
+        from riskcli.scores.teams import TeamList, anonymised, read_teams, with_teams
+
+        runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
+        listed = read_teams(self.teams, runs) if self.teams else TeamList()
+        teams = zip(runs, Teams(listed.teams, self.team_of).of(runs), strict=True)
+        by_run = {run: team for run, team in teams if team is not None}
+        evaluation = with_teams(evaluation, by_run, listed.names)
+        if self.anonymise is None:
+            return evaluation
+        key = self.anonymise.read_text(encoding="utf-8") if self.anonymise.exists() else None
+        evaluation, key = anonymised(evaluation, key)
+        replace_file(self.anonymise, key.encode())
+        return evaluation
 
     def _store(self) -> Store | None:
         """The store of scores, if one is named."""
@@ -194,6 +223,26 @@ _SCORING = [
     ),
     click.option("--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."),
 ]
+_NAMING = [
+    click.option(
+        "--teams",
+        type=PATH,
+        metavar="FILE",
+        help="CSV with the columns run and team (and name, to show): a team weighs one in the "
+        "population, as the mean of its distinct runs.",
+    ),
+    click.option(
+        "--team-of",
+        metavar="REGEX",
+        help="The team as this pattern finds it in a run's name: its first group, or all of it.",
+    ),
+    click.option(
+        "--anonymise",
+        type=PATH,
+        metavar="KEY",
+        help="Show neutral names; the key to them is written to this file, and kept to.",
+    ),
+]
 _READING = [
     click.option(
         "--run-names",
@@ -246,9 +295,15 @@ _MEANS = [
 ]
 
 
-def input_options(command: Command) -> Command:
-    """RUNS, --qrels, --measure and how to score; the command gets `inputs`."""
+def scoring_options(command: Command) -> Command:
+    """The same without teams and other names, for a command that knows none."""
     return gathered(command, "inputs", Inputs, [*_WHICH, *_SCORING, *_READING, *_MEANS])
+
+
+def input_options(command: Command) -> Command:
+    """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
+    options = [*_WHICH, *_SCORING, *_NAMING, *_READING, *_MEANS]
+    return gathered(command, "inputs", Inputs, options)
 
 
 def file_options(command: Command) -> Command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -16,6 +16,7 @@ from riskcli.cli.inputs import Files as Files
 from riskcli.cli.inputs import Inputs as Inputs
 from riskcli.cli.inputs import file_options as file_options
 from riskcli.cli.inputs import input_options as input_options
+from riskcli.cli.inputs import scoring_options as scoring_options
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
     Convention,
@@ -32,6 +33,7 @@ from riskcli.output.forms import CSV, FORMS, LATEX, Dress, Form, Forms, chosen
 
 if TYPE_CHECKING:
     from riskcli.risk.options import Options, Significance
+    from riskcli.scores.frozen import FrozenPopulation
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,18 @@ class Against:
     loss: Loss
     convention: Convention
     pool: Pool
-    population: PopulationRule | None
+    population: tuple[str, ...]
     gamma: float
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The baselines asked for, or the mean run."""
         return self.baselines or (DEFAULT_BASELINE,)
+
+    def needs_checksums(self, output: Output | None = None) -> bool:
+        """Whether inputs need them: the result's form has them, or a population in a file does."""
+        in_file = any(Path(name).is_file() for name in self.population)
+        return in_file or (output is not None and output.form.checksums)
 
     def significance(self) -> Significance:
         """The level of tests and intervals."""
@@ -70,12 +77,31 @@ class Against:
         return Options(
             baselines=self.baselines,
             pool=self.pool,
-            population=self.population,
+            population=self._chosen_population(),
             alphas=self._chosen_alphas() or (1.0,),
             significance=self.significance(),
             loss=self.loss,
             convention=self.convention,
         )
+
+    def _chosen_population(self) -> PopulationRule | FrozenPopulation | None:
+        """The rule that was named, or the population of a file."""
+        from riskcli.scores.frozen import read_population
+
+        chosen = dict.fromkeys(self.population)
+        if len(chosen) > 1:
+            raise UsageError(
+                f"one population at a time, found {' and '.join(chosen)}: figures from different "
+                "populations do not stand in one table"
+            )
+        for rule in (rule for rule in words(PopulationRule) if rule in chosen):
+            return cast(PopulationRule, rule)
+        for name in chosen:
+            if not Path(name).is_file():
+                known = ", ".join(words(PopulationRule))
+                raise UsageError(f"--population is {name!r}, expected {known}, or a file")
+            return read_population(name)
+        return None
 
     def _chosen_alphas(self) -> tuple[float, ...]:
         from riskcli.cli.alphas import as_alpha
@@ -162,9 +188,11 @@ _AGAINST_OPTIONS = [
     ),
     click.option(
         "--population",
-        type=click.Choice(words(PopulationRule)),
-        help="Whose totals ZRisk and GeoRisk expect scores from: all runs, or the named baselines "
-        "and the run itself. [default: all; baselines where two or more are named]",
+        multiple=True,
+        metavar="all|baselines|FILE",
+        help="Whose totals ZRisk and GeoRisk expect scores from: all runs, the named baselines and "
+        "the run itself, or a population kept in a file (riskeval population freeze). [default: "
+        "all; baselines where two or more are named]",
     ),
     click.option(
         "--gamma",

@@ -17,6 +17,7 @@ from riskcli.core.notes import Note
 if TYPE_CHECKING:
     from riskcli.core.choices import PopulationRule
     from riskcli.risk.options import Options
+    from riskcli.scores.frozen import FrozenPopulation
 
 
 @click.command()
@@ -96,9 +97,10 @@ def report(
 
 def _plans(options: Options, further: Sequence[str], both_populations: bool) -> list[Options]:
     """What is compared: as asked for, with each further baseline, and in the other population."""
+    kept = None if isinstance(options.population, str) else options.population
     plans = [options]
     plans += [
-        replace(options, baselines=(name,), population=None)
+        replace(options, baselines=(name,), population=kept)
         for name in further
         if (name,) != options.wanted
     ]
@@ -109,8 +111,13 @@ def _plans(options: Options, further: Sequence[str], both_populations: bool) -> 
     ]
 
 
-def _populations(plan: Options) -> tuple[PopulationRule | None, ...]:
-    """Both, the plan's own first; a virtual baseline has no population of its own."""
+def _populations(plan: Options) -> tuple[PopulationRule | FrozenPopulation | None, ...]:
+    """Both, the plan's own first; a virtual baseline has no population of its own.
+
+    A frozen population stands alone: its figures are not put beside those of another.
+    """
+    if plan.population is not None and not isinstance(plan.population, str):
+        raise UsageError("--both-populations shows those of the runs at hand, not one from a file")
     if plan.wanted[0].startswith("@"):
         return (plan.population,)
     own = plan.population or ("baselines" if len(plan.wanted) > 1 else "all")

@@ -27,6 +27,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
+from riskcli.risk.members import described
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -111,14 +112,28 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     }
     return {
         "baseline": visible(comparison.baseline.name),
-        "population": comparison.rule,
+        "population": comparison.population_name,
+        "sharesPopulation": comparison.rule == "all",
+        "populationTitle": visible(described(comparison.population_name)),
         "own": comparison.baseline.own_row,
         "members": comparison.baseline.members,
         "named": comparison.named,
+        **_members(comparison),
         "scores": packed(comparison.baseline.scores),
         "mean": packed(comparison.population.mean),
         **{name: packed(comparison.off_baseline(values)) for name, values in sums.items()},
         **_sums_of_z(comparison),
+    }
+
+
+def _members(comparison: Comparison) -> dict[str, Any]:
+    """The totals of a population that is not made of the runs on the page, and who is in them."""
+    if comparison.members is None:
+        return {"memberTotals": None, "inside": []}
+    inside = comparison.members.include(comparison.scores)
+    return {
+        "memberTotals": packed(comparison.members.rows.sum(axis=0)),
+        "inside": np.flatnonzero(inside).tolist(),
     }
 
 
@@ -143,7 +158,7 @@ def _tables(matrix: ScoreMatrix, comparison: Comparison, table: RiskTable) -> li
     """The risk table's columns at each of its alphas, runs in the order of the matrix."""
     result = table.result()
     place = {name: number for number, name in enumerate(result.columns)}
-    wanted = (matrix.measure, comparison.baseline.name, comparison.rule)
+    wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)
     by_alpha: dict[float, dict[str, Sequence[Any]]] = {}
     for row in result.rows:
         if wanted == tuple(row[place[name]] for name in ("measure", "baseline", "population")):

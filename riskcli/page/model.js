@@ -87,7 +87,10 @@ class Comparison {
     this.hasNegative = packed.above === null;
     this.above = this.hasNegative ? null : unpacked(packed.above);
     this.below = this.hasNegative ? null : unpacked(packed.below);
-    this.sharesPopulation = packed.population === "all";
+    this.sharesPopulation = packed.sharesPopulation;
+    this.populationTitle = packed.populationTitle;
+    this.memberTotals = packed.memberTotals === null ? null : unpacked(packed.memberTotals);
+    this.inside = new Set(packed.inside);
     this.allTotals = measure.topicTotals;
     this.namedTotals = columnTotals(this.scores, this.named, this.topics.length);
     this.references = this.members.length ? this.members : this.runs.map((_, row) => row);
@@ -103,6 +106,10 @@ class Comparison {
 
   // T, the topics' totals over the population of a run.
   totalsOf(row) {
+    if (this.memberTotals) {
+      if (this.inside.has(row)) return this.memberTotals;
+      return this.memberTotals.map((total, q) => total + this.scores[row][q]);
+    }
     if (this.sharesPopulation) return this.allTotals;
     if (this.named.includes(row)) return this.namedTotals;
     return this.namedTotals.map((total, q) => total + this.scores[row][q]);
@@ -197,6 +204,8 @@ class Comparison {
     const test = FORMULAS[measure.id]?.test;
     if (!test) return null;
     if (measure.nonnegative && this.hasNegative) return untested(this.runs.length);
+    // Teams and frozen runs are not on the page, which a test against their mean would need.
+    if (measure.nonnegative && this.memberTotals) return null;
     const { effect, p } = test(this, alpha, values);
     const adjusted = adjust(p, this.data.correction);
     const flags = Array.from(adjusted, (value, row) => {

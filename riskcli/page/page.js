@@ -120,7 +120,9 @@ function showControls() {
 }
 
 function populationTitle(population) {
-  return population === "all" ? "all runs" : "the baselines and the run itself";
+  if (population === "all") return "all runs";
+  if (population === "baselines") return "the baselines and the run itself";
+  return measureNow().comparisons.find((each) => each.population === population).populationTitle;
 }
 
 // The risk measures that can be drawn over alpha.

@@ -62,7 +62,7 @@ def plot(
         emit(drawn(kind, CurveRequest(folder, of, names, width, height), form), output)
         return 0
     _refuse_what_figures_lack(kind, against, of)
-    evaluation = inputs.evaluate(against.wanted, checksums=False)
+    evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
     setup = set_up(evaluation, against.options())
     ranged = bool(against.alphas or against.alpha_hats)
     request = Request(setup.matrices[0], setup.options, names, of, width, height, seed, ranged)

@@ -61,15 +61,20 @@ class Baseline:
 
 
 def choose_baselines(
-    runs: Sequence[str], scores: Floats, wanted: Sequence[str], pool: str = "mean"
+    runs: Sequence[str],
+    scores: Floats,
+    wanted: Sequence[str],
+    pool: str = "mean",
+    population_rows: Floats | None = None,
 ) -> list[Baseline]:
     """The baselines that `wanted` (names, globs, or one of @mean @median @max @min) stand for.
 
     Several named runs make one baseline, pooled per topic, or with pool "each" one baseline each.
+    Virtual ones are made from the rows of the population, where these are not the runs themselves.
     """
     virtual = [name for name in wanted if is_virtual(name)]
     if virtual:
-        return [_virtual(scores, wanted)]
+        return [_virtual(scores if population_rows is None else population_rows, wanted)]
     members = sorted({row for name in wanted for row in matching_runs(runs, name)})
     if pool == POOL_EACH or len(members) == 1:
         return [Baseline(runs[row], (row,), scores[row]) for row in members]

@@ -13,6 +13,7 @@ from riskcli.core.choices import PopulationRule
 from riskcli.core.errors import UsageError
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.losses import Cubic, chosen_cubic
+from riskcli.risk.members import Members
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from riskcli.risk.smooth import SmoothPaired, SmoothPopulation
@@ -23,6 +24,7 @@ class Comparison:
     """Runs (rows of `scores`) against `baseline`; `named` are the rows of all baselines named.
 
     By the rule "baselines" a run's population is the named rows and itself; else it is all.
+    With `members` it is those (teams, or frozen runs), and the run itself where it is none of them.
     With `smooth` differences count s(x) and no alpha applies; without it the loss is linear.
     """
 
@@ -32,6 +34,7 @@ class Comparison:
     """Which runs a run's population is made of."""
     named: tuple[int, ...] = ()
     smooth: Cubic | None = None
+    members: Members | None = None
 
     def __post_init__(self) -> None:
         if self.rule == "baselines" and not self.named:
@@ -52,13 +55,24 @@ class Comparison:
     @cached_property
     def population(self) -> Population:
         """The runs against their population, under the loss function."""
+        return self._under_loss(self._linear_population())
+
+    def _linear_population(self) -> Population:
+        if self.members is not None:
+            return Population.of_members(self.scores, self.members)
         if self.rule == "all":
-            linear = Population.of_all(self.scores)
-        else:
-            linear = Population.of_baselines(self.scores, self.named)
+            return Population.of_all(self.scores)
+        return Population.of_baselines(self.scores, self.named)
+
+    def _under_loss(self, linear: Population) -> Population:
         if self.smooth is None:
             return linear
         return SmoothPopulation(linear.scores, linear.topic_totals, linear.grand_total, self.smooth)
+
+    @property
+    def population_name(self) -> str:
+        """What the population is called in results."""
+        return self.rule if self.members is None else self.members.name
 
     @cached_property
     def has_negative(self) -> bool:
@@ -69,6 +83,24 @@ class Comparison:
     def reference(self) -> tuple[int, ...]:
         """The rows whose mean ZRisk or GeoRisk a run's is compared with (all for a virtual one)."""
         return self.baseline.members or tuple(range(len(self.scores)))
+
+    @cached_property
+    def reference_members(self) -> Population | None:
+        """The members, where their mean is what a run's ZRisk or GeoRisk is compared with.
+
+        That is so for a virtual baseline, where members are not simply the runs at hand.
+        """
+        if self.baseline.members or self.members is None:
+            return None
+        rows = self.members.rows
+        return self._under_loss(Population.of_members(rows, replace(self.members, runs=rows)))
+
+    @property
+    def reference_is_empty(self) -> bool:
+        """Whether all scores are 0 that a run's ZRisk or GeoRisk is compared with."""
+        members = self.reference_members
+        scores = self.scores[list(self.reference)] if members is None else members.scores
+        return not scores.sum(axis=1).any()
 
     def reference_populations(self) -> list[Population]:
         """Each reference run measured in every run's own population (a row a population)."""

@@ -73,12 +73,16 @@ class Inference:
 
     @property
     def by_shuffles(self) -> bool:
-        """Whether runs are shuffled within topics to compare them with a virtual baseline."""
+        """Whether runs are shuffled within topics to compare them with a virtual baseline.
+
+        That keeps the topics' totals, and so says nothing of teams or of frozen runs.
+        """
         comparison = self.comparison
         if self.significance.test == "swap":
             return False
         return (
             not comparison.baseline.members
+            and comparison.members is None
             and comparison.topics >= LEAST_TOPICS
             and comparison.scores.size <= MOST_SHUFFLED_CELLS
         )
@@ -107,7 +111,7 @@ class Inference:
         scale = statistic.scale(comparison.topics)
         values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
         empty = comparison.scores.sum(axis=1) == 0
-        void = empty | empty[list(comparison.reference)].all()
+        void = empty | comparison.reference_is_empty
         if self.by_shuffles:
             compared = self._shuffled(self._shuffle_test(statistic, alpha), ~void).scaled(scale)
         else:
@@ -186,6 +190,9 @@ class Inference:
     def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
         comparison = self.comparison
+        if comparison.reference_members is not None:
+            members = comparison.reference_members.departures
+            return np.full(len(values), statistic.value(members, 1 + alpha, ALL).mean())
         if comparison.rule == "all":
             return np.full(len(values), values[list(comparison.reference)].mean())
         measured = [

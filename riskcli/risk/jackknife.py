@@ -82,6 +82,12 @@ class Jackknife:
         return delete_each_topic(self.comparison.population)
 
     @cached_property
+    def _members(self) -> Departures | None:
+        """The members of the population without each topic, where they are the reference."""
+        members = self.comparison.reference_members
+        return None if members is None else delete_each_topic(members)
+
+    @cached_property
     def _references(self) -> list[Departures]:
         """Each reference run without each topic; in its own population each run meets it under
         other totals than the next run, so that there is a row for each run.
@@ -111,6 +117,8 @@ class Jackknife:
 
     def _shared_reference(self, statistic: Statistic, alpha: float) -> Floats | None:
         """The reference without each topic, where it is the same for every run."""
+        if self._members is not None:
+            return np.asarray(statistic.tested(self._members, alpha).mean(axis=0))
         if self.comparison.rule != "all":
             return None
         rows = self.comparison.reference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from riskcli.core.choices import (
     check_words,
 )
 from riskcli.core.errors import UsageError
+from riskcli.risk.members import Teams
+from riskcli.scores.frozen import FrozenPopulation
 
 LEAST_SWAPS = 9_999
 LEAST_SHUFFLES = 999
@@ -67,7 +69,10 @@ class Options:
     baselines: tuple[str, ...] = ()
     """Names of runs, globs, or one virtual baseline; none stands for @mean."""
     pool: Pool = "mean"
-    population: PopulationRule | None = None
+    population: PopulationRule | FrozenPopulation | None = None
+    """Which runs expected scores come from: all, the baselines, or those of a file."""
+    teams: Teams = field(default_factory=Teams)
+    """The team of each run that has one: a team weighs one in the population."""
     alphas: tuple[float, ...] = (1.0,)
     significance: Significance = field(default_factory=Significance)
     loss: Loss = "linear"
@@ -76,12 +81,14 @@ class Options:
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", as_names(self.baselines))
         object.__setattr__(self, "alphas", _as_alphas(self.alphas))
+        if isinstance(self.teams, Mapping):
+            object.__setattr__(self, "teams", Teams(dict(self.teams)))
         check_words(
             pool=(self.pool, Pool),
             loss=(self.loss, Loss),
             convention=(self.convention, Convention),
         )
-        if self.population is not None:
+        if self.population is not None and not isinstance(self.population, FrozenPopulation):
             check_words(population=(self.population, PopulationRule))
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from riskcli.core.arrays import ALL, Floats, Rows
+from riskcli.risk.members import Members
 from riskcli.risk.rounding import EXPECTED
 
 
@@ -76,6 +77,13 @@ class Population:
         added = scores.copy()
         added[list(members)] = 0.0
         totals = scores[list(members)].sum(axis=0) + added
+        return cls(scores, totals, totals.sum(axis=1))
+
+    @classmethod
+    def of_members(cls, scores: Floats, members: Members) -> Population:
+        """Each run is measured against the members, and itself where it is none of them."""
+        added = np.where(members.include(scores)[:, None], 0.0, scores)
+        totals = members.rows.sum(axis=0) + added
         return cls(scores, totals, totals.sum(axis=1))
 
     @property

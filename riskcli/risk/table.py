@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskcli.core.arrays import Flags, Floats, Rows
-from riskcli.core.choices import Convention, is_virtual
+from riskcli.core.choices import Convention, PopulationRule, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
@@ -18,10 +18,12 @@ from riskcli.risk.comparison import Comparison, population_rule, with_loss
 from riskcli.risk.correction import adjust
 from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.losses import LINEAR, Cubic
+from riskcli.risk.losses import LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import columns_by_name, measures, statistics
+from riskcli.risk.members import Members, Teams, team_rows
 from riskcli.risk.options import Options, Significance
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.names import refuse_virtual_name
 
@@ -116,12 +118,48 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     for run in matrix.runs:
         refuse_virtual_name(run)
     named = named_rows(matrix.runs, options.wanted)
-    rule = population_rule(options.population, named)
-    baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool)
+    rule, members = _population(matrix, options, named)
+    baselines = choose_baselines(
+        matrix.runs,
+        matrix.values,
+        options.wanted,
+        options.pool,
+        None if members is None else members.rows,
+    )
     return [
-        with_loss(Comparison(matrix.values, baseline, rule, named), options.loss)
+        with_loss(Comparison(matrix.values, baseline, rule, named, members=members), options.loss)
         for baseline in baselines
     ]
+
+
+def _population(
+    matrix: ScoreMatrix, options: Options, named: tuple[int, ...]
+) -> tuple[PopulationRule, Members | None]:
+    """By which rule a run's population is made up, and its members where they are not the runs."""
+    if isinstance(options.population, FrozenPopulation):
+        if options.loss == SMOOTH_FIT:
+            raise UsageError(
+                "smooth:fit is fitted to the runs at hand, so that a run's figures would depend on "
+                "them: with a frozen population take --loss smooth"
+            )
+        return "all", frozen_members(options.population, matrix)
+    rule = population_rule(options.population, named)
+    if not options.teams:
+        return rule, None
+    teams = options.teams.of(matrix.runs)
+    chosen = range(len(matrix.runs)) if rule == "all" else named
+    runs, scores = [matrix.runs[row] for row in chosen], matrix.values[list(chosen)]
+    rows = team_rows(scores, runs, [teams[row] for row in chosen])
+    return rule, Members(rows, scores, "teams" if rule == "all" else "baseline teams")
+
+
+def frozen_members(population: FrozenPopulation, matrix: ScoreMatrix) -> Members:
+    """The members of a frozen population by the measure of this matrix."""
+    runs = population.matrix_for(matrix)
+    rows = runs.values
+    if population.teams:
+        rows = team_rows(runs.values, runs.runs, Teams(population.teams).of(runs.runs))
+    return Members(rows, runs.values, population.name)
 
 
 def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
@@ -137,7 +175,7 @@ def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) ->
         Block(
             measure=matrix.measure,
             baseline=baseline.name,
-            population=comparison.rule,
+            population=comparison.population_name,
             alpha=alpha if comparison.smooth is None else None,
             topics=comparison.topics,
             runs=matrix.runs,

@@ -33,6 +33,8 @@ class Evaluation(Based):
     matrices: tuple[ScoreMatrix, ...]
     added: Mapping[str, str] = field(default_factory=dict)
     """Names of the runs that were given as baseline files, by the path given."""
+    teams: Mapping[str, str] = field(default_factory=dict)
+    """The team of each run that has one."""
 
 
 def evaluate(

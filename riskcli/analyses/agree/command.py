@@ -43,7 +43,7 @@ def agree(
     from riskcli.analyses.agree.analysis import ranking_agreement
 
     agreement = ranking_agreement(
-        inputs.evaluate(against.wanted, checksums=output.form.checksums),
+        inputs.evaluate(against.wanted, against.needs_checksums(output)),
         of=of,
         persistence=persistence,
         depth=depth,

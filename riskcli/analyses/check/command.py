@@ -8,7 +8,7 @@ import click
 
 from riskcli.analyses.check.display import FORMS
 from riskcli.cli.conclude import tell
-from riskcli.cli.options import Inputs, Output, input_options, output_options
+from riskcli.cli.options import Inputs, Output, output_options, scoring_options
 from riskcli.core.choices import Correction, words
 from riskcli.core.errors import UsageError
 from riskcli.output.forms import Form, named
@@ -41,7 +41,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 
 
 @click.command()
-@input_options
+@scoring_options
 @output_options(FORMS)
 @click.option(
     "-b",

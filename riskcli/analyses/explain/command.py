@@ -36,7 +36,7 @@ def explain(
     from riskcli.analyses.explain.analysis import explain_run
 
     explanation = explain_run(
-        inputs.evaluate(comparing.wanted, checksums=output.form.checksums),
+        inputs.evaluate(comparing.wanted, comparing.needs_checksums(output)),
         run=run,
         of=of,
         worst=worst,

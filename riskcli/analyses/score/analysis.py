@@ -54,6 +54,19 @@ class RiskTable(Analysis):
         """The table as people are to see it."""
         return replace(self, layout=layout)
 
+    def best_per_team(self) -> RiskTable:
+        """Only the first run of each team, as they are sorted; a run without a team stays."""
+        if not self.options.teams:
+            raise UsageError("no run has a team: there is no best of each")
+        blocks = []
+        for block in self.blocks:
+            first: dict[tuple[bool, str], int] = {}
+            teams = self.options.teams.of(block.runs)
+            for row, (run, team) in enumerate(zip(block.runs, teams, strict=True)):
+                first.setdefault((team is None, run if team is None else team), row)
+            blocks.append(block.of_runs(list(first.values())))
+        return replace(self, blocks=tuple(blocks))
+
     def top(self, count: int) -> RiskTable:
         """Only the first runs of each block, as they are sorted."""
         blocks = [block.of_runs(range(min(count, len(block.runs)))) for block in self.blocks]

@@ -30,6 +30,7 @@ from riskcli.output.display import Marks
     help="Order of the runs: run, mean, georisk, losses, ...; -losses: the other way round.",
 )
 @click.option("--top", type=click.IntRange(min=1), help="Show only the first N runs.")
+@click.option("--best-per-team", is_flag=True, help="Show only each team's best run by --sort.")
 @click.option(
     "--columns",
     metavar="NAMES",
@@ -54,6 +55,7 @@ def score(
     columns: str | None,
     no_ranks: bool,
     marks: Marks | None,
+    best_per_team: bool,
     precision: int | None,
 ) -> int:
     """Risk table of RUNS (run files, folders of them, or files of scores).
@@ -62,12 +64,13 @@ def score(
     differences to the baseline are significant.
     """
     with importing(_computing):
-        evaluation = inputs.evaluate(comparing.wanted, checksums=output.form.checksums)
+        evaluation = inputs.evaluate(comparing.wanted, comparing.needs_checksums(output))
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.score.analysis import risk_table
     from riskcli.analyses.score.columns import Layout
 
     table = risk_table(evaluation, options=comparing.options()).sorted_by(sort)
+    table = table.best_per_team() if best_per_team else table
     table = table.top(top) if top else table
     chosen = tuple(name.strip() for name in columns.split(",")) if columns else ()
     table = table.laid_out(Layout(chosen, not no_ranks, marks, precision))

@@ -36,6 +36,7 @@ from riskcli.output.display import (
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
+from riskcli.risk.members import described
 from riskcli.risk.table import Block
 
 
@@ -192,17 +193,13 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> list[Column]:
 def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
     """What was measured on what, and what the headings mean."""
     first = blocks[0]
-    if first.population == "all":
-        population = "all runs"
-    else:
-        population = "the baselines and the run itself, where the two are compared as well"
     headings = [heading.text.rpartition("\n")[2] for heading in display.headings]
     parts = [
         f"{_measures(blocks)} on {counted(first.topics, 'topic')}, "
         f"{counted(len(first.runs), 'run')} shown"
     ]
     if any(text.startswith(("ZRisk", "GeoRisk")) for text in headings):
-        parts.append(f"population of ZRisk and GeoRisk: {population}")
+        parts.append(f"population of ZRisk and GeoRisk: {described(first.population)}")
     if any(heading.ranked or heading.text == "#" for heading in display.headings):
         parts.append("# rank, 1 is best")
     if first.convention == MINUS:

@@ -11,12 +11,11 @@ import numpy as np
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
 from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Between, Correction, check_words
+from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.baselines import Baseline
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
@@ -25,7 +24,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options, Significance
 from riskcli.risk.paired import effect_size
-from riskcli.risk.table import require_plain, risk_blocks
+from riskcli.risk.table import comparisons, require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
@@ -111,24 +110,23 @@ def compare_pairs(
             alphas = options.alphas if measure.depends_on_alpha else options.alphas[:1]
             for level in alphas:
                 tables.append(make(matrix, measure, level, options, tukey))
-        notes += cautions(matrix, _everyone(matrix), options.alphas)
+        notes += cautions(matrix, _everyone(matrix, options), options.alphas)
     settings = _described([measure.id for measure in chosen], between, options, tukey)
     return SignificanceTables(
         tuple(tables), options.significance, basis=setup.basis.adding(settings, notes)
     )
 
 
-def _everyone(matrix: ScoreMatrix) -> Comparison:
-    """The whole matrix, against its mean run."""
-    if not matrix.runs or not matrix.topics:
-        raise UsageError("the score matrix is empty")
-    return Comparison(matrix.values, Baseline("@mean", (), matrix.values.mean(axis=0)))
+def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
+    """The whole matrix in its population, against the mean run."""
+    (comparison,) = comparisons(matrix, replace(options, baselines=(DEFAULT_BASELINE,)))
+    return comparison
 
 
 def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> PairTable:
-    comparison, plan = _everyone(matrix), options.significance
+    comparison, plan = _everyone(matrix, options), options.significance
     correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:
         raise UsageError(f"{measure.title} needs scores of at least 0")
@@ -145,6 +143,7 @@ def _all_pairs(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
         values, pairs, _effects(measure, pairs, comparison.topics),
         tuple(letters(len(values), order.tolist(), pairs.significant())), correction,
+        comparison.population_name,
     )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def significance(
     from riskcli.analyses.significance.analysis import compare_pairs
 
     tables = compare_pairs(
-        inputs.evaluate(comparing.wanted, checksums=output.form.checksums),
+        inputs.evaluate(comparing.wanted, comparing.needs_checksums(output)),
         of=of,
         between=between,
         options=comparing.options(),

@@ -196,7 +196,7 @@ def _swept(
     swept = Swept(
         measure=matrix.measure,
         baseline=plain.baseline.name,
-        population=plain.rule,
+        population=plain.population_name,
         topics=plain.topics,
         runs=tuple(matrix.runs[row] for row in rows),
         own_row=None if own is None else place.get(own),

@@ -56,7 +56,7 @@ def sweep(
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.sweep.analysis import DEFAULT_ALPHAS, alpha_sweep
 
-    evaluation = inputs.evaluate(against.wanted, checksums=output.form.checksums)
+    evaluation = inputs.evaluate(against.wanted, against.needs_checksums(output))
     options = against.options(swept=True)
     if not against.alphas and not against.alpha_hats:
         options = replace(options, alphas=DEFAULT_ALPHAS)

@@ -145,7 +145,7 @@ def _parts(
             run=matrix.runs[row],
             measure=matrix.measure,
             baseline=comparison.baseline.name,
-            population=comparison.rule,
+            population=comparison.population_name,
             alpha=alpha if comparison.smooth is None else None,
             topics=matrix.topics,
             columns=_columns(comparison, found, row),

@@ -55,7 +55,7 @@ def topics(
     from riskcli.analyses.topics.analysis import topic_table
 
     table = topic_table(
-        inputs.evaluate(against.wanted, checksums=output.form.checksums),
+        inputs.evaluate(against.wanted, against.needs_checksums(output)),
         runs=names,
         order=order,
         options=against.options(),

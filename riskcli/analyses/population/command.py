@@ -1,0 +1,70 @@
+"""`riskeval population`: a population kept in a file, so that a leaderboard holds still."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from riskcli.cli.conclude import tell
+from riskcli.cli.group import LazyGroup
+from riskcli.cli.options import PATH, Inputs, Output, input_options, output_options
+
+SUMMARIES = {
+    "freeze": "Write the population that the runs make to a file.",
+    "show": "What is in such a file: runs, teams, weights, hash.",
+}
+
+
+def _load(name: str) -> click.Command:
+    return {"freeze": freeze, "show": show}[name]
+
+
+@click.group(cls=LazyGroup, summaries=SUMMARIES, load=_load)
+def population() -> None:
+    """A population kept in a file, so that a leaderboard holds still.
+
+    ZRisk and GeoRisk expect scores from a population. By default that is all runs at hand, so that
+    whoever joins changes everybody's figures. With --population FILE each run's figures depend on
+    nothing but itself and the file. Try:
+
+        riskeval population freeze RUNS/ -o population.json
+        riskeval score MORE_RUNS/ --population population.json
+    """
+
+
+@click.command()
+@input_options
+@click.option("-o", "--output", type=PATH, help="The file, replaced as a whole. [default: stdout]")
+def freeze(inputs: Inputs, output: Path | None) -> int:
+    """Write the population that RUNS make to a file.
+
+    It holds, for every measure: the topics, each run's score on each of them, the teams (--teams,
+    --team-of), the totals, the settings and checksums that all of this rests on, and a hash.
+    """
+    # Late: numpy is for those who compute.
+    from riskcli.analyses.population.analysis import freeze as frozen
+    from riskcli.output.emit import emit
+
+    evaluation = inputs.evaluate()
+    made = frozen(evaluation)
+    tell(evaluation.notes, inputs.quiet)
+    emit(made.to_json(), output)
+    return inputs.exit_code(evaluation.skipped)
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@output_options()
+def show(file: Path, output: Output) -> int:
+    """What is in a population FILE: runs, teams, weights, topics, hash.
+
+    A run weighs one, or one over the distinct runs of its team; copies of a run share its weight.
+    """
+    # Late: numpy is for those who compute.
+    from riskcli.analyses.population.analysis import members
+    from riskcli.cli.rendering import write
+    from riskcli.scores.frozen import read_population
+
+    write(members(read_population(file)), output)
+    return 0

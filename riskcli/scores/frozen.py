@@ -1,0 +1,181 @@
+"""A population as a file: what ZRisk and GeoRisk expect scores from, held still.
+
+It keeps everything that a run's figures depend on beside the run itself: the scores of its members
+by topic, their teams, the topics, the settings that scores were made with, and the checksum of the
+whole. The totals are written for those who read the file; they are checked against the scores.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import listed
+from riskcli.core.version import __version__
+from riskcli.scores.matrix import ScoreMatrix
+
+FORMAT = 1
+_SETTINGS = ("topics", "max_grade", "score_precision")
+"""The settings that a score depends on."""
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class FrozenPopulation:
+    """The members of a population by measure, and what their scores rest on."""
+
+    matrices: tuple[ScoreMatrix, ...]
+    totals: Mapping[str, tuple[float, ...]]
+    """By measure, the topic totals: of the runs, or of the teams where there are any."""
+    teams: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Sequence[Mapping[str, Any]] = ()
+    source: str = "population"
+    """The file that it came from, for messages."""
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of all that the figures of a run can depend on, and of who is in it."""
+        content = json.dumps(
+            self._content(), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        )
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """What the population is called in results."""
+        return f"frozen:{self.hash[:_SHOWN]}"
+
+    def matrix_for(self, scores: ScoreMatrix) -> ScoreMatrix:
+        """The members by the measure of these scores, over the very same topics."""
+        known = {matrix.measure: matrix for matrix in self.matrices}
+        if scores.measure not in known:
+            raise UsageError(
+                f"{self.source} holds {', '.join(known)}, the scores are {scores.measure}: choose "
+                "with --measure, or freeze that measure too"
+            )
+        members = known[scores.measure]
+        missing = [topic for topic in members.topics if topic not in scores.topics]
+        strange = [topic for topic in scores.topics if topic not in members.topics]
+        if missing or strange:
+            parts = [f"missing here: {listed(missing)}"] if missing else []
+            parts += [f"not in the population: {listed(strange)}"] if strange else []
+            raise UsageError(
+                f"{self.source} was frozen on {len(members.topics)} topics, the {scores.measure} "
+                f"scores have {len(scores.topics)} ({'; '.join(parts)})"
+            )
+        order = [members.topics.index(topic) for topic in scores.topics]
+        return ScoreMatrix(members.measure, members.runs, scores.topics, members.values[:, order])
+
+    def check_settings(
+        self, settings: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Refuse scores that were made with other settings or judgements, saying which."""
+        for name in _SETTINGS:
+            if name in settings and name in self.settings and settings[name] != self.settings[name]:
+                raise UsageError(
+                    f"{self.source} was frozen with {name} {self.settings[name]}, the scores here "
+                    f"have {settings[name]}"
+                )
+        mine, others = (_judgements(each) for each in (self.inputs, inputs))
+        if mine and others and mine != others:
+            raise UsageError(
+                f"{self.source} was frozen with other judgements: qrels of SHA-256 "
+                f"{listed(sorted(mine))}, here {listed(sorted(others))}"
+            )
+
+    def to_json(self) -> str:
+        """The file."""
+        head = {"riskeval_population": FORMAT, "riskeval": __version__, "hash": self.hash}
+        return json.dumps({**head, **self._content()}, indent=1, ensure_ascii=False) + "\n"
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "settings": dict(self.settings),
+            "inputs": [dict(each) for each in self.inputs],
+            "teams": dict(sorted(self.teams.items())),
+            "measures": [
+                {
+                    "measure": matrix.measure,
+                    "topics": list(matrix.topics),
+                    "topic_totals": list(self.totals[matrix.measure]),
+                    "grand_total": float(np.sum(self.totals[matrix.measure])),
+                    "runs": dict(zip(matrix.runs, matrix.values.tolist(), strict=True)),
+                }
+                for matrix in self.matrices
+            ],
+        }
+
+
+def _judgements(inputs: Sequence[Mapping[str, Any]]) -> set[str]:
+    return {str(each["sha256"]) for each in inputs if each["kind"] == "qrels" and each["sha256"]}
+
+
+def read_population(path: Path | str) -> FrozenPopulation:
+    """A population file; one that was changed by hand, or is of another version, is refused."""
+    path = Path(path)
+    document = _document(path)
+    try:
+        matrices = tuple(_matrix(entry) for entry in document["measures"])
+        population = FrozenPopulation(
+            matrices,
+            {entry["measure"]: tuple(map(float, entry["topic_totals"]))
+             for entry in document["measures"]},
+            dict(document["teams"]),
+            dict(document["settings"]),
+            tuple(document["inputs"]),
+            str(path),
+        )  # fmt: skip
+        same = population.hash == document["hash"] and all(
+            entry["grand_total"] == float(np.sum(population.totals[entry["measure"]]))
+            for entry in document["measures"]
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+        raise InputError(
+            path, "bad-population", f"the file is incomplete or damaged ({error}); freeze it again"
+        ) from error
+    if not same:
+        raise InputError(
+            path,
+            "changed-population",
+            f"the content does not fit its hash {str(document['hash'])[:_SHOWN]}: the file was "
+            "changed after it was frozen; freeze it again",
+        )
+    return population
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(path, "cannot-read", error.strerror or str(error)) from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        line = getattr(error, "lineno", None)
+        message = "no population: expected the JSON that `riskeval population freeze` writes"
+        raise InputError(path, "bad-population", message, line) from error
+    if not isinstance(document, dict) or "riskeval_population" not in document:
+        message = "no population: expected the JSON that `riskeval population freeze` writes"
+        raise InputError(path, "bad-population", message)
+    if document["riskeval_population"] != FORMAT:
+        raise InputError(
+            path,
+            "population-version",
+            f"the file has format {document['riskeval_population']!r}, this riskeval reads "
+            f"{FORMAT}; freeze it again",
+        )
+    return document
+
+
+def _matrix(entry: Mapping[str, Any]) -> ScoreMatrix:
+    runs = tuple(entry["runs"])
+    values = np.array([entry["runs"][run] for run in runs], dtype=np.float64)
+    if values.ndim != 2 or not np.isfinite(values).all():
+        raise ValueError(f"the scores by {entry['measure']} are no matrix of numbers")
+    return ScoreMatrix(entry["measure"], runs, tuple(entry["topics"]), values)

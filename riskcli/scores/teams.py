@@ -1,0 +1,191 @@
+"""Who belongs to which team, what a run is called in public, and names that tell nothing."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+from riskcli.core.basis import Basis
+from riskcli.core.choices import is_virtual
+from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.notes import Note
+from riskcli.core.order import natural_key
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.matrix import ScoreMatrix
+
+_COLUMNS = ("run", "team", "name")
+_KEY_COLUMNS = ("kind", "name", "shown")
+
+
+@dataclass(frozen=True)
+class TeamList:
+    """The team of each run that has one, and the names to show."""
+
+    teams: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
+    """A CSV file with a header: the columns run and team, and optionally name.
+
+    A line without a team leaves the run to stand for itself.
+    """
+    path = Path(path)
+    teams: dict[str, str] = {}
+    names: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for line, row in _rows(path, _COLUMNS[:2], _COLUMNS):
+        run = row["run"]
+        if run in seen:
+            raise InputError(
+                path, "bad-teams", f"run {run!r} is already listed on line {seen[run]}", line
+            )
+        if run not in runs:
+            hint = nearest(run, runs)
+            raise InputError(path, "bad-teams", f"no run is named {run!r}{hint}", line)
+        seen[run] = line
+        if row["team"]:
+            teams[run] = row["team"]
+        if row.get("name"):
+            names[run] = row["name"]
+    return TeamList(teams, names)
+
+
+def _rows(
+    path: Path, needed: Sequence[str], known: Sequence[str]
+) -> Iterable[tuple[int, dict[str, str]]]:
+    """The rows of a small CSV file by the columns of its header, with their line numbers."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(path, "cannot-read", error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "bad-teams", "the file is not UTF-8 text") from error
+    reader = csv.reader(io.StringIO(text))
+    header = [name.strip().lower() for name in next(reader, [])]
+    if not set(needed) <= set(header) or not set(header) <= set(known):
+        raise InputError(
+            path, "bad-teams",
+            f"the header is {','.join(header)!r}, expected the columns {', '.join(needed)}"
+            + (f" (and perhaps {known[-1]})" if len(known) > len(needed) else ""), 1,
+        )  # fmt: skip
+    for cells in reader:
+        if not any(cells):
+            continue
+        if len(cells) != len(header):
+            message = f"found {len(cells)} columns, expected {len(header)} ({', '.join(header)})"
+            raise InputError(path, "bad-teams", message, reader.line_num)
+        yield (
+            reader.line_num,
+            {name: cell.strip() for name, cell in zip(header, cells, strict=True)},
+        )
+
+
+def with_teams(
+    evaluation: Evaluation, teams: Mapping[str, str], names: Mapping[str, str] | None = None
+) -> Evaluation:
+    """The evaluation with its runs in teams, under the names to show."""
+    shown = dict(names or {})
+    runs = _runs(evaluation)
+    public = [shown.get(run, run) for run in runs]
+    for run, name in zip(runs, public, strict=True):
+        if public.count(name) > 1:
+            raise UsageError(f"two runs would be shown as {name!r}, one of them {run!r}")
+        if is_virtual(name):
+            raise UsageError(f"{run!r} cannot be shown as {name!r}: '@' marks virtual baselines")
+    return replace(
+        evaluation,
+        matrices=tuple(_renamed(matrix, shown) for matrix in evaluation.matrices),
+        added={
+            **{run: name for run, name in shown.items() if run not in evaluation.added},
+            **{path: shown.get(run, run) for path, run in evaluation.added.items()},
+        },
+        teams={shown.get(run, run): team for run, team in teams.items()},
+    )
+
+
+def _runs(evaluation: Evaluation) -> list[str]:
+    return list(dict.fromkeys(run for matrix in evaluation.matrices for run in matrix.runs))
+
+
+def _renamed(matrix: ScoreMatrix, shown: Mapping[str, str]) -> ScoreMatrix:
+    names = [shown.get(run, run) for run in matrix.runs]
+    order = sorted(range(len(names)), key=lambda row: natural_key(names[row]))
+    runs = tuple(names[row] for row in order)
+    return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[order])
+
+
+def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluation, str]:
+    """The evaluation with neutral names for runs and teams, and the key to them as CSV.
+
+    A key that was written before keeps its names; who is new gets the next numbers, in an order
+    that tells nothing (that of the names' checksums). File names are left out of the inputs.
+    """
+    known = _known(key)
+    runs = _neutral("run", _runs(evaluation), known)
+    teams = _neutral("team", sorted(set(evaluation.teams.values())), known)
+    hidden = with_teams(evaluation, evaluation.teams, runs)
+    hidden = replace(
+        hidden,
+        teams={run: teams[team] for run, team in hidden.teams.items()},
+        basis=_hidden(evaluation.basis, {**teams, **runs}),
+    )
+    entries = {**known, **{("team", t): n for t, n in teams.items()}}
+    entries |= {("run", run): name for run, name in runs.items()}
+    return hidden, _as_key(entries)
+
+
+def _known(key: str | None) -> dict[tuple[str, str], str]:
+    if key is None:
+        return {}
+    rows = list(csv.reader(io.StringIO(key)))
+    if not rows or tuple(rows[0]) != _KEY_COLUMNS or any(len(row) != 3 for row in rows if row):
+        raise UsageError(
+            f"the key to the names has no columns {', '.join(_KEY_COLUMNS)}: it was not written by "
+            "--anonymise, and is left as it is"
+        )
+    return {(kind, name): shown for kind, name, shown in (row for row in rows[1:] if row)}
+
+
+def _neutral(
+    kind: str, names: Sequence[str], known: Mapping[tuple[str, str], str]
+) -> dict[str, str]:
+    """`run-001`, `run-002`, ...: those known already, then new ones."""
+    taken = set(known.values())
+    chosen = {name: known[kind, name] for name in names if (kind, name) in known}
+    free = (name for number in count(1) if (name := f"{kind}-{number:03d}") not in taken)
+    newcomers = sorted(set(names) - chosen.keys(), key=_checksum)
+    return chosen | dict(zip(newcomers, free, strict=False))
+
+
+def _checksum(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _hidden(basis: Basis, shown: Mapping[str, str]) -> Basis:
+    """Notes with the neutral names, and inputs without the names of run files."""
+    names = sorted(shown, key=len, reverse=True)
+    wanted = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names) or r"(?!)")
+    notes = tuple(
+        Note(note.code, wanted.sub(lambda found: shown[found[0]], note.message), note.warning)
+        for note in basis.notes
+    )
+    inputs = tuple(
+        each if each.kind == "qrels" else replace(each, path=Path(each.kind))
+        for each in basis.inputs
+    )
+    return replace(basis, notes=notes, inputs=inputs)
+
+
+def _as_key(entries: Mapping[tuple[str, str], str]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(_KEY_COLUMNS)
+    writer.writerows((kind, name, entries[kind, name]) for kind, name in sorted(entries))
+    return stream.getvalue()
