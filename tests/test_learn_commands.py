@@ -168,6 +168,21 @@ def test_a_model_ranks_as_it_did_in_the_experiment(
     assert pooled == (folder / "runs" / "urisk-5.run").read_text()
 
 
+def test_parameters_come_from_a_file_and_the_line_wins(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "lightgbm.conf").write_text("# mine\nnum_leaves = 4\nmin_data_in_leaf=5\n")
+    call = ("train", data / "Fold1", "-b", "feature:6", "--trees", "3", "--quiet", "--params")
+    done = riskeval(*call, tmp_path / "lightgbm.conf", "--param", "min_data_in_leaf=7",
+                    "--tr", "se", "--objective", "tsaro", "-o", tmp_path / "out")  # fmt: skip
+    assert done.code == 0, done.err
+    used = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]["lightgbm"]
+    assert (used["num_leaves"], used["min_data_in_leaf"]) == ("4", "7")
+    booster = lightgbm.Booster(model_file=tmp_path / "out" / "models" / "tsaro-se-1-fold1.txt")
+    assert max(tree["num_leaves"] for tree in booster.dump_model()["tree_info"]) == 4
+    (tmp_path / "bad.conf").write_text("num_leaves = 4\nnonsense\n")
+    done = riskeval(*call, tmp_path / "bad.conf", "-o", tmp_path / "other")
+    assert done.code == 2 and "bad.conf:2: found 'nonsense', expected name=value" in done.err
+
+
 def test_the_same_call_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
     call = ("train", data / "all.txt", "--folds", "3", "-b", "feature:6", *SMALL, "--quiet")
     for name in ("one", "two"):

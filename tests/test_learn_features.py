@@ -93,6 +93,7 @@ WRONG = {
     "feature 0": ("1 qid:1 0:1 1:1\n", "bad-feature", "found '0:1'"),
     "twice": ("1 qid:1 1:1 1:2\n", "bad-feature", "feature 1 is given twice"),
     "bytes": (b"1 qid:\xff 1:1\n", "encoding", "this line is not UTF-8 text"),
+    "bytes of an id": (b"1 qid:1 1:1 # \xff\n", "encoding", "this line is not UTF-8 text"),
     "half a line": ("1 qid:1 1:0.5 2:1 3:1\n1 qid:1 1:0.5 2\n", "bad-feature", "feature 2 is ''"),
 }
 
@@ -173,6 +174,14 @@ def test_wrong_tables_are_told_by_line(write: Write, text: str, line: int, messa
         read_features(write("a.csv", text))
     assert caught.value.line == line
     assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("10,a", "10,a b"), ("9,c", " ,c"), ("9,c", ",c"), ("9,c", "9,c\u00a0")]
+)
+def test_names_that_no_run_can_hold_are_refused(write: Write, old: str, new: str) -> None:
+    with pytest.raises(InputError, match=r"bad-name: the .* is empty or holds a blank"):
+        read_features(write("a.csv", TABLE.replace(old, new)))
 
 
 def test_columns_are_found_by_number_or_name(write: Write) -> None:

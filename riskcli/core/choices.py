@@ -27,6 +27,20 @@ Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
 BiasPart = Literal["urisk", "baselines", "components", "friedman"]
 SweepPart = Literal["series", "events"]
+RiskObjective = Literal["urisk", "tsaro", "tfaro", "georisk"]
+"""What rankers are trained for, beside the plain effectiveness measure."""
+StopOn = Literal["ndcg", "urisk", "trisk", "georisk"]
+"""What tells when to stop training; `ndcg` is the mean of whatever measure is trained for."""
+Discount = Literal["full", "cut"]
+"""Whether swaps below a measure's cutoff count in training."""
+Ties = Literal["shuffled", "file"]
+"""How equal scores are ranked in training."""
+QueryRisk = Literal["weighted", "plain", "se"]
+"""What T_R of a query is: w / s_w, delta / s_w, or delta over the standard error."""
+Spread = Literal["current", "first"]
+"""Whether s_w is that of each iteration, or of the first."""
+Marginals = Literal["frozen", "exact"]
+"""Whether a swap changes only its own query's z, or every one."""
 
 VIRTUAL_MARK = "@"
 VIRTUAL_BASELINES = ("@mean", "@median", "@max", "@min")

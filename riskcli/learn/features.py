@@ -155,7 +155,10 @@ def _quick(text: bytes) -> _Lines | None:
     names = re.findall(rb"qid:(\S+)", bare)
     if len(names) != count:
         return None
-    docnos = [_docno(line) for line in comments]
+    try:
+        docnos = [_docno(line) for line in comments]
+    except UnicodeDecodeError:
+        return None
     topics = [name.decode() for name in names]
     return _Lines(topics, grades.astype(np.int64), docnos, np.ascontiguousarray(values))
 
@@ -163,7 +166,7 @@ def _quick(text: bytes) -> _Lines | None:
 def _docno(line: bytes) -> str:
     """The document's id in a line's comment, or nothing."""
     match = _DOCID.search(line) or _ALONE.search(line)
-    return match[1].decode(errors="replace") if match else ""
+    return match[1].decode() if match else ""
 
 
 def _closely(path: Path, text: bytes, lines_before: int) -> _Lines:
@@ -174,10 +177,14 @@ def _closely(path: Path, text: bytes, lines_before: int) -> _Lines:
         bare = _COMMENT.sub(b"", raw)
         if not bare.strip():
             continue
-        grade, topic, pairs = _line(path, line, bare)
+        try:
+            grade, topic, pairs = _line(path, line, bare.decode())
+            docno = _docno(raw)
+        except UnicodeDecodeError as error:
+            raise InputError(path, "encoding", "this line is not UTF-8 text", line) from error
         grades.append(grade)
         topics.append(topic)
-        docnos.append(_docno(raw))
+        docnos.append(docno)
         rows.append(pairs)
     values = np.zeros((len(rows), max((max(row, default=0) for row in rows), default=0)))
     for place, row in enumerate(rows):
@@ -185,11 +192,8 @@ def _closely(path: Path, text: bytes, lines_before: int) -> _Lines:
     return _Lines(topics, grades, docnos, values)
 
 
-def _line(path: Path, line: int, raw: bytes) -> tuple[int, str, dict[int, float]]:
-    try:
-        grade_text, *parts = raw.decode().split()
-    except UnicodeDecodeError as error:
-        raise InputError(path, "encoding", "this line is not UTF-8 text", line) from error
+def _line(path: Path, line: int, text: str) -> tuple[int, str, dict[int, float]]:
+    grade_text, *parts = text.split()
     grade = _grade(path, line, grade_text)
     if not parts or not parts[0].startswith("qid:") or parts[0] == "qid:":
         shown = parts[0] if parts else "nothing"
@@ -337,12 +341,22 @@ def _gathered(path: Path, parts: Sequence[_Lines], names: Sequence[str] | None =
         notes.append(Note("queries-apart", message, False))
     topics = tuple(known)
     sizes = np.bincount(codes, minlength=len(topics))
+    _check_names(path, "query", topics)
+    _check_names(path, "document id", [docno for docno in docnos if docno])
     named, unnamed = _named(path, topics, sizes, docnos)
     if unnamed:
         message = f"{path.name}: {counted(unnamed, 'document')} without an id, called <qid>-<n>"
         notes.append(Note("documents-without-id", message, False))
     columns = names or [str(number) for number in range(1, width + 1)]
     return Features(path, topics, sizes, grades, tuple(named), values, tuple(columns), tuple(notes))
+
+
+def _check_names(path: Path, kind: str, names: Sequence[str]) -> None:
+    """Refuse what no run file can hold: tables may have such names, LETOR's lines cannot."""
+    for name in names:
+        if name.split() != [name] or "\0" in name:
+            message = f"the {kind} {name!r} is empty or holds a blank: run files cannot hold it"
+            raise InputError(path, "bad-name", message)
 
 
 def _as_wide(values: Floats, width: int) -> Floats:

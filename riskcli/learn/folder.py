@@ -12,6 +12,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,37 @@ def _importance(outcome: Outcome) -> list[dict[str, Any]]:
     return rows
 
 
+@dataclass(frozen=True)
+class Sidecar:
+    """What ranking with a model needs beside its trees; it lies beside them."""
+
+    features: tuple[str, ...] = ()
+    start_weight: float = 0.0
+    baselines: tuple[str, ...] = ()
+
+
+def read_sidecar(model: Path) -> Sidecar:
+    """What lies beside a model; nothing beside one that was trained elsewhere."""
+    path = model.with_suffix(".json")
+    if not path.is_file():
+        return Sidecar()
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        names = tuple(Sidecar.__dataclass_fields__)
+        features, weight, baselines = (found[name] for name in names)
+        return Sidecar(tuple(features), float(weight), tuple(baselines))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        message = f"not what riskeval train writes beside a model: {error!r}"
+        raise InputError(path, "bad-model", message) from error
+
+
 def _about(outcome: Outcome, model: Trained) -> dict[str, Any]:
-    """What ranking with a model needs beside its trees."""
+    """The sidecar, and what else a reader may want to know."""
+    sources = tuple(str(source) for source in outcome.plan.sources)
     return {
+        **asdict(Sidecar(model.feature_names, model.start_weight, sources)),
         "objective": model.wanted.objective, "alpha": model.wanted.alpha,
         "options": dict(model.wanted.options), "measure": outcome.plan.settings.effectiveness,
-        "features": list(model.feature_names), "start_weight": model.start_weight,
-        "baselines": [str(source) for source in outcome.plan.sources],
     }  # fmt: skip
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
+from riskcli.core.choices import Ties
 from riskcli.core.errors import UsageError
 from riskcli.learn.swaps import SwapMeasure
 
 Ints = NDArray[np.int64]
-Ties = Literal["shuffled", "file"]
 
 _CELLS_AT_ONCE = 60_000
 """Pairs of documents that are worked on at once: their arrays stay in the processor's cache."""

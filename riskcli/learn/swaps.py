@@ -11,17 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.choices import Discount, check_words
 from riskcli.core.errors import UsageError
 from riskcli.effectiveness.err import err_of_stops, stop_probability
 from riskcli.effectiveness.names import Measure, parse_measure
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
-
-Discount = Literal["full", "cut"]
 
 DEFAULT_MEASURE = "nDCG(dcg='exp-log2')@10"
 TRAINABLE = ("nDCG", "ERR", "AP")
@@ -214,8 +212,7 @@ def swap_measure(
 ) -> SwapMeasure:
     """The measure of that name, in ir_measures' or trec_eval's words, if it can be trained for."""
     measure: Measure = parse_measure(name)
-    if discount not in ("full", "cut"):
-        raise UsageError(f"discount is {discount!r}, expected full or cut")
+    check_words(discount=(discount, Discount))
     shared = (str(measure), measure.cutoff, discount)
     match measure.family.name:
         case "nDCG":

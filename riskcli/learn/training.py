@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.choices import Discount, Pool, StopOn, check_words
 from riskcli.core.errors import UsageError
 from riskcli.learn.baselines import pooled_start, predicted
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import lightgbm
 from riskcli.learn.objectives import OBJECTIVES
-from riskcli.learn.objectives.objective import Known, chosen_figure, summary
-from riskcli.learn.swaps import DEFAULT_MEASURE, Discount
+from riskcli.learn.objectives.objective import Known, summary
+from riskcli.learn.swaps import DEFAULT_MEASURE
 
 DEFAULTS: dict[str, Any] = {
     "num_leaves": 31, "learning_rate": 0.05, "min_data_in_leaf": 50, "feature_fraction": 0.8,
@@ -62,8 +63,8 @@ class Settings:
     patience: int = 50
     truncation: int | None = None
     discount: Discount = "full"
-    pool: str = "mean"
-    stop: str | None = None
+    pool: Pool = "mean"
+    stop: StopOn | None = None
     start_weights: tuple[float, ...] = ()
     """Weights of the baseline's ranking to start from, of which validation data choose one."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -71,7 +72,7 @@ class Settings:
     def __post_init__(self) -> None:
         refuse_params(self.params)
         if self.stop is not None:
-            chosen_figure(self.stop)
+            check_words(stop=(self.stop, StopOn))
 
     def tree_params(self, seed: int) -> dict[str, Any]:
         """LightGBM's parameters."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
+from riskcli.core.choices import Marginals, check_words
 from riskcli.learn.lambdas import SwapChange
 from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.queries import Ints
 from riskcli.risk.by_share import SumsByShare
 from riskcli.risk.population import Population, georisk_of, shortfalls_weighted, standardised
-
-Marginals = Literal["frozen", "exact"]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -44,8 +42,7 @@ class GeoRisk(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.marginals not in ("frozen", "exact"):
-            raise UsageError(f"marginals is {self.marginals!r}, expected frozen or exact")
+        check_words(marginals=(self.marginals, Marginals))
 
     def swapped(self, model: Floats, known: Known) -> SwapChange:
         return _Swaps(model, known.baselines, self.alpha, self.marginals == "exact").changed

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError, nearest
+from riskcli.core.choices import Discount, StopOn, Ties, check_word, check_words
+from riskcli.core.errors import UsageError
 from riskcli.learn.lambdas import Lambda, SwapChange, gradients, rank
-from riskcli.learn.queries import Queries, Ties
-from riskcli.learn.swaps import DEFAULT_MEASURE, Discount, SwapMeasure, swap_measure
+from riskcli.learn.queries import Queries
+from riskcli.learn.swaps import DEFAULT_MEASURE, SwapMeasure, swap_measure
 from riskcli.risk.baselines import POOL_EACH, POOLS
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
@@ -82,9 +83,8 @@ class Objective(ABC):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.alpha) and self.alpha >= 0):
             raise UsageError(f"alpha is {self.alpha}, expected a number of at least 0")
-        if self.pool not in self.pools:
-            known = ", ".join(self.pools)
-            raise UsageError(f"pool is {self.pool!r}{nearest(self.pool, self.pools)}: {known}")
+        check_word("pool", self.pool, self.pools)
+        check_words(ties=(self.ties, Ties))
         if self.truncation is not None and self.truncation < 1:
             raise UsageError(f"truncation is {self.truncation}, expected at least 1")
         self.swaps: SwapMeasure = swap_measure(self.effectiveness, self.discount, self.max_grade)
@@ -136,7 +136,8 @@ class Objective(ABC):
         `baseline` is the baseline's on the validation data, given as to the objective; `stop` names
         another figure: ndcg (the mean of the effectiveness measure), urisk, trisk or georisk.
         """
-        figure = chosen_figure(stop or self.declared.stop)
+        figure = stop or self.declared.stop
+        check_words(stop=(figure, StopOn))
         seen: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
 
         def evaluated(first: Any, second: Any, weight: Any = None, group: Any = None) -> Evaluated:
@@ -221,17 +222,6 @@ def summary(model: Floats, baselines: Floats, alpha: float) -> dict[str, float]:
         **means,
         "georisk": float(population.georisk(alpha)[-1]),
     }
-
-
-FIGURES = ("ndcg", "urisk", "trisk", "georisk")
-"""What can tell when to stop; "ndcg" is the mean of whatever measure is trained for."""
-
-
-def chosen_figure(name: str) -> str:
-    """A figure's name, if it is one."""
-    if name not in FIGURES:
-        raise UsageError(f"cannot stop on {name!r}, expected one of {', '.join(FIGURES)}")
-    return name
 
 
 def _rows_of_the_whole(dataset: Any) -> NDArray[np.intp] | None:

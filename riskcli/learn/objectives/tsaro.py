@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
+from riskcli.core.choices import QueryRisk, Spread, check_words
 from riskcli.learn.lambdas import SwapChange
 from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.objectives.urisk import mean_over, weighted_change
 from riskcli.risk.paired import Paired
-
-Standardised = Literal["weighted", "plain", "se"]
-Spread = Literal["current", "first"]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -39,15 +36,12 @@ class TSaro(Objective):
         stop="urisk",
     )
 
-    tr: Standardised = "weighted"
+    tr: QueryRisk = "weighted"
     spread: Spread = "current"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.tr not in ("weighted", "plain", "se"):
-            raise UsageError(f"tr is {self.tr!r}, expected weighted, plain or se")
-        if self.spread not in ("current", "first"):
-            raise UsageError(f"spread is {self.spread!r}, expected current or first")
+        check_words(tr=(self.tr, QueryRisk), spread=(self.spread, Spread))
 
     def swapped(self, model: Floats, known: Known) -> SwapChange:
         alphas = self.alphas(model, known)
