@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 import riskcli
 from riskcli import ScoreMatrix, UsageError
 from riskcli.output.forms import FORMS, Form
+from tests.console import on_terminal
 from tests.program import QRELS, SAMPLES, python, riskeval
 
 NAMES = [form.name for form in FORMS]
@@ -100,3 +103,49 @@ def test_text_is_text_where_rich_sees_a_notebook() -> None:
     ran = python(IN_A_NOTEBOOK)
     assert ran.code == 0, ran.err
     assert all(int(size) > 200 for size in ran.out.split()), ran.out
+
+
+# Files for other programs
+
+
+def test_parquet_holds_the_rows_and_what_they_rest_on(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    own = ("score", SAMPLES, "-q", QRELS, "-b", "indriCASP")
+    assert riskeval(*own, "-o", path).code == 0
+    read = parquet.read_table(path)
+    about = json.loads(riskeval(*own, "-f", "json").out)
+    assert read.to_pylist() == [
+        {name: None if value is None else value for name, value in row.items()}
+        for row in about.pop("rows")
+    ]
+    assert json.loads(read.schema.metadata[b"riskeval.result"]) == about
+    assert (
+        read.schema.field("wins").type == "int64" and read.schema.field("mean_p").type == "double"
+    )
+
+
+def test_a_spreadsheet_holds_numbers_as_numbers_and_formulas_as_texts(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    scores = np.array([[0.1, 0.5, 0.4], [0.3, 0.3, 0.2]])
+    names = ("=cmd()", "b\x07")
+    table = riskcli.risk_table(ScoreMatrix("m", names, ("1", "2", "3"), scores), "=cmd()")
+    for name in ("x.xlsx", "y.xlsx"):
+        table.write(tmp_path / name)
+    assert (tmp_path / "x.xlsx").read_bytes() == (tmp_path / "y.xlsx").read_bytes()
+    book = openpyxl.load_workbook(tmp_path / "x.xlsx")
+    rows = list(book["rows"].iter_rows())
+    head = [cell.value for cell in rows[0]]
+    assert head == list(table.result().columns)
+    assert (rows[1][0].value, rows[1][0].data_type) == ("=cmd()", "s")
+    assert rows[2][0].value == "b\\x07"
+    mean = rows[2][head.index("mean")]
+    assert (
+        mean.value == pytest.approx(scores[1].mean(), rel=1e-15) and mean.number_format == "0.0000"
+    )
+    assert rows[1][head.index("urisk")].value is None
+    assert ("gamma", "0.05") in [tuple(c.value for c in row) for row in book["about"].iter_rows()]
+
+
+def test_bytes_are_not_thrown_at_a_terminal() -> None:
+    code, shown = on_terminal("riskeval score sample_runs/ -b indriCASP -f parquet --quiet")
+    assert code == 2 and "parquet is not for terminals: name a file" in shown

@@ -147,6 +147,24 @@ TSV = RowsForm("tsv", ".tsv", as_tsv, spreadsheet=True)
 CSV = RowsForm("csv", ".csv", as_csv, spreadsheet=True)
 JSON = RowsForm("json", ".json", as_json, checksums=True)
 JSONL = RowsForm("jsonl", ".jsonl", as_jsonl)
+
+
+def _as_parquet(result: Result) -> bytes:
+    # Late: only this form needs the writer of Parquet.
+    from riskcli.output.binary import as_parquet
+
+    return as_parquet(result)
+
+
+def _as_xlsx(result: Result) -> bytes:
+    # Late: only this form needs the writer of spreadsheets, which is an extra.
+    from riskcli.output.binary import as_xlsx
+
+    return as_xlsx(result)
+
+
+PARQUET = RowsForm("parquet", ".parquet", _as_parquet, checksums=True)
+XLSX = RowsForm("xlsx", ".xlsx", _as_xlsx, checksums=True)
 MARKDOWN = TablesForm("markdown", ".md", lambda shown, _: as_markdown(shown), PUBLISHED_WIDTH)
 LATEX = TablesForm(
     "latex",
@@ -161,7 +179,7 @@ HTML = TablesForm(
 )  # fmt: skip
 
 Forms = tuple[Form, ...]
-FORMS: Forms = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML)
+FORMS: Forms = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML, PARQUET, XLSX)
 """The forms of every result that is rows and tables."""
 
 

@@ -6,5 +6,6 @@ JSON = forms.OwnForm("json", ".json", lambda matrices: matrices.as_json(), check
 PARQUET = forms.OwnForm(
     "parquet", ".parquet", lambda matrices: matrices.as_parquet(), checksums=True
 )
-FORMS = (*(JSON if form is forms.JSON else form for form in forms.FORMS), PARQUET)
+_OWN: dict[forms.Form, forms.Form] = {forms.JSON: JSON, forms.PARQUET: PARQUET}
+FORMS = tuple(_OWN.get(form, form) for form in forms.FORMS)
 """Those of every result, JSON in the shape of the matrix, and Parquet."""
