@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import UsageError, parse_measure
-from riskcli.effectiveness.names import DEFAULT_MEASURES, FAMILIES, Family, parse_measures
+from riskcli.effectiveness.measure import Family
+from riskcli.effectiveness.names import DEFAULT_MEASURES, FAMILIES, parse_measures, split_names
 
 NO_SCORES = {"relstring", "runid", "num_q"}
 """What pytrec_eval calls measures and is none. (It answers 0.0 for relstring.)"""
@@ -49,6 +50,12 @@ SAME = {
     "Rndcg": ["Rndcg"],
     "ndcg_rel": ["ndcg_rel"],
     "gm_map": ["gm_map"],
+    "RBP(p=0.8,rel=1)": ["RBP", "rbp(p=.8)", "RBP(rel=1,p=0.80)", "RBP(p=0.8,rel=1)"],
+    "RBP(p=0.5,rel=2)@10": ["RBP(rel=2,p=0.5)@10", "RBP(p=.5,rel=2)@10"],
+    "RBPres(p=0.95)": ["RBPres(p=.95)"],
+    "RBPres(p=0.8)@20": ["RBPres@20"],
+    "Judged": ["judged"],
+    "Judged@10": ["Judged@10", "judged_10"],
     "gm_bpref": ["gm_bpref"],
     "relative_P@5": ["relative_P@5", "relative_P_5", "relative_P.5"],
     "Rprec_mult@0.2": ["Rprec_mult@0.2", "Rprec_mult_0.20", "Rprec_mult.0.2"],
@@ -82,7 +89,7 @@ def test_every_family_is_in_the_table() -> None:
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_family_says_what_it_is(family: Family) -> None:
     assert family.summary
-    assert family.name == "ERR" or family.plain or family.cut
+    assert (family.computed_by is not None) == (not family.plain and not family.cut)
 
 
 def test_no_name_belongs_to_two_families() -> None:
@@ -113,7 +120,7 @@ def test_what_is_no_score_is_refused(name: str) -> None:
     st.integers(1, 2**15),
 )
 def test_any_cutoff_and_any_level_print_and_parse(family: Family, cutoff: int, level: int) -> None:
-    brackets = f"(rel={level})" if "rel" in family.parameters else ""
+    brackets = f"(rel={level})" if family.parameter("rel") else ""
     measure = parse_measure(f"{family.name}{brackets}@{cutoff}")
     assert measure.cutoff == cutoff
     assert measure.relevance == (level if brackets else 1)
@@ -175,6 +182,12 @@ WRONG = {
     "nDCG(dcg='exp')@10": "dcg is 'exp', expected 'log2' or 'exp-log2'",
     "ERR(rel=2)@10": "found 'rel=2' in brackets, ERR takes no parameter",
     "NumRet(rel=2)": "NumRet takes no parameter",
+    "RBP(p=1)": "p is '1', expected a number between 0 and 1",
+    "RBP(p=0)": "p is '0', expected a number between 0 and 1",
+    "RBP(p='x')": "p is 'x', expected a number between 0 and 1",
+    "RBP(p=0.00001)": "p is '0.00001', expected a number between 0 and 1",
+    "RBP(rel=1.5)": "rel is '1.5', expected a grade from 1",
+    "RBPres(rel=2)": "found 'rel=2' in brackets, RBPres takes p",
 }
 
 
@@ -204,6 +217,43 @@ def test_several_names_may_stand_in_one_text() -> None:
         "nDCG(dcg='exp-log2')@5",
         "AP(rel=2)",
     ]
+
+
+SEVERAL = {
+    "P.5,10": ["P@5", "P@10"],
+    "P@5,10": ["P@5", "P@10"],
+    "IPrec@0.1,0.2": ["IPrec@0.1", "IPrec@0.2"],
+    "P@5 nDCG@10": ["P@5", "nDCG@10"],
+    "P@5, 10\tAP": ["P@5", "P@10", "AP"],
+    "nDCG( dcg = 'exp-log2' )@20 P( rel = 2 )@5,10": [
+        "nDCG(dcg='exp-log2')@20",
+        "P(rel=2)@5",
+        "P(rel=2)@10",
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SEVERAL.items())
+def test_cutoffs_and_names_as_trec_eval_takes_them(text: str, expected: list[str]) -> None:
+    assert [str(measure) for measure in parse_measures([text])] == expected
+
+
+def test_a_number_after_a_name_without_cutoff_is_no_measure() -> None:
+    with pytest.raises(UsageError, match="unknown measure '20'"):
+        parse_measures(["AP,20"])
+
+
+def test_a_measure_of_a_score_file_may_have_blanks_in_its_name() -> None:
+    assert split_names(["my own measure", "AP another one"]) == ["my own measure", "AP another one"]
+
+
+def test_official_is_what_trec_eval_prints() -> None:
+    found = [measure.trec_key for measure in parse_measures(["official"])]
+    assert found[:8] == [
+        "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"
+    ]  # fmt: skip
+    assert found[8:19] == [f"iprec_at_recall_{i / 10:.2f}" for i in range(11)]
+    assert found[19:] == [f"P_{i}" for i in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
 
 
 def test_the_defaults_are_those_of_the_web_tracks() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from riskcli.core.errors import UsageError, nearest
-from riskcli.effectiveness.names import FAMILIES, Family
+from riskcli.effectiveness.measure import Family
+from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 
@@ -79,10 +80,7 @@ def columns_of(measure: RiskMeasure) -> list[str]:
 def _family(family: Family) -> str:
     takes = _TAKES[family.argument].format(family.name)
     lines = [f"{family.name}: {family.summary}; {takes}."]
-    if "rel" in family.parameters:
-        lines.append("rel=N in brackets: grades from N count as relevant (default 1).")
-    if "dcg" in family.parameters:
-        lines.append(f"{family.name}(dcg='exp-log2')@20 is the Web track's, gain 2^grade - 1.")
+    lines += [known.meaning.format(family.name) for known in family.parameters]
     trec = " or ".join(name for name in (family.plain, family.cut) if name)
     if trec:
         lines.append(f"trec_eval calls it {trec}.")

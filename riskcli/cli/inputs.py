@@ -55,10 +55,11 @@ class Inputs(Files):
 
     def rules(self) -> Rules:
         """How files are turned into scores."""
+        from riskcli.effectiveness.names import split_names
         from riskcli.scores.reading import Rules
 
         return Rules(
-            measures=_split_measures(self.measures),
+            measures=tuple(split_names(self.measures)),
             topics=self.topics,
             max_grade=None if self.max_grade == "auto" else int(self.max_grade),
             score_precision=self.score_precision,
@@ -137,14 +138,6 @@ class Inputs(Files):
     def exit_code(self, skipped: Sequence[object]) -> int:
         """1 where a file was left out, unless 0 was asked for."""
         return 1 if skipped and not self.exit_zero else 0
-
-
-def _split_measures(texts: Sequence[str]) -> tuple[str, ...]:
-    """The names in a list in which some hold several, with commas outside of brackets."""
-    import re
-
-    names = [name.strip() for text in texts for name in re.split(r",(?![^()]*\))", text)]
-    return tuple(dict.fromkeys(name for name in names if name))
 
 
 class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]

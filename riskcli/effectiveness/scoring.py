@@ -1,4 +1,4 @@
-"""Scores of a run on every topic it answers: ERR computed here, the rest by pytrec_eval."""
+"""Scores of a run on every topic that it answers, by pytrec_eval or by a measure's function."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from riskcli.core.choices import Precision
 from riskcli.core.errors import UsageError
-from riskcli.effectiveness.err import expected_reciprocal_rank
 from riskcli.effectiveness.judged import Judged
-from riskcli.effectiveness.names import Measure
+from riskcli.effectiveness.measure import Measure, RankedGrades
 from riskcli.effectiveness.ranking import ranked
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
@@ -75,9 +74,12 @@ class Scorer:
         self._measures = tuple(measures)
         self._precision = precision
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
-        if any(measure.is_err for measure in measures):
+        for measure in self._measures:
+            _refuse_what_nobody_computes(measure)
+        bounded = next((measure for measure in measures if measure.family.bounded), None)
+        if bounded is not None:
             advice = f"set --max-grade {qrels.highest_grade} or --max-grade auto"
-            _check_grades(qrels, self._max_grade, "ERR expects", advice)
+            _check_grades(qrels, self._max_grade, f"{bounded.family.name} expects", advice)
         if any(measure.exponential for measure in measures):
             _check_grades(qrels, _MAX_EXPONENTIAL_GRADE, "dcg='exp-log2' can take", "leave dcg out")
         self.depth = deepest(measures)
@@ -95,8 +97,9 @@ class Scorer:
         }
         scores = {}
         for measure in self._measures:
-            if measure.is_err:
-                scores[measure] = self._err(measure, answer)
+            if measure.family.computed_by is not None:
+                ranked_grades = self._ranked_grades(measure.cutoff or answer.longest, answer)
+                scores[measure] = measure.family.computed_by(measure, ranked_grades)
             else:
                 by_topic = answers[_question(measure)]
                 values = [by_topic[topic][measure.trec_key] for topic in answer.topics]
@@ -146,12 +149,14 @@ class Scorer:
         found: dict[str, dict[str, float]] = evaluator.evaluate(asked)
         return found
 
-    def _err(self, measure: Measure, answer: _Answer) -> NDArray[np.float64]:
-        depth = measure.cutoff or answer.longest
-        grades = np.zeros((len(answer.topics), depth), dtype=np.int64)
+    def _ranked_grades(self, depth: int, answer: _Answer) -> RankedGrades:
         within = answer.places < depth
-        grades[answer.rows[within], answer.places[within]] = answer.grades[within]
-        return expected_reciprocal_rank(grades, self._max_grade)
+        cells = answer.rows[within], answer.places[within]
+        grades = np.zeros((len(answer.topics), depth), dtype=np.int64)
+        grades[cells] = answer.grades[within]
+        judged = np.zeros(grades.shape, dtype=np.bool_)
+        judged[cells] = answer.found[within] >= 0
+        return RankedGrades(grades, judged, np.minimum(answer.counts, depth), self._max_grade)
 
 
 @lru_cache(maxsize=4)
@@ -165,13 +170,13 @@ def _stand_ins(count: int) -> tuple[list[str], list[float]]:
 
 def _question(measure: Measure) -> _Question:
     length = measure.cutoff if measure.truncates else None
-    return _Question(measure.relevance, measure.exponential, length, measure.sees_relevant_alone)
+    return _Question(measure.relevance, measure.exponential, length, measure.family.relevant_alone)
 
 
 def _questions(measures: Iterable[Measure]) -> dict[_Question, set[str]]:
     questions: dict[_Question, set[str]] = {}
     for measure in measures:
-        if not measure.is_err:
+        if measure.family.computed_by is None:
             questions.setdefault(_question(measure), set()).add(measure.trec_name)
     return questions
 
@@ -197,6 +202,13 @@ def deepest(measures: Iterable[Measure]) -> int | None:
     """The number of documents a topic that can matter to any of the measures; None: all."""
     cutoffs = [measure.cutoff for measure in measures]
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff)
+
+
+def _refuse_what_nobody_computes(measure: Measure) -> None:
+    """Refuse a measure that the installed pytrec_eval does not have."""
+    name = measure.trec_name.split(".")[0]
+    if measure.family.computed_by is None and name not in pytrec_eval.supported_measures:
+        raise UsageError(f"measure {measure}: the pytrec_eval installed here does not compute it")
 
 
 def _check_grades(qrels: Qrels, highest: int, limited_by: str, advice: str) -> None:

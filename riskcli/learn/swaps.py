@@ -17,8 +17,9 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, check_words
 from riskcli.core.errors import UsageError
-from riskcli.effectiveness.err import err_of_stops, stop_probability
-from riskcli.effectiveness.names import Measure, parse_measure
+from riskcli.effectiveness.measure import Measure
+from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
+from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 
 DEFAULT_MEASURE = "nDCG(dcg='exp-log2')@10"

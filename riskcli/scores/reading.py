@@ -18,9 +18,9 @@ from riskcli.core.choices import (
     check_words,
 )
 from riskcli.core.errors import InputError, RiskevalError
+from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.names import (
     DEFAULT_MEASURES,
-    Measure,
     canonical_name,
     parse_measures,
     split_names,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from riskcli.core.errors import UsageError
-from riskcli.effectiveness.names import parse_measure
+from riskcli.effectiveness.names import is_measure
 from riskcli.scores.files.rows import UNNAMED_RUN, Cells, Items
 from riskcli.trec.findings import Finding, text_lines, wrong_columns
 
@@ -35,13 +34,7 @@ def fits(text: bytes, measure_at: int) -> bool:
 
 def _is_measure(name: bytes) -> bool:
     text = name.decode(errors="replace")
-    if text in _NO_SCORES:
-        return True
-    try:
-        parse_measure(text)
-    except UsageError:
-        return False
-    return True
+    return text in _NO_SCORES or is_measure(text)
 
 
 def _parts(raw: bytes, measure_at: int) -> list[bytes]:

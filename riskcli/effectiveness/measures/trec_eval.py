@@ -1,0 +1,106 @@
+"""All measures that pytrec_eval computes per topic.
+
+(Its `relstring`, `runid` and `num_q` are no scores; pytrec_eval answers 0.0 for `relstring`.)
+"""
+
+from __future__ import annotations
+
+import math
+
+from riskcli.effectiveness.measure import REL, Family, Parameter
+
+_LOG_OF_NOTHING = math.log(0.00001)
+"""What trec_eval takes for the logarithm of 0."""
+
+
+def _gain(text: str) -> str:
+    if text not in ("log2", "exp-log2"):
+        raise ValueError(f"dcg is {text!r}, expected 'log2' or 'exp-log2'")
+    return text
+
+
+_DCG = Parameter(
+    "dcg", "log2", "{0}(dcg='exp-log2')@20 is the Web track's, gain 2^grade - 1.", _gain
+)
+
+FAMILIES = (
+    Family(
+        "nDCG",
+        "normalised discounted cumulative gain (dcg='exp-log2': gain 2^grade - 1)",
+        "optional cutoff",
+        plain="ndcg",
+        cut="ndcg_cut",
+        parameters=(_DCG,),
+        relevant_alone=True,
+    ),
+    Family(
+        "AP", "average precision", "optional cutoff", "map", "map_cut", (REL,), relevant_alone=True
+    ),
+    Family("P", "precision", "cutoff", cut="P", parameters=(REL,), relevant_alone=True),
+    Family("R", "recall", "cutoff", cut="recall", parameters=(REL,), relevant_alone=True),
+    Family(
+        "RR",
+        "reciprocal rank",
+        "optional cutoff",
+        plain="recip_rank",
+        parameters=(REL,),
+        relevant_alone=True,
+    ),
+    Family(
+        "Success",
+        "1 where a relevant document is found",
+        "cutoff",
+        "",
+        "success",
+        (REL,),
+        relevant_alone=True,
+    ),
+    Family(
+        "Rprec",
+        "precision at the number of relevant",
+        "none",
+        "Rprec",
+        "",
+        (REL,),
+        relevant_alone=True,
+    ),
+    Family("Bpref", "preference for relevant over non-relevant", "none", "bpref", "", (REL,)),
+    Family("infAP", "inferred average precision", "none", "infAP", "", (REL,)),
+    Family(
+        "IPrec",
+        "interpolated precision at a recall",
+        "value",
+        cut="iprec_at_recall",
+        parameters=(REL,),
+        highest=1,
+        relevant_alone=True,
+    ),
+    Family("SetP", "precision of the whole list", "none", "set_P", "", (REL,), relevant_alone=True),
+    Family(
+        "SetR", "recall of the whole list", "none", "set_recall", "", (REL,), relevant_alone=True
+    ),
+    Family("SetF", "F of the whole list", "none", "set_F", "", (REL,), relevant_alone=True),
+    Family("SetAP", "set_P times set_recall", "none", "set_map", "", (REL,), relevant_alone=True),
+    Family("NumRet", "documents retrieved", "none", "num_ret"),
+    Family("NumRel", "relevant documents", "none", "num_rel", "", (REL,)),
+    Family("NumRelRet", "relevant documents retrieved", "none", "num_rel_ret", "", (REL,)),
+    Family("11pt_avg", "mean interpolated precision at 11 recalls", "none", "11pt_avg"),
+    Family("G", "normalised gain", "none", "G"),
+    Family("binG", "binary G", "none", "binG"),
+    Family("Rndcg", "nDCG to the depth R", "none", "Rndcg"),
+    Family("ndcg_rel", "nDCG averaged over recalls", "none", "ndcg_rel"),
+    Family("gm_map", "logarithm of average precision", plain="gm_map", unanswered=_LOG_OF_NOTHING),
+    Family("gm_bpref", "logarithm of bpref", plain="gm_bpref", unanswered=_LOG_OF_NOTHING),
+    Family("relative_P", "precision over the best possible", "cutoff", cut="relative_P"),
+    Family("Rprec_mult", "precision at a multiple of R", "value", cut="Rprec_mult", highest=100),
+    Family("set_relative_P", "relative precision of the list", "none", "set_relative_P"),
+    Family("utility", "relevant less non-relevant retrieved", "none", "utility"),
+    Family("num_nonrel_judged_ret", "judged non-relevant", "none", "num_nonrel_judged_ret"),
+)
+
+OFFICIAL = (
+    *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+    *(f"iprec_at_recall.{tenths / 10:.2f}" for tenths in range(11)),
+    *(f"P.{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+)
+"""What trec_eval prints of itself (`-m official`), in its order."""
