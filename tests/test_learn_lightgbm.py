@@ -229,12 +229,12 @@ def test_scores_to_start_from_are_seen() -> None:
     trained(cold, made.dataset(), 2)
     booster = trained(warm, made.dataset(init_score=start), 2)
     known = warm.know(made.grades, made.sizes, made.baseline)
-    assert warm.history[0]["ndcg"] == pytest.approx(known.baselines[0].mean())
-    assert cold.history[0]["ndcg"] < warm.history[0]["ndcg"]
+    assert warm.history[0]["mean"] == pytest.approx(known.baselines[0].mean())
+    assert cold.history[0]["mean"] < warm.history[0]["mean"]
     after = known.queries.effectiveness(start + booster.predict(made.features))
     again = URisk(baseline=made.baseline, truncation=12)
     trained(again, made.dataset(init_score=start), 3)
-    assert again.history[2]["ndcg"] == pytest.approx(after.mean(), abs=1e-9)
+    assert again.history[2]["mean"] == pytest.approx(after.mean(), abs=1e-9)
 
 
 def test_bagging_by_query_shows_all_documents_to_the_objective() -> None:
@@ -247,7 +247,7 @@ def test_bagging_by_query_shows_all_documents_to_the_objective() -> None:
     for number in range(1, 5):
         scores = booster.predict(made.features, num_iteration=number)
         expected = known.queries.effectiveness(scores).mean()
-        assert objective.history[number]["ndcg"] == pytest.approx(expected, abs=1e-9)
+        assert objective.history[number]["mean"] == pytest.approx(expected, abs=1e-9)
 
 
 def test_documents_without_pairs_do_not_stop_the_training() -> None:

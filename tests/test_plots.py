@@ -293,7 +293,7 @@ def test_too_little_to_draw() -> None:
 
 
 CURVES = """\
-seed,fold,run,part,trees,ndcg,risk
+seed,fold,run,part,trees,mean,risk
 1,1,plain,train,0,0.9,0.9
 1,1,plain,valid,1,0.5,0.10
 1,1,plain,valid,2,0.7,0.08

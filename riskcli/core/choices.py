@@ -29,8 +29,8 @@ BiasPart = Literal["urisk", "baselines", "components", "friedman"]
 SweepPart = Literal["series", "events"]
 RiskObjective = Literal["urisk", "tsaro", "tfaro", "georisk"]
 """What rankers are trained for, beside the plain effectiveness measure."""
-StopOn = Literal["ndcg", "urisk", "trisk", "georisk"]
-"""What tells when to stop training; `ndcg` is the mean of whatever measure is trained for."""
+StopOn = Literal["mean", "urisk", "trisk", "georisk"]
+"""What tells when to stop training; `mean` is that of the effectiveness measure."""
 Discount = Literal["full", "cut"]
 """Whether swaps below a measure's cutoff count in training."""
 Ties = Literal["shuffled", "file"]

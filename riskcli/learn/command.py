@@ -241,7 +241,7 @@ _TRAINING = [
     click.option(
         "--stop",
         type=click.Choice(words(StopOn)),
-        help="What tells on validation data when to stop (ndcg: the mean of the measure). "
+        help="What tells on validation data when to stop (mean: that of the measure). "
         "[default: what is trained for]",
     ),
     click.option(

@@ -21,7 +21,7 @@ from riskcli.plots.style import MOST_COLOURS
 
 FILE = "curve.csv"
 FIGURES = {
-    "mean": ("ndcg", "mean of the measure"),
+    "mean": ("mean", "mean of the measure"),
     "risk": ("risk", "risk: mean loss to the baseline"),
     "reward": ("reward", "reward: mean gain over the baseline"),
     "urisk": ("urisk", "URisk at the model's own alpha"),

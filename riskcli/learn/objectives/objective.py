@@ -134,7 +134,7 @@ class Objective(ABC):
         `eval_metric` of LGBMRanker.
 
         `baseline` is the baseline's on the validation data, given as to the objective; `stop` names
-        another figure: ndcg (the mean of the effectiveness measure), urisk, trisk or georisk.
+        another figure: mean (of the effectiveness measure), urisk, trisk or georisk.
         """
         figure = stop or self.declared.stop
         check_words(stop=(figure, StopOn))
@@ -218,7 +218,7 @@ def summary(model: Floats, baselines: Floats, alpha: float) -> dict[str, float]:
     }
     means = {name: float(np.mean(values)) for name, values in found.items()}
     return {
-        "ndcg": float(model.mean()),
+        "mean": float(model.mean()),
         **means,
         "georisk": float(population.georisk(alpha)[-1]),
     }

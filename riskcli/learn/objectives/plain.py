@@ -21,7 +21,7 @@ class Plain(Objective):
         formula="ΔM",
         source="SIGIR'12, Eq. 8",
         reading="No baseline and no alpha: the gain-only model that risk is measured against.",
-        stop="ndcg",
+        stop="mean",
     )
 
     @property
