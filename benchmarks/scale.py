@@ -6,7 +6,7 @@ Prints Markdown tables: 2,000 runs of 50 topics × 100 documents without a store
 with a warm one (every byte hashed again, or not) and with one run more, from start to exit of the
 program; then runs read by one thread here and by two worker processes of Dask that are up already;
 and what a file costs a cluster at the least. A large run is one of 6,980 topics × 1,000
-documents; of the N large ones only four differ, the others are links to them, so that a disk and a
+documents; of the N large ones only two differ, the others are links to them, so that a disk and a
 page cache of usual size hold them.
 """
 
@@ -26,7 +26,7 @@ from benchmarks.speed import Cost, Data, made, riskeval, workplace
 from riskcli.core.parallel import available_cores, keep_freed_memory
 from riskcli.scores.remote import Workers
 
-DISTINCT = 4
+DISTINCT = 2
 
 
 def linked(folder: Path, source: Data, count: int) -> Data:

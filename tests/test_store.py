@@ -190,9 +190,9 @@ def writer(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
 def test_writers_at_once(tmp_path: Path) -> None:
     """Each of them merges what the others write."""
     writers = [writer(tmp_path / "s", 30 * i, 30 * i + 40) for i in range(3)]
-    assert [process.wait() for process in writers] == [0, 0, 0]
     for process in writers:
         process.communicate()
+    assert [process.returncode for process in writers] == [0, 0, 0]
     assert list(verify(Store(tmp_path / "s"))) == []
     found = shelf(tmp_path / "s").find([sha(seed) for seed in range(100)])
     assert all(same(found[sha(seed)], some_scores(seed)) for seed in range(100))
@@ -324,6 +324,12 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is not a store of riskeval .* and not empty"):
         Store(tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_store_that_another_writer_is_making(tmp_path: Path) -> None:
+    (tmp_path / ".riskeval-store.json.abc.part").write_text("")
+    Store(tmp_path)
+    assert (tmp_path / MARKER).exists()
 
 
 def test_a_store_of_another_format_is_left_alone(tmp_path: Path) -> None:

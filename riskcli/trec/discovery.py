@@ -51,11 +51,11 @@ def find_files(places: Iterable[Path | str], but: Path | None = None) -> Found:
             taken, passed_over = _in_folder(place, but)
             ignored += passed_over
         elif place.exists():
-            taken = [place]
+            taken = {place.resolve(): place}
         else:
             raise InputError(place, "not-found", "no such file or folder")
-        for file in taken:
-            files.setdefault(file.resolve(), file)
+        for resolved, file in taken.items():
+            files.setdefault(resolved, file)
     message = f"passed over in folders: {listed(sorted(ignored))}"
     notes = (Note("files-passed-over", message, warning=False),) if ignored else ()
     return Found(tuple(sorted(files.values(), key=_by_name)), notes)
@@ -65,18 +65,22 @@ def _by_name(file: Path) -> tuple[object, str]:
     return natural_key(file.name), str(file)
 
 
-def _in_folder(folder: Path, but: Path | None) -> tuple[list[Path], list[str]]:
+def _in_folder(folder: Path, but: Path | None) -> tuple[dict[Path, Path], list[str]]:
+    """A folder's files that may be runs, by what they resolve to; and the names of the others."""
     try:
         visible = [e for e in folder.iterdir() if e.is_file() and not e.name.startswith(".")]
     except OSError as error:
         raise InputError(folder, "unreadable", error.strerror or str(error)) from error
+    home = folder.resolve()
     judgements = but.resolve() if but is not None else None
-    taken = [
-        entry
-        for entry in visible
-        if entry.suffix.lower() not in IGNORED_SUFFIXES and entry.resolve() != judgements
-    ]
-    ignored = [entry.name for entry in visible if entry not in taken]
+    taken: dict[Path, Path] = {}
+    ignored = []
+    for entry in visible:
+        resolved = entry.resolve() if entry.is_symlink() else home / entry.name
+        if entry.suffix.lower() in IGNORED_SUFFIXES or resolved == judgements:
+            ignored.append(entry.name)
+        else:
+            taken.setdefault(resolved, entry)
     if not taken:
         raise InputError(folder, "empty-folder", "no run file in this folder")
     return taken, ignored

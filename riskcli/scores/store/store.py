@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from riskcli.core.errors import InputError, UsageError
-from riskcli.core.files import replace_file
+from riskcli.core.files import PART, replace_file
 from riskcli.core.notes import Note, counted, listed
 from riskcli.scores.store.keys import Key, as_json, engine
 from riskcli.scores.store.looks import Looks
@@ -40,6 +40,7 @@ _ENOUGH = 2**21
 """Scores that wait to be written; a file of so many takes 16 MiB."""
 _PATIENCE = 30.0
 """Seconds of work that a kill may cost."""
+Number = TypeVar("Number", bound=np.generic)
 
 
 class RunScores(NamedTuple):
@@ -156,7 +157,8 @@ def _open(folder: Path) -> None:
     marker = folder / MARKER
     try:
         if not marker.exists():
-            if folder.exists() and any(folder.iterdir()):
+            # Another writer may be making the store at this moment: look at its marker again.
+            if folder.exists() and any(map(_strange, folder.iterdir())) and not marker.exists():
                 raise UsageError(
                     f"{folder} is not a store of riskeval ({MARKER} is missing) and not empty; "
                     "name an empty or a new folder with --store"
@@ -170,6 +172,11 @@ def _open(folder: Path) -> None:
         raise InputError(
             marker, "store-format", f"found {stated.strip()[:80]!r}, expected format {FORMAT}"
         )
+
+
+def _strange(entry: Path) -> bool:
+    """Whether something in a folder is no file of a store that is just being made."""
+    return entry.name != MARKER and not (entry.name.startswith(".") and entry.suffix == PART)
 
 
 def _table(key: Key, rows: Mapping[str, RunScores]) -> pa.Table:
@@ -199,8 +206,10 @@ def _rows(
             batch[name].to_pylist() for name in ("run", "measure", "tags", "unknown_topics")
         )
         topics, scores = batch["topics"], batch["scores"]
-        names, codes = topics.values.dictionary.to_pylist(), topics.values.indices.to_numpy()
-        starts, values = scores.offsets.to_numpy(), scores.values.to_numpy()
+        names = topics.values.dictionary.to_pylist()
+        codes = _numbers(topics.values.indices, np.int32)
+        starts = _numbers(scores.offsets, np.int32)
+        values = _numbers(scores.values, np.float64)
         known: dict[bytes, tuple[str, ...]] = {}
         for i, run in enumerate(runs):
             if run not in wanted:
@@ -212,6 +221,12 @@ def _rows(
                 known[pattern] = shared.setdefault(answered, answered)
             by_measure = {measures[i]: values[here]}
             yield run, RunScores(tuple(tags[i]), unknown[i], known[pattern], by_measure)
+
+
+def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
+    """An array's numbers where they lie. (Arrow's own way would import pandas first.)"""
+    everything = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
+    return everything[array.offset : array.offset + len(array)]
 
 
 def _joined(parts: Sequence[RunScores]) -> RunScores | None:
