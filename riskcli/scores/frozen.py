@@ -155,7 +155,7 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(path, "cannot-read", error.strerror or str(error)) from error
+        raise InputError(path, "unreadable", error.strerror or str(error)) from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         line = getattr(error, "lineno", None)
         message = "no population: expected the JSON that `riskeval population freeze` writes"

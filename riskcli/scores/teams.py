@@ -64,7 +64,7 @@ def _rows(
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(path, "cannot-read", error.strerror or str(error)) from error
+        raise InputError(path, "unreadable", error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
         raise InputError(path, "bad-teams", "the file is not UTF-8 text") from error
     reader = csv.reader(io.StringIO(text))

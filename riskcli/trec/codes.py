@@ -55,6 +55,10 @@ ERRORS_OF_COMMANDS = {
     "other-measure": "a gate's baseline without scores by the candidates' measure",
     "other-topics": "a gate's baseline with other topics than the candidates",
     "store-format": "a store of scores that another version of riskeval has made",
+    "bad-population": "a population file that is incomplete, or is none",
+    "changed-population": "a population file whose content does not fit its hash",
+    "population-version": "a population file of another version of the format",
+    "bad-teams": "a file of teams that is not what it should be",
     "same-name": "a gate's baseline named as one of the candidates",
 }
 """What stops a command; it is nothing that `validate` could find in a file."""
@@ -70,6 +74,8 @@ _WARNINGS = {
     "mixed-tags": "lines that carry different tags",
     "not-q0": "a second column that is not Q0",
     "mangled-docno": "a document number that a program seems to have spoilt",
+    "nothing-judged": "a run of which the qrels judge no document",
+    "same-ranking": "a run that ranks the same documents alike as another file",
     "repeated-judgement": "a document judged twice, with the same grade (qrels)",
 }
 

@@ -14,9 +14,11 @@ from riskcli.core.order import natural_key
 from riskcli.output.convention import MINUS, turned
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.copies import copy_notes
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.options import Options
 from riskcli.risk.table import Block, risk_blocks
+from riskcli.scores.frozen import FrozenPopulation
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,6 +116,8 @@ def risk_table(
         of_matrix, cautions = risk_blocks(matrix, options)
         blocks += of_matrix
         notes += cautions
+        if not isinstance(options.population, FrozenPopulation):
+            notes += copy_notes(matrix, options.teams.of(matrix.runs))
     record, doubts = loss_record(((b.measure, b.baseline, b.smooth) for b in blocks), options.loss)
     basis = setup.basis.adding({**described(options), **record}, [*notes, *doubts])
     return RiskTable(tuple(blocks), options, basis=basis)

@@ -10,9 +10,11 @@ from typing import Any, Literal
 
 from riskcli.analyses.base import Analysis
 from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, note_topics
+from riskcli.analyses.validate.strangers import fingerprint, likely_cause, none_is_judged
 from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
 from riskcli.core.parallel import Progress, available_cores, in_order
+from riskcli.effectiveness.judged import Judged
 from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result
@@ -64,6 +66,8 @@ class FileReport:
     """False for a run, or the scores of one, that its tag or its file must name."""
     sha256: str | None = None
     """The checksum of the file that was read, where one was asked for."""
+    fingerprint: str | None = None
+    """Of a run's ranking: the same for runs that rank alike."""
 
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity."""
@@ -137,6 +141,7 @@ def validate(
     count = jobs or available_cores()
     reports += in_order(checker.check, found.files, count, progress)
     _note_names(reports, checks.run_names)
+    _note_same_rankings(reports)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
 
@@ -148,6 +153,7 @@ class _Checker:
         self._checks = checks
         self._checksums = checksums
         self._qrels: Qrels | None = None
+        self._known: Judged | None = None
 
     def check_qrels(self, path: Path) -> FileReport:
         """What is wrong with the judgements; good ones are kept for the runs."""
@@ -181,7 +187,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
         if kind is None:
-            return FileReport(path, "run", tally, self._check_run(tally, text), sha256=sha256)
+            names, ranking = self._check_run(tally, text)
+            return FileReport(path, "run", tally, names, sha256=sha256, fingerprint=ranking)
         return replace(self._check_scores(tally, text, kind), sha256=sha256)
 
     def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
@@ -205,21 +212,30 @@ class _Checker:
             tally.add(Finding.of(error))
             return None, None
 
-    def _check_run(self, tally: Tally, text: bytes) -> tuple[str, ...]:
-        """Note all that is wrong, and the tags that a run's lines carry."""
+    def _check_run(self, tally: Tally, text: bytes) -> tuple[tuple[str, ...], str | None]:
+        """Note all that is wrong; give the tags that lines carry, and the ranking's fingerprint."""
         table = runs.quick_table(text)
         if table is not None:
             columns = columns_of(tally, table, _numbering(text, len(table)))
         else:
             lines = list(_good_lines(tally, text))
             if not lines:
-                return ()
+                return (), None
             columns = columns_of(tally, runs.table_of(lines), lambda place: lines[place].line)
         note_doubts(tally, columns, self._checks.max_docs)
         if self._qrels is not None:
             judged = self._qrels.judgements
             note_topics(tally, columns, judged, self._qrels.relevant_topics)
-        return columns.run.tags
+            if none_is_judged(columns.run, self._judged(self._qrels)):
+                message = f"no document is judged{likely_cause(columns.run, judged)}"
+                tally.add(Finding(tally.path, None, "nothing-judged", message))
+        return columns.run.tags, fingerprint(columns.run)
+
+    def _judged(self, qrels: Qrels) -> Judged:
+        """The judged documents, gathered once; two threads may do so at the same time."""
+        if self._known is None:
+            self._known = Judged(qrels.judgements)
+        return self._known
 
 
 def _good_lines(tally: Tally, text: bytes) -> Iterator[runs.Line]:
@@ -241,6 +257,18 @@ def _numbering(text: bytes, count: int) -> Callable[[int], int]:
         return [line for line, _ in text_lines(text)]
 
     return lambda place: numbers()[place]
+
+
+def _note_same_rankings(reports: Sequence[FileReport]) -> None:
+    """Note runs that rank the same documents alike as an earlier file does."""
+    first: dict[str, Path] = {}
+    for report in reports:
+        if report.fingerprint is None:
+            continue
+        earlier = first.setdefault(report.fingerprint, report.path)
+        if earlier != report.path:
+            message = f"the same documents in the same order as in {earlier}"
+            report.tally.add(Finding(report.path, None, "same-ranking", message))
 
 
 def _note_names(reports: Sequence[FileReport], rule: str) -> None:

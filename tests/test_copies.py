@@ -1,0 +1,159 @@
+"""Runs that are submitted twice are seen before they turn a leaderboard round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riskcli import Options, freeze, risk_table, validate
+from riskcli.risk.copies import copy_notes
+from riskcli.risk.members import Teams
+from tests.strategies import Floats, named
+
+
+def scores(topics: int = 40) -> Floats:
+    return np.random.default_rng(7).beta(1, 2, (5, topics))
+
+
+def notes(values: Floats, **teams: str) -> dict[str, str]:
+    matrix = named(values)
+    return {n.code: n.message for n in copy_notes(matrix, Teams(teams).of(matrix.runs))}
+
+
+def test_different_runs_are_not_remarked() -> None:
+    assert notes(scores()) == {}
+
+
+def test_copies_are_named_together() -> None:
+    values = scores()
+    values[3] = values[1]
+    values[4] = values[1]
+    message = notes(values)["copies"]
+    assert "score: the same score on every topic: r1 = r3 = r4;" in message
+    assert "near-copies" not in notes(values)
+
+
+@pytest.mark.parametrize(("differing", "told"), [(1, True), (2, True), (3, False)])
+def test_all_but_the_same_says_by_how_many_topics(differing: int, told: bool) -> None:
+    """One topic in twenty: two of forty."""
+    values = scores()
+    values[4] = values[2]
+    values[4, :differing] += 0.01
+    found = notes(values)
+    assert ("near-copies" in found) == told
+    if told:
+        assert f"r2 and r4 ({differing} topic" in found["near-copies"]
+
+
+def test_runs_that_are_0_nearly_everywhere_are_no_copies() -> None:
+    values = scores()
+    values[3:] = 0.0
+    values[3, 0] = 0.5
+    assert notes(values) == {}
+
+
+def test_few_topics_may_agree_by_chance() -> None:
+    values = scores(9)
+    values[3] = values[1]
+    assert notes(values) == {}
+
+
+def test_copies_within_a_team_do_no_harm() -> None:
+    values = scores()
+    values[3] = values[1]
+    assert "copies" in notes(values, r1="red", r3="blue")
+    assert notes(values, r1="red", r3="red") == {}
+
+
+def test_constant_scores() -> None:
+    values = scores()
+    values[2] = 0.25
+    assert "one and the same score on all 40 topics: r2" in notes(values)["constant-scores"]
+
+
+def test_score_tells_of_copies_unless_the_population_is_frozen() -> None:
+    values = scores()
+    values[3] = values[1]
+    matrix = named(values)
+    assert "copies" in [note.code for note in risk_table(matrix, "r0").notes]
+    still = Options(baselines=("r0",), population=freeze(matrix))
+    assert "copies" not in [note.code for note in risk_table(matrix, options=still).notes]
+
+
+def test_a_large_matrix_is_looked_through_for_exact_copies() -> None:
+    values = np.random.default_rng(1).random((1000, 500))
+    values[999] = values[0]
+    values[998] = values[1]
+    values[998, 0] = 0.0
+    assert [note.code for note in copy_notes(named(values), [None] * 1000)] == ["copies"]
+
+
+# ---------------------------------------------------------------- files
+
+
+def write_run(path: Path, docnos: dict[str, list[str]], tag: str, scale: float = 1.0) -> Path:
+    lines = [
+        f"{topic} Q0 {docno} {rank} {scale * (100 - rank)} {tag}"
+        for topic, listed in docnos.items()
+        for rank, docno in enumerate(listed, start=1)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+RANKED = {"1": ["cw-a1", "cw-a2", "cw-a3"], "2": ["cw-b1", "cw-b2"]}
+
+
+def findings_of(folder: Path, qrels: Path | None = None) -> dict[tuple[str, str], str]:
+    found = validate([folder], qrels=qrels)
+    return {
+        (report.path.name, finding.code): finding.message
+        for report in found.files
+        for finding, _ in report.tally.findings()
+    }
+
+
+def test_a_ranking_is_recognised_whatever_its_scores_and_lines(tmp_path: Path) -> None:
+    write_run(tmp_path / "a.run", RANKED, "a")
+    write_run(tmp_path / "b.run", dict(reversed(RANKED.items())), "b", scale=0.5)
+    write_run(tmp_path / "c.run", {**RANKED, "2": ["cw-b2", "cw-b1"]}, "c")
+    tied = write_run(tmp_path / "d.run", RANKED, "d")
+    tied.write_text(tied.read_text().replace(" 98.0 ", " 99.0 "), encoding="utf-8")
+    codes = findings_of(tmp_path)
+    assert "the same documents in the same order as in" in codes["b.run", "same-ranking"]
+    assert [name for name, code in codes if code == "same-ranking"] == ["b.run"]
+
+
+@pytest.mark.parametrize(
+    ("judged", "cause"),
+    [
+        ("CW-A1", "differ from the judged ones in upper and lower case"),
+        ("a1", "the qrels lack their prefix 'cw-'"),
+        ("en/cw-a1", "they lack the prefix 'en/' of the qrels"),
+        ("other", "is 'cw-a1' of the collection that was judged?"),
+    ],
+)
+def test_a_run_without_a_judged_document_is_named_with_the_likely_cause(
+    tmp_path: Path, judged: str, cause: str
+) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    write_run(folder / "a.run", RANKED, "a")
+    qrels = tmp_path / "judgements"
+    qrels.write_text(f"1 0 {judged} 1\n2 0 zz 1\n", encoding="utf-8")
+    assert cause in findings_of(folder, qrels)["a.run", "nothing-judged"]
+
+
+def test_one_judged_document_is_enough(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    write_run(folder / "a.run", RANKED, "a")
+    qrels = tmp_path / "judgements"
+    qrels.write_text("1 0 zz 1\n2 0 cw-b2 0\n", encoding="utf-8")
+    assert ("a.run", "nothing-judged") not in findings_of(folder, qrels)
+    qrels.write_text("1 0 cw-b2 1\n2 0 cw-a1 1\n", encoding="utf-8")
+    assert ("a.run", "nothing-judged") in findings_of(folder, qrels), (
+        "judged, but for another topic"
+    )
