@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 import riskcli
 from riskcli.core.errors import UsageError
 from riskcli.plots import KINDS
+from riskcli.plots.alternative import alternative
 from riskcli.plots.bootstrap import mean_replicates
 from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked
-from riskcli.plots.request import Request
+from riskcli.plots.request import SIZES, Request
 from riskcli.plots.save import drawn
 from riskcli.scores.matrix import ScoreMatrix
 from tests.browser import chromium, tab
@@ -69,6 +71,21 @@ def samples() -> ScoreMatrix:
 
 def description(kind: str, request: Request) -> dict[str, Any]:
     return dict(json.loads(drawn(kind, request, "json")))
+
+
+def panels_of(figure: dict[str, Any]) -> list[Any]:
+    """The panels of a figure, each with its own data."""
+
+    def filled(node: Any) -> Any:
+        if isinstance(node, list):
+            return [filled(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        if set(node) == {"name"} and node["name"] in figure["datasets"]:
+            return {"values": figure["datasets"][node["name"]]}
+        return {key: filled(each) for key, each in node.items()}
+
+    return [filled(panel) for panel in figure.get("concat") or figure["vconcat"]]
 
 
 def rows_with(node: Any, *names: str) -> list[dict[str, Any]]:
@@ -123,6 +140,75 @@ def test_the_documentation_shows_every_kind() -> None:
         assert (ROOT / "docs" / "figures" / f"{kind}.svg").stat().st_size > 10_000
 
 
+# ---------------------------------------------------------------- sizes and words
+
+
+WIDTHS = {"column": 241.15 * 72 / 72.27, "page": 506.3 * 72 / 72.27, "lncs": 347.12 * 72 / 72.27}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", ["column", "page"])
+def test_a_figure_is_as_wide_as_its_place_with_type_of_7_to_9_points(
+    kind: str, size: str, samples: ScoreMatrix
+) -> None:
+    runs = ("neuralMix",) if kind == "qq" else ()
+    request = request_of(samples, size=SIZES[size], runs=runs)
+    svg = drawn(kind, request, "svg").decode()
+    root = ElementTree.fromstring(svg)
+    assert root.get("width") == f"{WIDTHS[size]:.2f}pt"
+    _, _, wide, _ = map(float, root.attrib["viewBox"].split())
+    scale = WIDTHS[size] / wide
+    sizes = {float(found) * scale for found in re.findall(r'font-size="([\d.]+)px"', svg)}
+    assert min(sizes) >= 6.9 and max(sizes) <= 9.1, sizes
+
+
+@pytest.mark.parametrize("size", [*WIDTHS, "slide"])
+def test_the_width_of_a_pdf_and_a_png(tmp_path: Path, size: str) -> None:
+    points = {**WIDTHS, "slide": 960.0}[size]
+    for form in ("pdf", "png"):
+        path = tmp_path / f"figure.{form}"
+        ran = riskeval(
+            "plot", "alpha", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--size", size, "-o", path
+        )
+        assert ran.code == 0, ran.err
+        content = path.read_bytes()
+        if form == "pdf":
+            (box,) = re.findall(rb"/MediaBox \[([^]]*)\]", content)
+            assert float(box.split()[2]) == pytest.approx(points, abs=0.01)
+        else:
+            assert int.from_bytes(content[16:20]) == pytest.approx(points / 72 * 200, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--size", "column", "-o", "x.html"), "--size belongs to svg, png and pdf"),
+        (("--size", "column", "--width", "300", "-o", "x.svg"), "give one of them"),
+    ],
+)
+def test_sizes_that_make_no_sense(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    ran = riskeval("plot", "alpha", SAMPLES, *arguments[:-1], tmp_path / arguments[-1])
+    assert ran.code == 2 and message in ran.err and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_for_those_who_cannot_see_a_figure(kind: str, samples: ScoreMatrix) -> None:
+    runs = ("neuralMix",) if kind in ("qq", "pair") else ()
+    request = request_of(samples, runs=runs)
+    told = alternative(kind, request)
+    assert "ERR@20 of 9 runs on 50 topics" in told and len(told) > 60
+    root = ElementTree.fromstring(drawn(kind, request, "svg"))
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.findtext(f"{space}desc") == told and root.findtext(f"{space}title")
+
+
+def test_the_words_stand_beside_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "figure.pdf"
+    riskeval("plot", "tradeoff", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-o", path)
+    told = (tmp_path / "figure.pdf.alt.txt").read_text(encoding="utf-8")
+    assert "The highest gain is 0.0930, of boldRerank, with a risk of 0.0920." in told
+
+
 def test_a_page_draws_offline_and_takes_names_for_names(tmp_path: Path) -> None:
     names = ["</script><script>window.broken = 1</script>", *HOSTILE]
     path = tmp_path / "figure.html"
@@ -154,14 +240,142 @@ def test_alpha_draws_the_numbers_of_score(samples: ScoreMatrix) -> None:
 
 def test_wins_counts_every_topic(samples: ScoreMatrix) -> None:
     options = riskcli.Options(baselines=("indriCASP",))
-    bars = rows_with(description("wins", Request(samples, options)), "side", "topics", "low")
-    by_run: dict[str, dict[str, int]] = {}
+    panels = panels_of(description("wins", Request(samples, options)))
+    assert len(panels) == 8
+    for panel in panels:
+        bars = rows_with(panel, "side", "topics", "low")
+        counts = [
+            sum(bar["topics"] for bar in bars if bar["side"] == side) for side in ("helped", "hurt")
+        ]
+        won, tied, lost = map(int, panel["title"]["text"].split()[-1].split("/"))
+        assert [won, lost] == counts and won + tied + lost == 50
+
+
+def test_wins_draws_every_difference_in_its_own_bin(samples: ScoreMatrix) -> None:
+    """Counted again from the differences: a bar stands over the numbers that it counts."""
+    request = request_of(samples, runs=("neuralMix",))
+    delta = request.comparison.paired.delta[samples.runs.index("neuralMix")]
+    bars = rows_with(description("wins", request), "side", "topics", "low", "high")
+    assert bars
     for bar in bars:
-        sides = by_run.setdefault(bar["run"], {"helped": 0, "unchanged": 0, "hurt": 0})
-        sides[bar["side"]] += bar["topics"]
-    for run, sides in by_run.items():
-        assert run.split()[-1] == "/".join(map(str, sides.values()))
-        assert sum(sides.values()) == 50
+        low, high = bar["low"], bar["high"]
+        within = (delta > low) & (delta <= high) if low >= 0 else (delta >= low) & (delta < high)
+        assert bar["topics"] == np.count_nonzero(within), bar
+        assert low * high >= 0
+    assert sum(bar["topics"] for bar in bars) == np.count_nonzero(delta)
+
+
+def test_a_line_at_0_is_drawn_only_where_0_is_in_the_figure() -> None:
+    """Every run far above the baseline: TRisk from 6 upwards."""
+    rng = np.random.default_rng(2)
+    values = np.vstack([np.full(50, 0.1), 0.6 + 0.1 * rng.random((3, 50))])
+    scores = ScoreMatrix("AP", tuple("abcd"), tuple(map(str, range(50))), values)
+    figure = description("alpha", request_of(scores, of="trisk"))
+    low, high = next(
+        layer["encoding"]["y"]["scale"]["domain"]
+        for layer in figure["layer"] if "y" in layer.get("encoding", {})
+        and "scale" in layer["encoding"]["y"] and layer["encoding"]["y"]["scale"]
+    )  # fmt: skip
+    rules = rows_with(figure, "at")
+    assert low > 0 and all(low < rule["at"] < high for rule in rules if "run" not in rule)
+
+
+def test_alpha_of_trisk_shows_the_critical_values(samples: ScoreMatrix) -> None:
+    request = Request(samples, riskcli.Options(baselines=("indriCASP",)), of="trisk")
+    rules = rows_with(description("alpha", request), "at")
+    levels = {rule["at"] for rule in rules if "run" not in rule}
+    assert sorted(levels) == pytest.approx([-2.009575, 0.0, 2.009575])
+
+
+def test_the_title_of_alpha_names_what_its_values_rest_on(samples: ScoreMatrix) -> None:
+    title = description("alpha", request_of(samples))["title"]
+    assert title == "GeoRisk, 50 topics, population of 9 runs"
+    title = description("alpha", request_of(samples, of="urisk"))["title"]
+    assert title == "URisk, 50 topics, against boldRerank"
+
+
+def legend_entries(node: Any) -> set[str]:
+    """What the legends of a drawn figure say."""
+    svg = ElementTree.fromstring(node)
+    space = "{http://www.w3.org/2000/svg}"
+    groups = [g for g in svg.iter(f"{space}g") if "role-legend-label" in g.get("class", "")]
+    return {text.text or "" for group in groups for text in group.iter(f"{space}text")}
+
+
+def test_no_legend_for_what_is_not_drawn() -> None:
+    worse = ScoreMatrix(
+        "AP", ("a", "b", "c"), ("1", "2", "3", "4"),
+        np.array([[0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.3, 0.1], [0.6, 0.6, 0.3, 0.4]]),
+    )  # fmt: skip
+    assert legend_entries(drawn("wins", request_of(worse), "svg")) == {"hurt"}
+    assert "proportional reduction" not in legend_entries(
+        drawn("tradeoff", request_of(worse), "svg")
+    )
+    assert legend_entries(drawn("topics", request_of(worse), "svg")) == {"within"}
+
+
+def test_one_outlier_does_not_grey_the_heatmap() -> None:
+    scores = matrix([f"run{i}" for i in range(20)])
+    values = scores.values.copy()
+    values[3, 7] = 40.0
+    outlier = ScoreMatrix("gain", scores.runs, scores.topics, values)
+    z = request_of(outlier).comparison.population.z
+    domain = description("heatmap", request_of(outlier))["encoding"]["color"]["scale"]["domain"]
+    assert domain[-1] == pytest.approx(np.quantile(np.abs(z), 0.98))
+    assert domain[-1] < np.abs(z).max() / 3
+
+
+def test_the_hull_joins_what_no_mixture_beats() -> None:
+    from riskcli.plots.tradeoff import hull
+
+    points = np.array([[0.1, 0.05], [0.02, 0.03], [0.05, 0.03], [0.3, 0.06], [0.2, -0.1]])
+    assert hull(points).tolist() == [[0, 0], [0.02, 0.03], [0.1, 0.05], [0.3, 0.06]]
+    assert hull(np.array([[0.1, -0.05]])).tolist() == [[0, 0]]
+
+
+def test_pair_draws_the_terms_of_urisk_both_ways(samples: ScoreMatrix) -> None:
+    request = request_of(samples, runs=("neuralMix", "caspPlus"))
+    panels = panels_of(description("pair", request))
+    one, other = (samples.values[samples.runs.index(name)] for name in request.runs)
+    for panel, delta in zip(panels[1:], (one - other, other - one), strict=True):
+        shown = {row["topic"]: row["w"] for row in rows_with(panel, "topic", "w")}
+        for topic, d in zip(samples.topics, delta, strict=True):
+            assert shown[topic] == pytest.approx(d if d >= 0 else 2 * d)
+
+
+def test_losses_are_in_ascending_order(samples: ScoreMatrix) -> None:
+    options = riskcli.Options(baselines=("@mean",), alphas=(1.0, 10.0))
+    request = Request(samples, options, runs=("neuralMix", "oldTFIDF"))
+    panels = panels_of(description("losses", request))
+    assert len(panels) == 4
+    for panel in panels:
+        terms = [row["w"] for row in rows_with(panel, "place", "w")]
+        assert terms == sorted(terms) and len(terms) == 50
+
+
+def test_loss_draws_both_losses(samples: ScoreMatrix) -> None:
+    rows = rows_with(description("loss", request_of(samples)), "run", "x", "y")
+    for row in rows:
+        x = row["x"]
+        smooth = 1.38426 * x**3 - 0.51659 * x**2 + 0.11578 * x
+        expected = smooth if row["run"] == "smooth" else x * (2 if x < 0 else 1)
+        assert row["y"] == pytest.approx(expected)
+
+
+def test_rbo_bars_reach_from_the_least_to_the_most(samples: ScoreMatrix) -> None:
+    request = request_of(samples)
+    panels = panels_of(description("rbo", request))
+    comparison = request.comparison
+    delta = np.delete(comparison.paired.delta, samples.runs.index(samples.runs[0]), axis=0)
+    smooth = 1.38426 * delta**3 - 0.51659 * delta**2 + 0.11578 * delta
+    linear = np.where(delta < 0, 2 * delta, delta)
+    one, other = (np.argsort(-w.mean(axis=1), kind="stable").tolist() for w in (linear, smooth))
+    whole = max(rows_with(panels[0], "runs", "least", "most"), key=lambda bar: bar["runs"])
+    least = 0.0
+    agreed = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, len(one) + 1)]
+    least = 0.1 * sum(0.9 ** (d - 1) * a for d, a in enumerate(agreed, start=1))
+    assert whole["runs"] == len(one)
+    assert least <= whole["least"] <= whole["most"] <= 1
 
 
 def test_tradeoff_lines_pass_where_they_should(samples: ScoreMatrix) -> None:

@@ -6,8 +6,8 @@ The modules of the kinds are imported when one is drawn: they need the extra `pl
 from __future__ import annotations
 
 KINDS = {
-    "alpha": "a risk measure over alpha, a line a run, events marked",
-    "topics": "TR or TJ of every topic, a panel a run and alpha, critical values drawn",
+    "alpha": "a risk measure over alpha (SIGIR'14, Figure 1; SIGIR'16, Figures 2 and 3)",
+    "topics": "TR or TJ of every topic, a panel a run and alpha (SIGIR'14, Figure 2)",
     "wins": "how many topics gain and lose how much (SIGIR'12, Figure 1)",
     "profile": "the score on every topic, a line a run (SIGIR'16, Figure 1)",
     "pca": "runs as points on the two axes on which they differ most (ECIR'14, Figures 1 and 2)",
@@ -15,6 +15,10 @@ KINDS = {
     "qq": "bootstrap replicates of mean w against the normal, a panel a loss (ECIR'20, Figure 3)",
     "tradeoff": "gain against risk, break-even and proportional lines (SIGIR'12, Figure 2)",
     "heatmap": "z of every run on every topic",
+    "pair": "two runs topic by topic, either as the other's baseline (ECIR'14, Figure 3)",
+    "losses": "terms of URisk in ascending order, a panel a run and alpha (ECIR'14, Figure 4)",
+    "loss": "what a difference counts for, linear and smooth (ECIR'20, Figure 2)",
+    "rbo": "how alike linear and smooth loss rank runs, by their number (ECIR'20, Figure 4)",
 }
 """Every kind of figure, with the line that the help shows; its module bears its name."""
 

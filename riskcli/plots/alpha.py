@@ -8,13 +8,16 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.analyses.sweep.analysis import Swept, alpha_sweep
 from riskcli.core.arrays import Floats
+from riskcli.core.notes import counted
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request
 from riskcli.plots.style import MOST_COLOURS, rule_at, values
+from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
 _POINTS = 81
@@ -37,8 +40,7 @@ def draw(request: Request) -> Any:
     frame = Frame(
         (float(alphas[0] or 0), float(alphas[-1] or 0)),
         domain(series),
-        request.width or 420,
-        request.height or 340,
+        *request.panel(420, 340),
     )
     x = alt.X("alpha:Q", title="α", scale=alt.Scale(domain=list(frame.x), nice=False))
     y = alt.Y("value:Q", title=f"{measure.title} of {swept.measure}",
@@ -46,13 +48,34 @@ def draw(request: Request) -> Any:
     names = [swept.runs[row] for row in rows]
     quiet = [row for row in range(len(swept.runs)) if row not in rows]
     layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)
-    if measure.value_is_t:
-        layers += [rule_at(0.0, "y", dashed=False)]
+    layers += _levels(request, measure, frame)
     layers += _event_layers(swept, rows, x, y)
     layers += [end_names(names, series[-1, rows], frame)]
     return alt.layer(*layers).properties(
-        width=frame.width, height=frame.height, title=f"baseline {shortened(swept.baseline, 40)}"
+        width=frame.width, height=frame.height, title=_heading(request, measure, swept)
     )
+
+
+def _heading(request: Request, measure: RiskMeasure, swept: Swept) -> str:
+    """What the values rest on: the population where it makes them, else the baseline."""
+    if not measure.nonnegative:
+        against = f"against {shortened(swept.baseline, 30)}"
+    elif request.comparison.rule == "all":
+        against = f"population of {counted(len(swept.runs), 'run')}"
+    else:
+        against = "population of the baselines and each run"
+    return f"{measure.title}, {counted(len(request.matrix.topics), 'topic')}, {against}"
+
+
+def _levels(request: Request, measure: RiskMeasure, frame: Frame) -> list[Any]:
+    """0, and of a t statistic the critical values beyond which a flag stands (SIGIR'14, Fig. 1)."""
+    topics = len(request.matrix.topics)
+    levels = [(0.0, False)]
+    if measure.value_is_t and topics > 1:
+        gamma = request.options.significance.gamma
+        critical = float(stdtrit(topics - 1, 1 - gamma / 2))
+        levels += [(-critical, True), (critical, True)]
+    return [rule_at(at, "y", dashed) for at, dashed in levels if frame.y[0] < at < frame.y[1]]
 
 
 def _swept(request: Request, of: str) -> Swept:

@@ -54,7 +54,7 @@ def draw(request: Request) -> Any:
     if not outliers:
         del layers[4]
     size = {"height": request.height} if request.height else {"height": alt.Step(16)}
-    return alt.layer(*layers).properties(width=request.width or 460, **size)
+    return alt.layer(*layers).properties(width=request.panel(460, 0)[0], **size)
 
 
 def summary(name: str, delta: Floats) -> dict[str, Any]:

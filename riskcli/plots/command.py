@@ -8,11 +8,13 @@ import click
 
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import PATH, Against, Inputs, against_options, input_options
+from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
 from riskcli.plots import CURVE, KINDS, OF_EXPERIMENTS
 
 _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
+LOSS_KINDS = ("topics", "qq", "loss", "rbo")
 
 
 @click.command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
@@ -33,6 +35,12 @@ _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items()
 )
 @click.option("--width", type=click.IntRange(100, 4000), help="Pixels of a panel.")
 @click.option("--height", type=click.IntRange(50, 4000), help="Pixels of a panel.")
+@click.option(
+    "--size",
+    type=click.Choice(words(FigureSize)),
+    help="Width of the whole figure: ACM's column or page (both columns), LNCS's text, or a slide; "
+    "type of 7 to 9 points.",
+)
 @click.option("--seed", type=int, default=20161, show_default=True, help="Random seed of qq.")
 def plot(
     kind: str,
@@ -43,32 +51,45 @@ def plot(
     of: str | None,
     width: int | None,
     height: int | None,
+    size: FigureSize | None,
     seed: int,
 ) -> int:
     """A figure of RUNS, drawn as the file's suffix asks.
 
-    One effectiveness measure at a time: the first, or that of --measure.
+    One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in
+    FILE.alt.txt, stands what it shows in words, for a paper or a page.
     """
     from riskcli.analyses.base import set_up
     from riskcli.output.emit import emit
-    from riskcli.plots.request import Request
-    from riskcli.plots.save import drawn, form_of
+    from riskcli.plots.alternative import alternative
+    from riskcli.plots.request import SIZES, Request
+    from riskcli.plots.save import SCALED, drawn, form_of
 
     form = form_of(output)
+    _refuse_sizes_without_meaning(size, width, form in SCALED)
+    words_beside = output.with_name(f"{output.name}.alt.txt")
     if kind == CURVE:
         from riskcli.plots.curve import CurveRequest
 
         folder = _experiment(inputs, against)
-        emit(drawn(kind, CurveRequest(folder, of, names, width, height), form), output)
+        asked_for = CurveRequest(
+            folder, of, names, width, height, None if size is None else SIZES[size]
+        )
+        emit(drawn(kind, asked_for, form), output)
+        emit(f"{alternative(kind, asked_for)}\n", words_beside)
         return 0
     _refuse_what_figures_lack(kind, against, of)
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
     setup = set_up(evaluation, against.options())
     ranged = bool(against.alphas or against.alpha_hats)
-    request = Request(setup.matrices[0], setup.options, names, of, width, height, seed, ranged)
+    request = Request(
+        setup.matrices[0], setup.options, names, of, width, height, seed,
+        None if size is None else SIZES[size], ranged,
+    )  # fmt: skip
     content = drawn(kind, request, form)
     tell([*setup.basis.notes, *request.notes], inputs.quiet)
     emit(content, output)
+    emit(f"{alternative(kind, request)}\n", words_beside)
     return inputs.exit_code(evaluation.skipped)
 
 
@@ -82,11 +103,18 @@ def _experiment(inputs: Inputs, against: Against) -> Path:
     return inputs.runs[0]
 
 
+def _refuse_sizes_without_meaning(size: str | None, width: int | None, scaled: bool) -> None:
+    if size is not None and not scaled:
+        raise UsageError("--size belongs to svg, png and pdf: other forms have no size on paper")
+    if size is not None and width is not None:
+        raise UsageError("--size and --width both say how wide the figure is: give one of them")
+
+
 def _refuse_what_figures_lack(kind: str, against: Against, of: str | None) -> None:
     """Refuse what a figure would silently leave aside."""
     if against.convention != "plain":
         raise UsageError("figures know the plain convention only")
-    if against.loss != "linear" and kind not in ("topics", "qq"):
-        raise UsageError(f"--loss belongs to the figures topics and qq, {kind} has none")
+    if against.loss != "linear" and kind not in LOSS_KINDS:
+        raise UsageError(f"--loss belongs to {', '.join(LOSS_KINDS)}; {kind} has none")
     if of is not None and kind not in ("alpha", "topics"):
         raise UsageError(f"--of belongs to the figures alpha and topics, {kind} has none")

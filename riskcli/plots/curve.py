@@ -17,6 +17,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.errors import InputError, UsageError
 from riskcli.plots.labels import Frame, domain
 from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.request import Size, is_narrow
 from riskcli.plots.style import MOST_COLOURS
 
 FILE = "curve.csv"
@@ -40,6 +41,12 @@ class CurveRequest:
     runs: tuple[str, ...] = ()
     width: int | None = None
     height: int | None = None
+    size: Size | None = None
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the figure goes into one column of two."""
+        return is_narrow(self.size)
 
 
 def draw(request: CurveRequest) -> Any:

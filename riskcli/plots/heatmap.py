@@ -13,7 +13,9 @@ from riskcli.plots.request import Request
 from riskcli.plots.style import values
 
 _MOST = 150
-_LEAST_TEXT = 9
+_LEAST_TEXT = 11
+_MOST_SHADED = 0.98
+"""The shades reach this quantile of |z|: a single outlier would grey all else."""
 _SHADES = ["#08204f", "#3c6fb0", "#adb8c0", "#f2c14e", "#fff0a8"]
 """From below expectation to above; lighter all the way, so that it is told in grey too."""
 
@@ -29,6 +31,7 @@ def draw(request: Request) -> Any:
     columns = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
     runs = [shortened(matrix.runs[row], 30) for row in rows]
     topics = [matrix.topics[place] for place in columns]
+    most = float(np.quantile(np.abs(z[rows]), _MOST_SHADED)) or float(np.abs(z).max()) or 1.0
     width = request.width or max(200, min(13 * len(topics), 1000))
     height = request.height or max(80, min(16 * len(runs), 1100))
     cells = [
@@ -36,17 +39,20 @@ def draw(request: Request) -> Any:
         for run, row in zip(runs, rows, strict=True)
         for topic, place in zip(topics, columns, strict=True)
     ]
-    every = max(1, -(-len(topics) * 10 // int(width)))
+    every = max(1, -(-len(topics) * 11 // int(width)))
     shown = max(1, -(-len(runs) * _LEAST_TEXT // int(height)))
     axis = alt.Axis(labelAngle=-90, values=topics[::every], labelOverlap=False)
-    title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}"
+    beyond = (
+        "" if float(np.abs(z[rows]).max()) <= most else f"; |z| beyond {most:.2g} as {most:.2g}"
+    )
+    title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}{beyond}"
     return (
         alt.Chart(values(cells))
         .mark_rect()
         .encode(
             x=alt.X("topic:N", sort=topics, title="topic, from the highest mean score", axis=axis),
             y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(values=runs[::shown])),
-            color=_shade(float(np.abs(z[rows]).max()) or 1.0, height),
+            color=_shade(most, height),
             tooltip=["run:N", "topic:N", "z:Q"],
         )
         .properties(width=width, height=height, title=title)
@@ -55,7 +61,7 @@ def draw(request: Request) -> Any:
 
 def _shade(most: float, height: int) -> Any:
     ends = [most * part for part in (-1, -0.5, 0, 0.5, 1)]
-    scale = alt.Scale(domain=ends, range=_SHADES, interpolate="lab")
+    scale = alt.Scale(domain=ends, range=_SHADES, interpolate="lab", clamp=True)
     return alt.Color(
         "z:Q", scale=scale, legend=alt.Legend(title="z", gradientLength=min(height, 160))
     )

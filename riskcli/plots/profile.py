@@ -28,8 +28,7 @@ def draw(request: Request) -> Any:
     frame = Frame(
         (0, len(topics)),
         (min(low, 0.0), high),
-        request.width or max(320, min(12 * len(topics), 900)),
-        request.height or 260,
+        *request.panel(max(320, min(12 * len(topics), 900)), 260),
     )
     x = _topic_axis(topics, few, frame)
     scale = alt.Scale(domain=list(frame.y), nice=False)
@@ -51,7 +50,7 @@ def _easiest_first(matrix: ScoreMatrix) -> list[int]:
 
 
 def _topic_axis(topics: Sequence[str], few: bool, frame: Frame) -> Any:
-    every = max(1, -(-len(topics) * 10 // int(frame.width)))
+    every = max(1, -(-len(topics) * 11 // int(frame.width)))
     title = "topic" if few else "topic, from the highest mean score to the lowest"
     axis = alt.Axis(labelAngle=0 if few else -90, values=list(topics[::every]), title=title)
     return alt.X("topic:N", sort=list(topics), axis=axis, scale=alt.Scale(padding=0.5))

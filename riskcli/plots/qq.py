@@ -34,9 +34,10 @@ def draw(request: Request) -> Any:
     counted = {_title(alpha): plain.weighted(alpha)[0] for alpha in alphas}
     smooth = comparison.smooth or PUBLISHED
     counted["smooth loss"] = SmoothPaired(scores, baseline, smooth).weighted(0.0)[0]
+    width, height = request.panel(200, 200)
     panels = [
         _panel(title, mean_replicates(w, _REPLICATES, request.seed)).properties(
-            width=request.width or 200, height=request.height or 200
+            width=width, height=height
         )
         for title, w in counted.items()
     ]
@@ -44,11 +45,12 @@ def draw(request: Request) -> Any:
     title = (
         f"{against}, {matrix.measure}: {_REPLICATES:,} bootstrap replicates, seed {request.seed}"
     )
-    return alt.concat(*panels, columns=3).properties(title=alt.Title(title, offset=14))
+    columns = 2 if request.narrow or len(panels) == 4 else 3
+    return alt.concat(*panels, columns=columns).properties(title=alt.Title(title, offset=14))
 
 
 def _title(alpha: float) -> str:
-    return "no weight on losses" if alpha == 0 else f"losses {1 + alpha:g} times"
+    return "no weight on losses" if alpha == 0 else f"losses weighted ×{1 + alpha:g}"
 
 
 def _panel(title: str, means: Floats) -> Any:
@@ -59,7 +61,7 @@ def _panel(title: str, means: Floats) -> Any:
     middle, spread = float(means.mean()), float(means.std(ddof=1))
     ends = [{"normal": x, "mean": middle + spread * x} for x in (-2.9, 2.9)]
     x = alt.X("normal:Q", title="standard normal quantile")
-    y = alt.Y("mean:Q", title="mean w", scale=alt.Scale(zero=False))
+    y = alt.Y("mean:Q", title="mean weighted difference", scale=alt.Scale(zero=False))
     line = alt.Chart(values(ends)).mark_line(color=RULE, strokeWidth=1.2).encode(x=x, y=y)
     dots = alt.Chart(values(rows)).mark_point(color=COLOURS[0], size=12, strokeWidth=1)
     return alt.layer(line, dots.encode(x=x, y=y)).properties(

@@ -15,6 +15,35 @@ from riskcli.risk.options import Options
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
+_NARROW = 480
+
+
+@dataclass(frozen=True)
+class Size:
+    """A width on paper or screen, in points, and the pixels that a figure is designed in for it.
+
+    Type of 11 pixels comes out at 7.5 points on paper.
+    """
+
+    points: float
+    design: float
+
+
+_ON_PAPER = 11 / 7.5
+_TEX_POINT = 72 / 72.27
+SIZES = {
+    "column": Size(241.15 * _TEX_POINT, 241.15 * _TEX_POINT * _ON_PAPER),
+    "page": Size(506.3 * _TEX_POINT, 506.3 * _TEX_POINT * _ON_PAPER),
+    "lncs": Size(347.12 * _TEX_POINT, 347.12 * _TEX_POINT * _ON_PAPER),
+    "slide": Size(960.0, 800.0),
+}
+"""The columns and the text of ACM's two-column pages, the text of LNCS, and a slide of 16:9."""
+
+
+def is_narrow(size: Size | None) -> bool:
+    """Whether a figure of that size goes into one column of two."""
+    return size is not None and size.design < _NARROW
+
 
 @dataclass(frozen=True)
 class Request:
@@ -27,6 +56,8 @@ class Request:
     width: int | None = None
     height: int | None = None
     seed: int = 20161
+    size: Size | None = None
+    """The width that the whole figure is to have, where one was asked for."""
     ranged: bool = False
     """Whether alphas were asked for."""
     notes: list[Note] = field(default_factory=list)
@@ -39,6 +70,16 @@ class Request:
         if len(found) != 1:
             raise UsageError("a figure shows one baseline, or a set of them pooled")
         return found[0]
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the figure goes into one column of two."""
+        return is_narrow(self.size)
+
+    def panel(self, width: int, height: int) -> tuple[int, int]:
+        """Width and height of a panel: as asked for; by default in the proportions given."""
+        wide = self.width or width
+        return wide, self.height or max(60, round(height * min(1.0, wide / width)))
 
     @property
     def alpha(self) -> float:

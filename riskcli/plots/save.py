@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riskcli.core.errors import UsageError
-from riskcli.output.escape import visible
+from riskcli.output.escape import html, visible
 from riskcli.plots import KINDS, OF_EXPERIMENTS
+from riskcli.plots.alternative import alternative
+from riskcli.plots.request import Request, Size
 
 if TYPE_CHECKING:
     from riskcli.plots.curve import CurveRequest
-    from riskcli.plots.request import Request
 
 FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
-_SETTINGS: dict[str, dict[str, Any]] = {"png": {"ppi": 200}}
+SCALED = ("svg", "png", "pdf")
+_PPI = 200
+_STEPS = 6
+_LEAST_PANEL = 60
+_TITLE_LETTER = 6.6
+_SVG_SIZE = re.compile(r'<svg[^>]*? width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"[^>]*>')
+_SVG_LENGTHS = re.compile(r'width="[\d.]+" height="[\d.]+"')
+AnyRequest: TypeAlias = "Request | CurveRequest"
+Drawer = Callable[[AnyRequest], dict[str, Any]]
 _ENTRIES = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n){2,}", re.MULTILINE)
 _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
@@ -30,7 +42,7 @@ def form_of(output: Path) -> str:
     return form
 
 
-def drawn(kind: str, request: Request | CurveRequest, form: str) -> bytes:
+def drawn(kind: str, request: AnyRequest, form: str) -> bytes:
     """The figure of that kind in that form."""
     known = {**KINDS, **OF_EXPERIMENTS}
     if kind not in known:
@@ -47,16 +59,110 @@ def drawn(kind: str, request: Request | CurveRequest, form: str) -> bytes:
 
     alt.data_transformers.disable_max_rows()
     module = import_module(f"{__package__}.{kind}")
-    described = _visible(finished(module.draw(request)).to_dict())
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+    def described(request: AnyRequest) -> dict[str, Any]:
+        return dict(_visible(finished(module.draw(request)).to_dict()))
+
+    if request.size is not None:
+        request = _fitted(described, request, version)
+    figure = _wrapped(described(request), request)
+    figure["description"] = visible(alternative(kind, request))
     if form == "json":
-        return f"{json.dumps(described, ensure_ascii=False, indent=2)}\n".encode()
+        return f"{json.dumps(figure, ensure_ascii=False, indent=2)}\n".encode()
     if form == "html":
-        return web_page(described, version)
-    settings = _SETTINGS.get(form, {})
-    convert = getattr(vl_convert, f"vegalite_to_{form}")
-    content = convert(described, vl_version=version, **settings)
-    return _settled(content if isinstance(content, bytes) else content.encode())
+        return web_page(figure, version)
+    svg = _sized(vl_convert.vegalite_to_svg(figure, vl_version=version), request.size)
+    if form == "svg":
+        return _settled(_titled(svg, kind, request).encode())
+    if form == "pdf":
+        return _settled(vl_convert.svg_to_pdf(svg))
+    return _settled(vl_convert.svg_to_png(svg, ppi=_PPI))
+
+
+def _width_of(svg: str) -> float:
+    """The width of a drawing in its pixels."""
+    found = _SVG_SIZE.match(svg)
+    assert found is not None, svg[:200]
+    return float(found["width"])
+
+
+def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
+    """The request with panels of such a width that the whole figure has the width asked for.
+
+    The whole is as wide as its panels and what stands beside them: a line, near enough for a few
+    steps of the secant method.
+    """
+    import vl_convert
+
+    assert request.size is not None
+    target = request.size.design
+
+    def excess(panel: int) -> float:
+        tried = replace(request, width=panel)
+        figure = _wrapped(described(tried), tried)
+        return _width_of(vl_convert.vegalite_to_svg(figure, vl_version=version)) - target
+
+    panel, over = round(0.4 * target), excess(round(0.4 * target))
+    slope = 1.0
+    for _ in range(_STEPS):
+        following = max(_LEAST_PANEL, round(panel - over / slope))
+        if following == panel:
+            break
+        found = excess(following)
+        if found != over:
+            slope = max(0.5, (found - over) / (following - panel))
+        panel, over = following, found
+    return replace(request, width=panel)
+
+
+def _wrapped(figure: dict[str, Any], request: AnyRequest) -> dict[str, Any]:
+    """The figure with titles in as many lines as its width asks for."""
+    if request.size is None:
+        return figure
+    if request.narrow:
+        figure["config"]["legend"]["columns"] = 1
+    return dict(_wrap(figure, request.size.design))
+
+
+def _wrap(node: Any, width: float) -> Any:
+    if isinstance(node, list):
+        return [_wrap(each, width) for each in node]
+    if not isinstance(node, dict):
+        return node
+    changed = {key: _wrap(each, node.get("width", width)) for key, each in node.items()}
+    own = node.get("width", width)
+    room = max(18, int((own if isinstance(own, int | float) else width) / _TITLE_LETTER))
+    title = changed.get("title")
+    if isinstance(title, str) and len(title) > room:
+        changed["title"] = wrap(title, room)
+    elif isinstance(title, dict) and isinstance(title.get("text"), str):
+        changed["title"] = {**title, "text": wrap(title["text"], room)}
+    return changed
+
+
+def _sized(svg: str, size: Size | None) -> str:
+    """The drawing at the width in points that was asked for, or as it is."""
+    if size is None:
+        return svg
+    found = _SVG_SIZE.match(svg)
+    assert found is not None
+    scale = size.points / float(found["width"])
+    height = float(found["height"]) * scale
+    start = _SVG_LENGTHS.sub(f'width="{size.points:.2f}" height="{height:.2f}"', found[0], count=1)
+    return start + svg[found.end() :]
+
+
+def _titled(svg: str, kind: str, request: AnyRequest) -> str:
+    """The drawing with a title and a description for those who cannot see it; lengths in points."""
+    found = _SVG_SIZE.match(svg)
+    assert found is not None
+    start = found[0]
+    if request.size is not None:
+        points = f'width="{found["width"]}pt" height="{found["height"]}pt"'
+        start = _SVG_LENGTHS.sub(points, start, count=1)
+    title = f"<title>{html({**KINDS, **OF_EXPERIMENTS}[kind])}</title>"
+    return f"{start}{title}<desc>{html(alternative(kind, request))}</desc>{svg[found.end() :]}"
 
 
 def _visible(node: Any) -> Any:

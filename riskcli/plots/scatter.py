@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.notes import Note, counted
+from riskcli.core.notes import Note, counted, listed
 from riskcli.plots.labels import Frame, beside, shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, values
@@ -17,8 +17,8 @@ from riskcli.plots.style import COLOURS, values
 _MANY = 20
 KINDS: Mapping[str, tuple[str, str]] = {
     "run": ("circle", COLOURS[0]),
-    "brought out": ("square", COLOURS[1]),
-    "baseline": ("diamond", COLOURS[4]),
+    "brought out": ("square", COLOURS[3]),
+    "baseline": ("diamond", COLOURS[1]),
     "virtual": ("triangle-up", COLOURS[2]),
 }
 """Shape and colour of each kind of point."""
@@ -65,8 +65,12 @@ def _label_layers(
     shown = [shortened(names[i], 22) for i in order]
     placed = beside(shown, points[order], frame)
     if len(placed) < len(names):
-        missing = counted(len(names) - len(placed), "point")
-        note = f"{missing} without a name, for want of room; --width and --height give more"
+        named = {one.point for one in placed}
+        missing = [shown[i] for i in range(len(names)) if i not in named]
+        note = (
+            f"{counted(len(missing), 'point')} without a name, for want of room: "
+            f"{listed(missing)}; --width and --height give more"
+        )
         request.notes.append(Note("unnamed-points", note, False))
     layers = []
     for align in ("left", "right", "center"):
@@ -113,8 +117,7 @@ def kinds_of(request: Request, members: Sequence[int]) -> list[str]:
 
 def sized(request: Request) -> tuple[int, int]:
     """Width and height: larger where there are many runs to name."""
-    many = len(request.matrix.runs) > _MANY
-    return request.width or (760 if many else 520), request.height or (560 if many else 390)
+    return request.panel(760, 560) if len(request.matrix.runs) > _MANY else request.panel(520, 390)
 
 
 def same_scale(points: Floats, width: float, height: float) -> Frame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -27,22 +28,44 @@ def draw(request: Request) -> Any:
     names = [request.matrix.runs[row] for row in rows]
     table = topic_table([request.matrix], runs=names, options=request.options, order="topic")
     topics = list(request.matrix.topics)
-    width = request.width or max(240, min(_STEP * len(topics), 1100))
-    height = request.height or 120
-    panels = [_panel(part, of, topics) for part in table.parts]
-    last = len(panels) - 1
-    sized = [
-        panel.encode(x=_topic_axis(topics, width, place == last)).properties(
-            width=width, height=height
+    width, height = _panel_size(request, len(topics), len(names))
+    sides = _sides_drawn(table.parts, of)
+    columns = _columns(request, len(names))
+    parts = sorted(table.parts, key=lambda part: names.index(part.run)) if columns == 1 else [
+        part for alpha in dict.fromkeys(part.alpha for part in table.parts)
+        for name in names for part in table.parts if part.alpha == alpha and part.run == name
+    ]  # fmt: skip
+    last_row = len(parts) - columns
+    panels = [
+        _marked(
+            _panel(part, of, topics, sides)
+            .encode(x=_topic_axis(topics, width, place >= last_row))
+            .properties(width=width, height=height),
+            part,
         )
-        for place, panel in enumerate(panels)
+        for place, part in enumerate(parts)
     ]
-    return alt.vconcat(
-        *(_marked(p, part) for p, part in zip(sized, table.parts, strict=True))
-    ).resolve_scale(y="shared")
+    return alt.concat(*panels, columns=columns).resolve_scale(y="shared")
 
 
-def _panel(part: RunTopics, of: str, topics: list[str]) -> Any:
+def _columns(request: Request, runs: int) -> int:
+    """A column a run where several alphas make a grid (SIGIR'14, Figure 2), else one."""
+    grid = len(request.options.alphas) > 1 and 1 < runs <= _MOST and not request.narrow
+    return runs if grid else 1
+
+
+def _panel_size(request: Request, topics: int, runs: int) -> tuple[int, int]:
+    wide = max(240, min(_STEP * topics, 1100 // _columns(request, runs)))
+    return request.width or wide, request.height or 120
+
+
+def _sides_drawn(parts: Sequence[RunTopics], of: str) -> list[str]:
+    """What the legend has to explain: only what some panel shows."""
+    found = {_side(value, part.critical) for part in parts for value in part.columns[of].tolist()}
+    return [side for side in _MEANINGS.values() if side in found]
+
+
+def _panel(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any:
     critical = part.critical
     found = part.columns[of].tolist()
     rows = [
@@ -52,7 +75,7 @@ def _panel(part: RunTopics, of: str, topics: list[str]) -> Any:
     colour = alt.Color(
         "side:N",
         scale=alt.Scale(domain=list(_MEANINGS.values()), range=[GAIN, LOSS, QUIET]),
-        legend=alt.Legend(title=None, orient="bottom"),
+        legend=alt.Legend(title=None, orient="bottom", values=sides),
     )
     return (
         alt.Chart(values(rows))
@@ -69,11 +92,10 @@ def _side(value: float, critical: float) -> str:
 
 def _topic_axis(topics: list[str], width: float, labelled: bool) -> Any:
     """Topics in their order; named below the last panel, some of them where there are many."""
-    longest = max(map(len, topics))
-    every = max(1, -(-len(topics) * 9 // int(width)))
+    every = max(1, -(-len(topics) * 11 // int(width)))
     axis = alt.Axis(
         labels=labelled, ticks=labelled, labelAngle=-90, title="topic" if labelled else None,
-        values=topics[::every], labelFontSize=9 if longest > 4 else 10, labelOverlap=False,
+        values=topics[::every], labelFontSize=10.5, labelOverlap=False,
     )  # fmt: skip
     return alt.X("topic:N", sort=topics, axis=axis)
 
@@ -88,5 +110,12 @@ def _marked(panel: alt.Chart, part: RunTopics) -> Any:
         for sign in (1, -1)
         if part.critical == part.critical
     ]
+    if rules:
+        name = alt.Chart(values([{"shown": f"critical value {part.critical:.2f}"}]))
+        rules.append(
+            name.mark_text(align="right", baseline="bottom", fontSize=10.5, dx=-2, dy=-1).encode(
+                x=alt.value("width"), y=alt.datum(part.critical), text="shown:N"
+            )
+        )
     title = f"{shortened(part.run, 40)} against {shortened(part.baseline, 40)}{alpha}"
     return alt.layer(panel, *rules).properties(title=title)

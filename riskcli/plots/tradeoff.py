@@ -12,17 +12,18 @@ from riskcli.core.arrays import Floats
 from riskcli.plots.labels import LETTER, LINE, Frame, shortened
 from riskcli.plots.request import Request
 from riskcli.plots.scatter import kinds_of, named_points, sized, texts
-from riskcli.plots.style import COLOURS, values
+from riskcli.plots.style import RULE, values
 
 _ALPHAS = (1.0, 5.0)
-_LINES = ("break even", "proportional reduction")
+_DASHES = {"break even": [2, 3], "proportional reduction": [8, 3], "hull of the runs": [1, 0]}
 
 
 def draw(request: Request) -> Any:
     """Runs as points, the baseline at the origin.
 
     Above a break-even line URisk is above 0. Above the proportional line a run has a better ratio
-    of gain to risk than the run of the highest gain.
+    of gain to risk than the run of the highest gain. The hull joins the runs that no mixture of
+    others beats in both.
     """
     comparison, paired = request.comparison, request.comparison.paired
     risk, gain = paired.risk, paired.reward - paired.risk
@@ -36,7 +37,7 @@ def draw(request: Request) -> Any:
         request, request.matrix.runs, kinds_of(request, comparison.baseline.members), points, frame,
         f"risk: mean loss in {request.matrix.measure} to {name}", "gain: mean difference",
     )  # fmt: skip
-    drawn = [_line_layer(lines), *_line_names(lines, frame), *layers]
+    drawn = [_line_layer(lines, hull(points)), *_line_names(lines, frame), *layers]
     return alt.layer(*drawn).properties(width=width, height=height)
 
 
@@ -48,14 +49,14 @@ def _reach(values_: Floats) -> tuple[float, float]:
 
 def _break_even(alphas: Sequence[float], frame: Frame) -> list[dict[str, Any]]:
     """gain = alpha risk, where URisk is 0."""
-    return [_clipped(alpha, frame, _LINES[0], f"URisk = 0, α = {alpha:g}") for alpha in alphas]
+    return [_clipped(alpha, frame, "break even", f"URisk = 0, α = {alpha:g}") for alpha in alphas]
 
 
 def _proportional(points: Floats, frame: Frame) -> list[dict[str, Any]]:
     best = points[int(np.argmax(points[:, 1]))]
     if best[0] <= 0 or best[1] <= 0:
         return []
-    return [_clipped(float(best[1] / best[0]), frame, _LINES[1], "proportional")]
+    return [_clipped(float(best[1] / best[0]), frame, "proportional reduction", "proportional")]
 
 
 def _clipped(slope: float, frame: Frame, kind: str, label: str) -> dict[str, Any]:
@@ -64,16 +65,37 @@ def _clipped(slope: float, frame: Frame, kind: str, label: str) -> dict[str, Any
     return {"kind": kind, "label": label, "x": end, "y": slope * end}
 
 
-def _line_layer(lines: Sequence[dict[str, Any]]) -> Any:
+def hull(points: Floats) -> Floats:
+    """The upper left hull of the points and the origin, by rising risk, up to the highest gain."""
+    order = np.lexsort((-points[:, 1], points[:, 0]))
+    kept: list[tuple[float, float]] = []
+    for x, y in [(0.0, 0.0), *map(tuple, points[order].tolist())]:
+        while len(kept) > 1 and _turns_left(kept[-2], kept[-1], (x, y)):
+            kept.pop()
+        kept.append((x, y))
+    highest = int(np.argmax([y for _, y in kept]))
+    return np.array(kept[: highest + 1])
+
+
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) >= 0
+
+
+def _line_layer(lines: Sequence[dict[str, Any]], edge: Floats) -> Any:
     rows = [
         {"kind": line["kind"], "label": line["label"], "x": at[0], "y": at[1]}
         for line in lines
         for at in ((0.0, 0.0), (line["x"], line["y"]))
     ]
-    dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=list(_LINES), range=[[2, 3], [8, 3]]),
-                          legend=alt.Legend(title=None, orient="bottom"))  # fmt: skip
-    mark = alt.Chart(values(rows)).mark_line(color=COLOURS[7], strokeWidth=1.4)
-    return mark.encode(x="x:Q", y="y:Q", strokeDash=dash, detail="label:N")
+    if len(edge) > 1:
+        label = "hull of the runs"
+        rows += [{"kind": label, "label": label, "x": x, "y": y} for x, y in edge.tolist()]
+    drawn = [kind for kind in _DASHES if any(row["kind"] == kind for row in rows)]
+    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=900)
+    scale = alt.Scale(domain=drawn, range=[_DASHES[kind] for kind in drawn])
+    dash = alt.StrokeDash("kind:N", scale=scale, legend=legend)
+    mark = alt.Chart(values(rows)).mark_line(color=RULE, strokeWidth=1.2)
+    return mark.encode(x="x:Q", y="y:Q", strokeDash=dash, detail="label:N", order="x:Q")
 
 
 def _line_names(lines: Sequence[dict[str, Any]], frame: Frame) -> list[Any]:

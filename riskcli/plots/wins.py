@@ -10,50 +10,51 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import GAIN, LOSS, QUIET, values
+from riskcli.plots.style import GAIN, LOSS, values
 
 _MOST = 8
-_TITLES = ("helped", "hurt", "unchanged")
+_COLOURS = {"helped": GAIN, "hurt": LOSS}
 
 
 def draw(request: Request) -> Any:
-    """A histogram of the differences to the baseline, a panel a run; ties stand apart, at 0."""
+    """A histogram of the differences to the baseline, a panel a run; ties are told in its title."""
     comparison = request.comparison
     rows = request.chosen(_MOST, without=comparison.baseline.own_row)
     delta = comparison.paired.delta[rows]
     step = bin_width(delta)
     reach = step * np.ceil(np.abs(delta).max() / step) if delta.any() else step
-    bars = [
-        {"run": _title(request, row, one), **bar}
+    width, height = request.panel(190, 120)
+    panels = [
+        _panel(one, step, float(reach), _title(request, row, one)).properties(
+            width=width, height=height
+        )
         for row, one in zip(rows, delta, strict=True)
-        for bar in histogram(one, step)
     ]
-    titles = list(dict.fromkeys(bar["run"] for bar in bars))
+    name = f"difference in {request.matrix.measure} to {shortened(comparison.baseline.name, 40)}"
+    drawn = alt.concat(*panels, columns=_columns(len(rows), request)).resolve_scale(y="shared")
+    return drawn.properties(title=alt.Title(f"{name}; topics won/tied/lost", offset=12))
+
+
+def _panel(delta: Floats, step: float, reach: float, title: str) -> Any:
+    bars = histogram(delta, step)
+    sides = [side for side in _COLOURS if any(bar["side"] == side for bar in bars)]
     colour = alt.Color(
         "side:N",
-        scale=alt.Scale(domain=list(_TITLES), range=[GAIN, LOSS, QUIET]),
-        legend=alt.Legend(title=None, orient="bottom"),
+        scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
+        legend=alt.Legend(title=None, orient="bottom", values=sides) if sides else None,
     )
-    ends = alt.Scale(domain=[-float(reach) - step / 2, float(reach) + step / 2], nice=False)
-    name = f"difference in {request.matrix.measure} to {shortened(comparison.baseline.name, 40)}"
-    return (
-        alt.Chart(values(bars))
-        .mark_bar(stroke="white", strokeWidth=0.6)
-        .encode(
-            x=alt.X("low:Q", scale=ends, title="difference", axis=alt.Axis(tickCount=5)),
-            x2="high:Q",
-            y=alt.Y("topics:Q", title="topics"),
-            y2=alt.datum(0),
-            color=colour,
-        )
-        .properties(width=request.width or 190, height=request.height or 120)
-        .facet(facet=alt.Facet("run:N", sort=titles, title=None), columns=_columns(len(rows)))
-        .properties(title=alt.Title(f"{name}; topics won/tied/lost", offset=12))
-    )
+    ends = alt.Scale(domain=[-reach, reach], nice=False)
+    x = alt.X("low:Q", scale=ends, title="difference", axis=alt.Axis(tickCount=5))
+    y = alt.Y("topics:Q", title="topics", axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=True))
+    mark = alt.Chart(values(bars)).mark_bar(stroke="white", strokeWidth=0.6, binSpacing=0)
+    drawn = mark.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), color=colour)
+    return drawn.properties(title=alt.Title(title, fontSize=12, anchor="middle"))
 
 
-def _columns(panels: int) -> int:
-    """So many that no panel of the last row is missing, where that can be."""
+def _columns(panels: int, request: Request) -> int:
+    """So many that no panel of the last row is missing, where that can be; two in a column."""
+    if request.narrow:
+        return min(panels, 2)
     return next((columns for columns in (4, 3, 2) if panels % columns == 0), min(panels, 3))
 
 
@@ -73,15 +74,15 @@ def bin_width(delta: Floats) -> float:
 
 
 def histogram(delta: Floats, step: float) -> list[dict[str, Any]]:
-    """Bars beside a narrow one for ties; a difference on an edge belongs to the bar nearer 0."""
+    """A bar for each bin between its edges; what lies on an edge belongs to the bar nearer 0.
+
+    Ties have no bar: they are no difference of any size.
+    """
     found: list[dict[str, Any]] = []
     for sign, side in ((1, "helped"), (-1, "hurt")):
         sizes = sign * delta[sign * delta > 0]
-        places, counts = np.unique(np.ceil(np.round(sizes / step, 9)), return_counts=True)
-        for place, count in zip(places.tolist(), counts.tolist(), strict=True):
-            ends = sorted((sign * place * step, sign * (place - 1) * step))
-            ends = [end + sign * step / 2 for end in ends]
-            found.append({"side": side, "low": ends[0], "high": ends[1], "topics": count})
-    ties = int((delta == 0).sum())
-    bar = {"side": "unchanged", "low": -step / 2, "high": step / 2, "topics": ties}
-    return [*found, bar] if ties else found
+        bins, counts = np.unique(np.ceil(np.round(sizes / step, 9)), return_counts=True)
+        for number, count in zip(bins.tolist(), counts.tolist(), strict=True):
+            low, high = sorted((sign * number * step, sign * (number - 1) * step))
+            found.append({"side": side, "low": low, "high": high, "topics": count})
+    return found
