@@ -6,11 +6,13 @@ import click
 
 from riskcli.cli.group import program
 
+WIDTH = 80
 
-@click.command()
+
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("word", required=False)
 def help(word: str | None) -> None:  # noqa: A001
-    """Explain WORD: a risk measure, a column, an effectiveness measure, a command, an exit code.
+    """Explain WORD: a measure, a column, a heading or sign, an option, a policy, a code, a command.
 
     Without WORD: all that can be explained.
     """
@@ -24,4 +26,6 @@ def help(word: str | None) -> None:  # noqa: A001
         command = group.get_command(context, word)
         click.echo(command.get_help(click.Context(command, context.parent, info_name=word)))
     else:
-        click.echo(explained(word))
+        text = explained(word, group.every_command())
+        for line in text.split("\n"):
+            click.echo(click.wrap_text(line, WIDTH) if len(line) > WIDTH else line)

@@ -19,6 +19,7 @@ from riskcli.cli.inputs import input_options as input_options
 from riskcli.cli.inputs import scoring_options as scoring_options
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
+    Colour,
     Convention,
     Correction,
     Family,
@@ -29,7 +30,7 @@ from riskcli.core.choices import (
     words,
 )
 from riskcli.core.errors import UsageError
-from riskcli.output.forms import CSV, FORMS, LATEX, Dress, Form, Forms, chosen
+from riskcli.output.forms import CSV, FORMS, LATEX, TABLE, Dress, Form, Forms, chosen
 
 if TYPE_CHECKING:
     from riskcli.risk.options import Options, Significance
@@ -255,6 +256,7 @@ class Output:
     csv_safe: bool = False
     no_legend: bool = False
     siunitx: bool = False
+    color: Colour = "auto"
     known: Forms = FORMS
     """The forms that the result has."""
 
@@ -291,6 +293,8 @@ def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
         ),
         click.option("-o", "--output", type=PATH, help="Write to this file, replaced as a whole."),
     ]
+    if TABLE in forms:
+        options.append(_COLOUR)
     if CSV in forms:
         options.append(_CSV_SAFE)
     if LATEX in forms:
@@ -298,6 +302,14 @@ def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
     return lambda command: gathered(command, "output", Output, options, known=forms)
 
 
+_COLOUR = click.option(
+    "--color",
+    type=click.Choice(words(Colour)),
+    default="auto",
+    show_default=True,
+    help="Colour in tables; auto: on a terminal, or where FORCE_COLOR is set, but never where "
+    "NO_COLOR is.",
+)
 _CSV_SAFE = click.option(
     "--csv-safe",
     is_flag=True,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from riskcli.cli.options import Output
+from riskcli.core.choices import Colour
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import emit
 from riskcli.output.escape import without_orders
@@ -20,7 +21,7 @@ def write(source: Any, output: Output) -> None:
     form, dress = output.form, output.dress
     if output.output is None and form is TABLE:
         width = shutil.get_terminal_size((TERMINAL_WIDTH, 24)).columns
-        dress = replace(dress, width=width, colour=_colour_wanted())
+        dress = replace(dress, width=width, colour=_colour_wanted(output.color))
     content = form.render(source, dress)
     if output.output is None and sys.stdout.isatty():
         content = _for_terminal(content, form)
@@ -34,7 +35,14 @@ def _for_terminal(content: str | bytes, form: Form) -> str:
     return content if form is TABLE else without_orders(content)
 
 
-def _colour_wanted() -> bool:
-    """Colour on a terminal, unless NO_COLOR or TERM=dumb asks for none."""
-    coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return sys.stdout.isatty() and coloured
+def _colour_wanted(asked: Colour) -> bool:
+    """As asked; else as the environment has it; else on a terminal that is not dumb."""
+    if asked != "auto":
+        return asked == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(
+        os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")
+    ):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -29,6 +29,7 @@ Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
 BiasPart = Literal["urisk", "baselines", "components", "friedman"]
 SweepPart = Literal["series", "events"]
+Colour = Literal["auto", "always", "never"]
 RiskObjective = Literal["urisk", "tsaro", "tfaro", "georisk"]
 """What rankers are trained for, beside the plain effectiveness measure."""
 StopOn = Literal["mean", "urisk", "trisk", "georisk"]

@@ -1,0 +1,75 @@
+"""`riskeval help WORD` knows what stands on the screen; colour goes where it is wanted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.console import on_terminal
+from tests.program import SAMPLES, riskeval
+
+SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("W/T/L", "wins, ties and losses"),
+        ("L>20%", "20 %"),
+        ("▼", "corrected p-value"),
+        ("†", "corrected p-value"),
+        ("◆", "baseline"),
+        ("γ", "significance level"),
+        ("gamma", "significance level"),
+        ("holm", "correction"),
+        ("jackknife", "left out"),
+        ("@mean", "virtual"),
+        ("max_loss", "largest loss"),
+        ("strict", "policy"),
+        ("policy", "lenient"),
+        ("missing-topic", "qrels"),
+        ("tag-name", "differs"),
+        ("exit", "Exit code 2"),
+        ("--baseline", "score"),
+        ("--siunitx", "latex"),
+        ("p", "at least this large"),
+        ("P", "precision"),
+        ("alpha", "1 + alpha times"),
+        ("TJ", "URisk"),
+        ("georisk_lo", "interval"),
+        ("nDCG@20", "nDCG"),
+    ],
+)
+def test_every_word_on_the_screen_is_explained(word: str, said: str) -> None:
+    ran = riskeval("help", word)
+    assert ran.code == 0, ran.err
+    assert said in " ".join(ran.out.split())
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_headings_signs_and_letters_of_the_table_are_all_known() -> None:
+    shown = riskeval(*SCORE, "-a", "1", "-m", "ERR@20", COLUMNS="200").out
+    table = shown.split("─")[0].splitlines()[1]
+    headings = {word for word in re.split(r"\s{1,}", table) if word} - {"run", "interval"}
+    assert {"W/T/L", "URisk", "L>20%", "Reward", "#"} <= headings
+    for word in sorted(headings | (set(shown) & set("▲▼◆–αγ"))):
+        assert riskeval("help", word).code == 0, word
+
+
+def test_an_unknown_word_gets_near_ones() -> None:
+    ran = riskeval("help", "gamm")
+    assert ran.code == 2 and "did you mean gamma" in ran.err
+
+
+COLOUR = "\x1b["
+
+
+def test_colour_can_be_asked_for_in_a_pipe_and_refused_on_a_terminal() -> None:
+    free = {"NO_COLOR": ""}
+    assert COLOUR not in riskeval(*SCORE, variables=free).out
+    assert COLOUR in riskeval(*SCORE, variables={**free, "FORCE_COLOR": "1"}).out
+    assert COLOUR in riskeval(*SCORE, "--color", "always").out
+    assert COLOUR not in riskeval(*SCORE, variables={"NO_COLOR": "1", "FORCE_COLOR": "1"}).out
+    command = "riskeval score sample_runs/ -b indriCASP --quiet --color never"
+    assert COLOUR not in on_terminal(command, NO_COLOR="")[1]
