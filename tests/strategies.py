@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from riskcli import ScoreMatrix
+from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +39,12 @@ def score_values(
     return values
 
 
+ANY_SCORE: st.SearchStrategy[float] = (
+    st.sampled_from([0.0, LEAST_SCORE, LARGEST_SCORE, 0.5, 1e-30, 1e30])
+    | st.floats(LEAST_SCORE, LARGEST_SCORE)
+    | st.floats(-LARGEST_SCORE, -LEAST_SCORE)
+)
+"""Whatever an effectiveness score may be."""
 ALPHAS = st.sampled_from([0.0, 0.5, 1.0, 5.0, 10.0]) | st.floats(0, 50, allow_nan=False)
 
 

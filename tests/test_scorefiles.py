@@ -22,6 +22,7 @@ from riskcli.analyses.matrix.analysis import Matrices
 from riskcli.output.forms import named
 from riskcli.scores.files.registry import kind_of
 from tests.conftest import Write
+from tests.strategies import ANY_SCORE
 from tests.trec_text import STRANGE_IDS, qrels_text, run_text
 
 FORMS = ("csv", "tsv", "json", "parquet")
@@ -110,7 +111,6 @@ def test_evaluating_again_writes_the_same_bytes(write: Write, form: str) -> None
     assert write_matrices(kept, form, long=True) == once
 
 
-finite = st.floats(allow_nan=False, allow_infinity=False)
 names = (
     (st.sampled_from(STRANGE_IDS) | st.text(st.characters(codec="utf-8"), min_size=1, max_size=5))
     .filter(lambda name: not name.startswith("@"))
@@ -134,7 +134,9 @@ def test_any_matrix_reads_back_bit_for_bit(
     data: st.DataObject,
 ) -> None:
     shape = (len(runs), len(topics))
-    scores = data.draw(st.lists(finite, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
+    scores = data.draw(
+        st.lists(ANY_SCORE, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
+    )
     matrix = ScoreMatrix("AP", tuple(runs), tuple(topics), np.array(scores).reshape(shape))
     path = tmp_path_factory.getbasetemp() / "law"
     path.write_bytes(write_matrices(evaluation_of(matrix), form, long))

@@ -15,7 +15,7 @@ from tests.program import QRELS, SAMPLES, Ran, riskeval
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "riskeval.toml").write_text(
         f"""
-qrels = "{QRELS}"
+qrels = "{QRELS.name}"
 measure = ["ERR@20"]
 alpha = [0, 5]
 sort = "run"
@@ -27,6 +27,7 @@ on_error = "skip"
 """,
         encoding="utf-8",
     )
+    (tmp_path / QRELS.name).write_bytes(QRELS.read_bytes())
     return tmp_path
 
 
@@ -104,5 +105,5 @@ def test_an_unknown_profile_is_an_error_with_the_nearest(folder: Path) -> None:
 
 
 def test_a_profile_can_name_the_qrels(folder: Path) -> None:
-    (folder / "riskeval.toml").write_text(f'[profile.x]\nqrels = "{QRELS}"\n')
+    (folder / "riskeval.toml").write_text(f'[profile.x]\nqrels = "{QRELS.name}"\n')
     assert riskeval("score", SAMPLES, "--profile", "x", cwd=folder).code == 0

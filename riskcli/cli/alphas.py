@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from riskcli.core.limits import MOST_ALPHA
+
 
 class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """Numbers from `least` on: `1`, `0,1,5,10`, or a range with both ends, `0:20:5`."""
@@ -44,8 +46,8 @@ _MOST_ALPHAS = 10_000
 def _span(text: str, decimal: Callable[[str], Any], least: int) -> list[float]:
     """The values of `x`, `first:last` or `first:last:step`."""
     parts = [decimal(part.strip()) for part in text.split(":")]
-    if not all(part.is_finite() and part >= least for part in parts):
-        raise ValueError(f"expected numbers of at least {least}")
+    if not all(part.is_finite() and least <= part <= MOST_ALPHA for part in parts):
+        raise ValueError(f"expected numbers from {least} to {MOST_ALPHA:g}")
     if len(parts) == 1:
         return [float(parts[0])]
     if len(parts) > 3:

@@ -13,6 +13,7 @@ import click
 
 from riskcli.cli.group import program
 from riskcli.core.errors import UsageError, nearest
+from riskcli.core.files import refuse_outside
 from riskcli.core.settings import FILES, Setting, load_settings
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
@@ -41,6 +42,8 @@ def apply_settings(ctx: click.Context, _option: click.Parameter, profile: str | 
             continue
         if key == "qrels" and "profile" not in setting.source:
             continue  # found, and reported, where the judgements are looked for
+        if key == "baseline":
+            _refuse_strange_files(setting.value)
         defaults[str(option.name)] = _as_default(option, setting.value)
     ctx.default_map = defaults
 
@@ -99,4 +102,15 @@ def _as_default(option: click.Option, value: Any) -> Any:
     if isinstance(value, list):
         key = max(option.opts, key=len)
         raise UsageError(f"{key.removeprefix('--')} takes one value, found a list in the settings")
-    return value if isinstance(value, bool | int | float) else str(value)
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise UsageError(f"{option.name} is {value!r} in the settings, expected true or false")
+        return value
+    return str(value)
+
+
+def _refuse_strange_files(baselines: Any) -> None:
+    """A baseline can be a file; one from settings must not reach out of this folder."""
+    for name in baselines if isinstance(baselines, list) else [baselines]:
+        if os.sep in str(name) or os.path.lexists(str(name)):
+            refuse_outside("baseline", Path(str(name)))

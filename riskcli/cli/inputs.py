@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from riskcli.cli.gathering import PATH, Command, gathered
+from riskcli.cli.gathering import Command, gathered
+from riskcli.cli.paths import INPUT, OUTPUT
 from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import MOST_JOBS
 from riskcli.scores.files import INPUT_FORMATS
 
 if TYPE_CHECKING:
@@ -170,9 +172,9 @@ _WHICH = [
         callback=_apply_settings,
         help="Take settings from this profile of riskeval.toml, too.",
     ),
-    click.argument("runs", nargs=-1, required=True, type=PATH),
+    click.argument("runs", nargs=-1, required=True, type=INPUT),
     click.option(
-        "-q", "--qrels", type=PATH, help="Judgements. [default: ./qrels or RUNS/../qrels]"
+        "-q", "--qrels", type=INPUT, help="Judgements. [default: ./qrels or RUNS/../qrels]"
     ),
 ]
 _SCORING = [
@@ -219,7 +221,7 @@ _SCORING = [
 _NAMING = [
     click.option(
         "--teams",
-        type=PATH,
+        type=INPUT,
         metavar="FILE",
         help="CSV with the columns run and team (and name, to show): a team weighs one in the "
         "population, as the mean of its distinct runs.",
@@ -231,7 +233,7 @@ _NAMING = [
     ),
     click.option(
         "--anonymise",
-        type=PATH,
+        type=OUTPUT,
         metavar="KEY",
         help="Show neutral names; the key to them is written to this file, and kept to.",
     ),
@@ -256,14 +258,16 @@ _READING = [
         metavar="N",
         help="The most that one file may expand to. [default: 16 GiB]",
     ),
-    click.option("--jobs", type=click.IntRange(min=1), help="Files read at once. [default: cores]"),
+    click.option(
+        "--jobs", type=click.IntRange(1, MOST_JOBS), help="Files read at once. [default: cores]"
+    ),
     click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
 ]
 
 _MEANS = [
     click.option(
         "--store",
-        type=PATH,
+        type=OUTPUT,
         metavar="FOLDER",
         help="Keep scores here, so that a run that was scored before need not be read again.",
     ),

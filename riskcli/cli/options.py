@@ -17,6 +17,8 @@ from riskcli.cli.inputs import Inputs as Inputs
 from riskcli.cli.inputs import file_options as file_options
 from riskcli.cli.inputs import input_options as input_options
 from riskcli.cli.inputs import scoring_options as scoring_options
+from riskcli.cli.paths import OUTPUT as OUTPUT
+from riskcli.cli.paths import STDIN
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
     Colour,
@@ -139,12 +141,19 @@ class Comparing(Against):
         )
 
 
+def _read_from_stdin(
+    _ctx: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple(STDIN if name == "-" else name for name in names)
+
+
 _AGAINST_OPTIONS = [
     click.option(
         "-b",
         "--baseline",
         "baselines",
         multiple=True,
+        callback=_read_from_stdin,
         metavar="NAME",
         help="What runs are compared with: a run's name, a glob, a run file, or one of @mean, "
         "@median, @max, @min. Repeat it for a set. [default: @mean]",
@@ -291,7 +300,9 @@ def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
             help="Form of the result. [default: by the file's suffix; "
             "table on a terminal, tsv in a pipe]",
         ),
-        click.option("-o", "--output", type=PATH, help="Write to this file, replaced as a whole."),
+        click.option(
+            "-o", "--output", type=OUTPUT, help="Write to this file, replaced as a whole."
+        ),
     ]
     if TABLE in forms:
         options.append(_COLOUR)

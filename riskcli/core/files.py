@@ -7,12 +7,17 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from riskcli.core.errors import InputError
+from riskcli.core.errors import InputError, UsageError
 from riskcli.core.stopping import UNFINISHED
 
 _KEPT_OF_NAME = 50
 PART = ".part"
 """The ending of a file that is still being written; its name begins with a dot."""
+
+
+def as_text(name: str) -> str:
+    """A file's name, or a text with one in it, as text that is UTF-8: other bytes spelled out."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -59,3 +64,16 @@ def _mode_of(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def refuse_outside(key: str, path: Path) -> None:
+    """Refuse a file that settings name and that does not lie below the current folder."""
+    try:
+        below = path.resolve().is_relative_to(Path.cwd().resolve())
+    except (OSError, RuntimeError):  # RuntimeError: a loop of links
+        below = False
+    if not below:
+        raise UsageError(
+            f"the settings here ask for {key} = {path}, which is not below this folder; "
+            f"give --{key} on the command line if that is meant"
+        )

@@ -50,6 +50,8 @@ def _table(file: Path, keys: tuple[str, ...]) -> dict[str, Any]:
         return {}
     try:
         content: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise InputError(file, "bad-settings", "values are nested too deeply") from error
     except (OSError, ValueError) as error:
         raise InputError(file, "bad-settings", str(error)) from error
     for key in keys:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from html import escape
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e0fff"
+    r"\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
+)
+"""What cannot be seen, or told from a blank, is spelled: names that differ must look different."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$!]|(?<!\w)@)")
 
 
@@ -28,6 +35,8 @@ def without_orders(text: str) -> str:
 
 def _spelled(character: str) -> str:
     code = ord(character)
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
@@ -45,10 +54,11 @@ _LATEX_SPECIAL = {
 """Brackets and stars too: at the start of a row, `\\\\` would take them for its own argument."""
 _LATEX_SYMBOLS = {
     "α\u0302": r"$\hat{\alpha}$", "α": r"$\alpha$", "γ": r"$\gamma$", "δ": r"$\delta$",
-    "Φ": r"$\Phi$", "Σ": r"$\Sigma$", "√": r"$\surd$", "·": r"$\cdot$", "×": r"$\times$",
-    "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "∞": r"$\infty$", "−": "$-$", "⁻": "$^{-}$",
-    "–": "--", "—": "---", "…": r"\ldots{}", "▲": r"$\uparrow$", "▼": r"$\downarrow$",
-    "◆": r"$\diamond$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
+    "τ": r"$\tau$", "χ": r"$\chi$", "Φ": r"$\Phi$", "Σ": r"$\Sigma$", "√": r"$\surd$",
+    "·": r"$\cdot$", "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$",
+    "∞": r"$\infty$", "−": "$-$", "⁻": "$^{-}$", "–": "--", "—": "---", "…": r"\ldots{}",
+    "▲": r"$\uparrow$", "▼": r"$\downarrow$", "◆": r"$\diamond$", "†": r"$^{\dagger}$",
+    "‡": r"$^{\ddagger}$",
 }  # fmt: skip
 _LATEX = re.compile("|".join(map(re.escape, (*_LATEX_SYMBOLS, *_LATEX_SPECIAL))))
 _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskcli.core.basis import Basis
 from riskcli.core.errors import InputError
+from riskcli.core.files import as_text
 from riskcli.core.version import __version__
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ class Result:
             "riskeval": __version__,
             "settings": dict(self.basis.settings),
             "inputs": [
-                {"path": file.path.name, "sha256": file.sha256, "kind": file.kind}
+                {"path": as_text(file.path.name), "sha256": file.sha256, "kind": file.kind}
                 for file in self.basis.inputs
             ],
             "warnings": [
-                {"code": note.code, "message": note.message}
+                {"code": note.code, "message": as_text(note.message)}
                 for note in self.basis.notes
                 if note.warning
             ],
@@ -59,10 +60,10 @@ class Result:
 def _as_entry(error: InputError) -> dict[str, Any]:
     """An error as machine formats record it."""
     return {
-        "path": Path(error.path).name,
+        "path": as_text(Path(error.path).name),
         "line": error.line,
         "code": error.code,
-        "message": error.message,
+        "message": as_text(error.message),
     }
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from riskcli.cli.conclude import tell
-from riskcli.cli.options import PATH, Comparing, Inputs, comparing_options, input_options
+from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, input_options
+from riskcli.cli.paths import INPUT
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @input_options
 @comparing_options
-@click.option("-o", "--output", required=True, type=PATH, help="The page to write: report.html.")
+@click.option("-o", "--output", required=True, type=OUTPUT, help="The page to write: report.html.")
 @click.option(
     "--also",
     multiple=True,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @click.option("--date", default="", metavar="TEXT", help="When, below the title.")
 @click.option(
     "--about-runs",
-    type=PATH,
+    type=INPUT,
     help="CSV or TSV with the columns run and any of name, team, description.",
 )
 @click.option(

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 
 from riskcli.analyses.sweep.analysis import Swept, alpha_sweep
 from riskcli.core.arrays import Floats
+from riskcli.core.errors import UsageError
 from riskcli.core.notes import counted
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
@@ -36,6 +37,8 @@ def draw(request: Request) -> Any:
     swept = _swept(request, of)
     measure = next(m for m in known if m.id == of)
     rows = request.chosen(MOST_COLOURS, without=own if measure.paired else None)
+    if of not in swept.series[0].values:
+        raise UsageError(f"{measure.title} takes no score below 0: choose a risk measure with --of")
     alphas, series = swept.series[0].alphas, swept.series[0].values[of]
     frame = Frame(
         (float(alphas[0] or 0), float(alphas[-1] or 0)),

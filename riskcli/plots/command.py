@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from riskcli.cli.conclude import tell
-from riskcli.cli.options import PATH, Against, Inputs, against_options, input_options
+from riskcli.cli.options import OUTPUT, Against, Inputs, against_options, input_options
 from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
 from riskcli.plots import CURVE, KINDS, OF_EXPERIMENTS
@@ -22,7 +22,7 @@ LOSS_KINDS = ("topics", "qq", "loss", "rbo")
 @input_options
 @against_options
 @click.option(
-    "-o", "--output", required=True, type=PATH, help="The file: .svg, .png, .pdf, .html or .json."
+    "-o", "--output", required=True, type=OUTPUT, help="The file: .svg, .png, .pdf, .html or .json."
 )
 @click.option(
     "--run", "names", multiple=True, metavar="NAME", help="A run to show or bring out. Repeatable."

@@ -30,6 +30,12 @@ _SVG_SIZE = re.compile(r'<svg[^>]*? width="(?P<width>[\d.]+)" height="(?P<height
 _SVG_LENGTHS = re.compile(r'width="[\d.]+" height="[\d.]+"')
 AnyRequest: TypeAlias = "Request | CurveRequest"
 Drawer = Callable[[AnyRequest], dict[str, Any]]
+_MEMBERS = frozenset({
+    "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+    "toString", "valueOf", "__proto__", "__defineGetter__", "__defineSetter__",
+    "__lookupGetter__", "__lookupSetter__",
+})  # fmt: skip
+"""What every object of JavaScript has: Vega finds these where it looks up names. A blank helps."""
 _ENTRIES = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n){2,}", re.MULTILINE)
 _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
@@ -170,7 +176,7 @@ def _visible(node: Any) -> Any:
     for them.
     """
     if isinstance(node, str):
-        return visible(node)
+        return f"{node}\u00a0" if node in _MEMBERS else visible(node)
     if isinstance(node, dict):
         return {_visible(key): _visible(value) for key, value in node.items()}
     return [_visible(value) for value in node] if isinstance(node, list) else node

@@ -67,6 +67,8 @@ def through_fences(low: float, high: float) -> Cubic:
 
 def fences(differences: Floats) -> tuple[float, float]:
     """The outermost values that a box plot takes for ordinary: 1.5 quartile ranges out."""
+    if not differences.size:
+        raise UsageError("smooth:fit needs differences to a baseline, and there is no other run")
     first, third = np.quantile(differences, [0.25, 0.75])
     reach = _WHISKER * (third - first)
     return float(first - reach), float(third + reach)

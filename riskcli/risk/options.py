@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
     Convention,
@@ -20,6 +18,7 @@ from riskcli.core.choices import (
     check_words,
 )
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import MOST_ALPHA
 from riskcli.risk.members import Teams
 from riskcli.scores.frozen import FrozenPopulation
 
@@ -111,8 +110,8 @@ def _as_alphas(alphas: Any) -> tuple[float, ...]:
     """One alpha or several, each a number of at least 0."""
     values = (alphas,) if isinstance(alphas, int | float) else tuple(alphas)
     for alpha in values:
-        if not (isinstance(alpha, int | float) and np.isfinite(alpha) and alpha >= 0):
-            raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+        if not (isinstance(alpha, int | float) and 0 <= alpha <= MOST_ALPHA):
+            raise UsageError(f"alpha is {alpha}, expected a number from 0 to {MOST_ALPHA:g}")
     return tuple(float(alpha) for alpha in values)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from riskcli.core.arrays import ALL, Floats, Rows
 from riskcli.risk.members import Members
@@ -47,8 +47,8 @@ class Departures:
     def log_georisk_slope(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """The derivative of ln GeoRisk^2 by t."""
         zeta = self._zeta(t, rows)
-        density = np.exp(-(zeta**2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(zeta))
-        return np.asarray(-self.below[rows] / self.topics * density)
+        share = np.sqrt(2 / np.pi) / erfcx(-zeta / np.sqrt(2))  # of the density in Φ, at any zeta
+        return np.asarray(-self.below[rows] / self.topics * share)
 
     def _zeta(self, t: float | Floats, rows: Rows | slice) -> Floats:
         return self.zrisk(t, rows) / self.topics

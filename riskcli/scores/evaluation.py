@@ -114,7 +114,7 @@ def _with_baseline_files(
     paths = {
         baseline: Path(baseline)
         for baseline in baselines
-        if baseline not in known and not is_virtual(baseline) and Path(baseline).is_file()
+        if baseline not in known and not is_virtual(baseline) and _is_read(baseline)
     }
     if not paths:
         return named, {}, notes
@@ -126,6 +126,11 @@ def _with_baseline_files(
     named, notes = _named(parts, reader.rules.run_names)
     added = {baseline: _only_run(named[places[path.resolve()]]) for baseline, path in paths.items()}
     return named, added, notes
+
+
+def _is_read(baseline: str) -> bool:
+    """Whether a baseline names a file, a pipe or a process substitution."""
+    return baseline != "" and Path(baseline).exists() and not Path(baseline).is_dir()
 
 
 def _only_run(part: Part) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from riskcli.core.choices import TopicRule
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, SCORE_EXPECTED
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.order import natural_key, naturally
 from riskcli.effectiveness.names import unanswered_score
@@ -56,14 +57,20 @@ class ScoreMatrix:
         return pd.DataFrame(self.values, index=index, columns=pd.Index(self.topics, name="topic"))
 
     def check_finite(self) -> None:
-        """Refuse NaN and infinite scores, naming the first."""
-        bad = np.argwhere(~np.isfinite(self.values))
+        """Refuse NaN, infinite scores and those that are out of all bounds, naming the first."""
+        bad = np.argwhere(~are_scores(self.values))
         if len(bad):
             run, topic = bad[0]
             raise UsageError(
                 f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
-                f"{self.values[run, topic]}, expected a finite number"
+                f"{self.values[run, topic]}, {SCORE_EXPECTED}"
             )
+
+
+def are_scores(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where the values are effectiveness scores that can be computed with."""
+    size = np.abs(values)
+    return np.asarray((size == 0) | ((size >= LEAST_SCORE) & (size <= LARGEST_SCORE)))
 
 
 def refuse_repeated(kind: str, names: Sequence[str]) -> None:

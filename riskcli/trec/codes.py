@@ -27,7 +27,7 @@ _ERRORS = {
     "column-count": "a line with too few or too many columns",
     "encoding": "a line that is not UTF-8 text",
     "nul-byte": "a line that holds a NUL byte",
-    "bad-score": "a score that is no finite decimal number",
+    "bad-score": "a score that is no finite decimal number (score files: or too large or small)",
     "duplicate-document": "a document that the topic has already",
     "bad-grade": "a grade that is no whole number (qrels)",
     "conflicting-judgement": "a document judged twice, with different grades (qrels)",

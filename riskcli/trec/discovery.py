@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from riskcli.core.errors import InputError, UsageError
+from riskcli.core.files import refuse_outside
 from riskcli.core.notes import Note, listed
 from riskcli.core.order import natural_key
 from riskcli.core.settings import load_settings
@@ -121,7 +122,7 @@ def _beside(places: Iterable[Path | str]) -> Path:
 
 def _candidates(spot: Path) -> list[Path]:
     if not spot.is_dir():
-        return [spot] if spot.is_file() else []
+        return [spot] if spot.exists() else []
     return [
         entry
         for entry in sorted(spot.iterdir())
@@ -147,4 +148,8 @@ def _one_file(spot: Path, source: str) -> Path:
 def _configured_qrels() -> tuple[Path, str] | None:
     """The file that the settings here name."""
     setting = load_settings().get("qrels")
-    return None if setting is None else (Path(str(setting.value)), setting.source)
+    if setting is None:
+        return None
+    path = Path(str(setting.value))
+    refuse_outside("qrels", path)
+    return path, setting.source

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from riskcli.core.choices import is_virtual
 from riskcli.core.errors import UsageError
+from riskcli.core.files import as_text
 from riskcli.core.notes import Note
 from riskcli.trec.findings import Finding
 
@@ -40,10 +41,11 @@ def names_by_rule(files: Tagged, rule: str) -> tuple[bool, list[str | None]]:
 
 def file_name(path: Path) -> str:
     """The file's name without `input.` in front and the usual endings behind."""
-    name = path.name.removeprefix("input.")
+    spelled = as_text(path.name)
+    name = spelled.removeprefix("input.")
     while (shorter := _ENDING.sub("", name)) not in (name, ""):
         name = shorter
-    return name or path.name
+    return name or spelled
 
 
 def refuse_virtual_name(run: str, path: Path | None = None) -> None:

@@ -9,8 +9,10 @@ import click
 from riskcli.analyses.check.display import FORMS
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import Inputs, Output, output_options, scoring_options
+from riskcli.cli.paths import announce_output, is_from_settings
 from riskcli.core.choices import Correction, words
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import MOST_ALPHA
 from riskcli.output.forms import Form, named
 
 
@@ -25,6 +27,8 @@ class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         name, _, file = str(value).partition("=")
         if not file:
             self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
+        if is_from_settings(param, ctx):
+            announce_output("report", Path(file))
         try:
             return named(name, FORMS), Path(file)
         except UsageError as error:
@@ -78,7 +82,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 @click.option(
     "-a",
     "--alpha",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(0, MOST_ALPHA),
     default=1.0,
     show_default=True,
     help="Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).",

@@ -30,6 +30,9 @@ def with_baseline(
 ) -> tuple[Evaluation, str]:
     """The scores of candidates and baseline in the same matrices, and the baseline's name."""
     path = Path(baseline)
+    if path.exists() and not path.is_dir() and not path.is_file():
+        message = "a pipe cannot be the baseline of a gate, which is read twice; save it to a file"
+        raise InputError(path, "unreadable", message)
     source = Source(path, rules.max_bytes, checksums) if path.is_file() else None
     kind = kind_of(path, source.start, rules.input_format) if source and source.start else None
     evaluated = partial(evaluate, places, qrels=qrels, rules=rules, jobs=jobs, checksums=checksums)

@@ -12,6 +12,7 @@ import numpy as np
 from riskcli.scores.files.objects import from_values, spelled
 from riskcli.scores.files.rows import Items, ScoreRow, bad_score
 from riskcli.scores.files.tables import LONG, RUN, inspect_names
+from riskcli.scores.matrix import are_scores
 from riskcli.trec.findings import Finding
 
 METADATA_KEY = b"riskeval"
@@ -77,7 +78,7 @@ def _values(
     values = np.array(columns, dtype=np.float64).reshape(shape).T
     empty = np.array([column.is_null().to_numpy() for column in cells], dtype=bool).reshape(shape).T
     for place, run in enumerate(runs):
-        bad = np.flatnonzero(~np.isfinite(values[place]) & ~empty[place])
+        bad = np.flatnonzero(~are_scores(values[place]) & ~empty[place])
         for topic in bad.tolist():
             cell = spelled(float(values[place, topic]))
             yield bad_score(path, run, topics[topic], cell, None)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riskcli.core.limits import SCORE_EXPECTED, is_score
 from riskcli.effectiveness.names import canonical_name
 from riskcli.scores.matrix import ScoreMatrix, from_cells
 from riskcli.trec.findings import Finding, number
@@ -38,14 +39,25 @@ measure_name = cache(canonical_name)
 def score_in(cell: str) -> float | None:
     """The score in a cell, NaN where it is empty, None where it is something else."""
     text = cell.strip()
-    return number(text) if text else math.nan
+    if not text:
+        return math.nan
+    value = number(text)
+    return value if value is not None and is_score(value) else None
 
 
 def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> Finding:
     """The finding for a cell that holds no score."""
     where = f"run {run}, topic {topic}" if run != UNNAMED_RUN else f"topic {topic}"
-    message = f"{where}: the score is {cell!r}, expected a finite number"
+    message = f"{where}: the score is {cell!r}, {SCORE_EXPECTED}"
     return Finding(path, line, "bad-score", message)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Cells:
@@ -60,6 +72,9 @@ class Cells:
         score = score_in(cell)
         if score is None:
             return bad_score(self._path, run, topic, cell, line)
+        if not _is_unicode(run + topic + measure):
+            message = "a name holds half of a surrogate pair, which is no text"
+            return Finding(self._path, line, "bad-json", message)
         name = measure_name(measure)
         if (run, topic, name) in self._seen:
             of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"

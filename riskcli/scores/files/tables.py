@@ -24,6 +24,7 @@ from riskcli.scores.files.rows import (
     measure_name,
     score_in,
 )
+from riskcli.scores.matrix import are_scores
 from riskcli.trec.findings import Finding
 
 RUN = "run"
@@ -159,7 +160,7 @@ def _quick_values(cells: Sequence[str]) -> Sequence[float] | None:
     if together.isascii() and "_" not in together:  # 1_000 is a number to numpy, not to us
         with suppress(ValueError):
             quick = np.array(cells, dtype=np.float64)
-            if np.isfinite(quick).all():
+            if are_scores(quick).all():
                 return list(quick.tolist())
     return None
 
