@@ -59,7 +59,7 @@ def store_table(two_thousand: Data, one_more: Data, place: Path, repeat: int) ->
     for _ in range(repeat):
         shutil.rmtree(store, ignore_errors=True)
         for name, (data, options) in calls.items():
-            costs[name].add([*riskeval(data), *options])
+            costs[name].add([*riskeval(data), "--baseline", "run0000", *options])
     cold = costs["no store"]
     print("| 2,000 runs, `riskeval score` | time | of cold | processor time | of cold | memory |")
     print("|:--|--:|--:|--:|--:|--:|")

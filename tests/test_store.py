@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import resource
 import signal
@@ -25,6 +26,8 @@ from riskcli.scores.store.segments import Segments
 from riskcli.scores.store.store import MARKER, SCORES, RunScores, Shelf, Store
 from riskcli.scores.store.upkeep import collect, holdings, verify
 from tests.console import ROOT
+from tests.program import QRELS as JUDGEMENTS
+from tests.program import SAMPLES, riskeval
 
 RULES = {"max_grade": 4, "score_precision": "single"}
 QRELS = "0" * 64
@@ -515,3 +518,64 @@ def test_polars_reads_a_store(intact: Path) -> None:
 def test_every_column_says_what_it_means() -> None:
     for schema in (SCORES, LOOKS):
         assert all(field.metadata[b"meaning"] for field in schema)
+
+
+def test_the_documentation_names_every_column() -> None:
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    for name in (*SCORES.names, *LOOKS.names):
+        assert f"`{name}`" in text
+
+
+# ---------------------------------------------------------------- riskeval store
+
+
+def filled(folder: Path) -> Path:
+    assert riskeval("score", SAMPLES, "-q", JUDGEMENTS, "--store", folder).code == 0
+    return folder
+
+
+def test_ls_lists_what_was_kept(tmp_path: Path) -> None:
+    ran = riskeval("store", "ls", filled(tmp_path / "s"), "-f", "json")
+    rows = json.loads(ran.out)["rows"]
+    assert [(row["measure"], row["runs"], row["current"]) for row in rows] == [
+        ("ERR@20", 9, True),
+        ("nDCG@20", 9, True),
+    ]
+    assert {row["qrels"] for row in rows} == {hashlib.sha256(JUDGEMENTS.read_bytes()).hexdigest()}
+
+
+def test_verify_and_gc(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "s")
+    assert riskeval("store", "verify", folder).code == 0
+    path = sorted(folder.rglob("*.parquet"))[0]
+    path.write_bytes(path.read_bytes()[:-1])
+    ran = riskeval("store", "verify", folder, "-f", "tsv")
+    assert ran.code == 1 and str(path) in ran.out
+    ran = riskeval("store", "gc", folder, "--dry-run", "-f", "tsv")
+    assert ran.code == 0 and ran.out.splitlines()[1].split("\t")[1] == "damaged"
+    assert riskeval("store", "gc", folder).code == 0
+    assert riskeval("store", "verify", folder).code == 0
+
+
+def test_the_store_of_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "riskeval.toml").write_text('store = "kept"\n')
+    for _ in range(2):
+        assert riskeval("score", SAMPLES, "-q", JUDGEMENTS, cwd=tmp_path).code == 0
+    ran = riskeval("store", "ls", "-f", "json", cwd=tmp_path)
+    assert [row["runs"] for row in json.loads(ran.out)["rows"]] == [9, 9]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (("store", "ls"), "name the store's FOLDER"),
+        (("store", "ls", "."), "is not a store of riskeval (riskeval-store.json is missing)"),
+        (("store", "ls", ".", "--dry-run"), "belong to gc, ls removes nothing"),
+        (("score", SAMPLES, "--rehash"), "--rehash belongs to --store"),
+        (("score", SAMPLES, "--send", "bytes"), "--send belongs to --cluster"),
+    ],
+)
+def test_wrong_calls(tmp_path: Path, call: tuple[str | Path, ...], expected: str) -> None:
+    ran = riskeval(*call, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert expected in ran.err
