@@ -1,0 +1,115 @@
+"""Do two versions of the program print the same? Run before and after a change of the code's shape.
+
+usage: python benchmarks/same_bytes.py OLD NEW [--runs FOLDER --qrels FILE]
+
+OLD and NEW are two `riskeval` programs. Every command of the list below is run by both in the same
+folder, over the sample runs and, where named, over a folder of real runs; what differs in stdout,
+in a file that was written, or in the exit code is shown, and the exit code is 1 if anything does.
+Standard error is compared only where both ended with an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FORMS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex", "html")
+SHOWN_LINES = 6
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What one version made of one command."""
+
+    code: int
+    out: bytes
+    written: bytes
+    err: bytes
+
+
+def commands(runs: str, qrels: str) -> Iterator[list[str]]:
+    """Every command over a folder of runs, in its forms and with its main options."""
+    given = [runs, "-q", qrels]
+    against = [*given, "-b", "indriCASP"]
+    for form in FORMS:
+        yield ["score", *against, "-a", "1,5", "-f", form]
+        yield ["significance", *given, "-m", "ERR@20", "-f", form]
+        yield ["sweep", *against, "-m", "ERR@20", "-f", form]
+        yield ["topics", *against, "-m", "nDCG@20", "--top", "5", "-f", form]
+        yield ["bias", *given, "-m", "ERR@20", "-f", form]
+        yield ["agree", *given, "-f", form]
+        yield ["explain", *against, "-m", "ERR@20", "--run", "{run}", "-f", form]
+    yield ["score", *given, "--convention", "minus", "-f", "csv"]
+    yield ["score", *against, "--loss", "smooth", "-f", "csv"]
+    yield ["score", *against, "-b", "{run}", "--pool", "each", "-f", "csv"]
+    yield ["score", *against, "--family", "all", "--correction", "bh", "-a", "0:5", "-f", "csv"]
+    yield ["score", *given, "-b", "@max", "-m", "AP", "-m", "P@10", "-f", "csv"]
+    yield ["score", *given, "--topics", "judged", "--score-precision", "double", "-f", "csv"]
+    for form in ("csv", "tsv", "json"):
+        yield ["matrix", *given, "-m", "ERR@20", "-f", form]
+    yield ["matrix", *given, "--long", "-f", "csv"]
+    for form in ("table", "tsv", "json", "markdown", "junit", "github"):
+        yield ["check", *against, "-m", "ERR@20", "--policy", "strict", "-f", form]
+    yield ["validate", *given, "-f", "json"]
+    yield ["report", *against, "-o", "{file}.html"]
+    for kind in ("alpha", "box", "heatmap", "pca", "profile", "qq", "topics", "tradeoff", "wins"):
+        yield ["plot", kind, *against, "-m", "ERR@20", "-o", "{file}.json"]
+    yield ["score", *given, "-b", "nobody"]
+    yield ["score", *given, "-m", "nDGC@20"]
+    yield ["score", "nowhere"]
+    yield ["help", "georisk"]
+    yield ["config"]
+
+
+def run(program: str, command: list[str], names: dict[str, str]) -> Printed:
+    """What the program prints for the command."""
+    with tempfile.TemporaryDirectory() as folder:
+        fillings = {**names, "file": f"{folder}/file"}
+        arguments = [argument.format(**fillings) for argument in command]
+        done = subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, check=False)
+        written = b"".join(file.read_bytes() for file in sorted(Path(folder).iterdir()))
+    return Printed(done.returncode, done.stdout, written, done.stderr if done.returncode else b"")
+
+
+def difference(old: Printed, new: Printed) -> list[str]:
+    """The first lines that differ; none where all is the same."""
+    if old == new:
+        return []
+    lines = [f"exit code {old.code} -> {new.code}"] if old.code != new.code else []
+    for before, after in ((old.out, new.out), (old.written, new.written), (old.err, new.err)):
+        texts = (part.decode(errors="replace").splitlines() for part in (before, after))
+        changed = [line for line in unified_diff(*texts, lineterm="", n=0) if line[:2] != "@@"]
+        lines += [line[:160] for line in changed[2 : 2 + SHOWN_LINES]]
+    return lines
+
+
+def main() -> None:
+    """Compare, and show what differs."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--runs")
+    parser.add_argument("--qrels")
+    given = parser.parse_args()
+    wanted = [(c, {"run": "caspPlus"}) for c in commands("sample_runs", "qrels")]
+    if given.runs and given.qrels:
+        wanted += [(c, {"run": "indriCB"}) for c in commands(given.runs, given.qrels)]
+    differing = 0
+    for command, names in wanted:
+        found = difference(run(given.old, command, names), run(given.new, command, names))
+        differing += bool(found)
+        if found:
+            print(" ".join(command), *found, "", sep="\n")
+    print(f"{len(wanted)} commands, {differing} differ")
+    sys.exit(1 if differing else 0)
+
+
+if __name__ == "__main__":
+    main()
