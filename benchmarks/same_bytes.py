@@ -84,8 +84,9 @@ def difference(old: Printed, new: Printed) -> list[str]:
         return []
     lines = [f"exit code {old.code} -> {new.code}"] if old.code != new.code else []
     for before, after in ((old.out, new.out), (old.written, new.written), (old.err, new.err)):
-        texts = (part.decode(errors="replace").splitlines() for part in (before, after))
-        changed = [line for line in unified_diff(*texts, lineterm="", n=0) if line[:2] != "@@"]
+        first, second = (part.decode(errors="replace").splitlines() for part in (before, after))
+        whole = unified_diff(first, second, lineterm="", n=0)
+        changed = [line for line in whole if line[:2] != "@@"]
         lines += [line[:160] for line in changed[2 : 2 + SHOWN_LINES]]
     return lines
 

@@ -27,6 +27,8 @@ Correction = Literal["holm", "bonferroni", "bh", "none"]
 Family = Literal["column", "all"]
 Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
+Inconclusive = Literal["pass", "fail"]
+"""What a gate makes of a verdict that the data do not decide."""
 BiasPart = Literal["urisk", "baselines", "components", "friedman"]
 SweepPart = Literal["series", "events"]
 Colour = Literal["auto", "always", "never"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Tree
 
+from riskcli.analyses.check.policy import Outcome
 from riskcli.core.notes import counted
 from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
@@ -13,7 +14,7 @@ from riskcli.output.escape import annotation, visible
 if TYPE_CHECKING:
     from riskcli.analyses.check.gate import Finding, Gate, Verdict
 
-_WORDS = {True: "pass", False: "FAIL"}
+_WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
 
 
 def displays(gate: Gate, _width: int = 0) -> list[Display]:
@@ -28,7 +29,7 @@ def _display(verdict: Verdict) -> Display:
     ]  # fmt: skip
     rows = [
         [
-            Cell(_WORDS[finding.passed], strong=not finding.passed),
+            Cell(_WORDS[finding.outcome], strong=not finding.passed),
             Cell(finding.rule),
             Cell("" if finding.value is None else f"{finding.value:.4g}"),
             Cell("" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}"),
@@ -36,7 +37,7 @@ def _display(verdict: Verdict) -> Display:
         ]
         for finding in verdict.findings
     ]
-    title = f"{_WORDS[verdict.passed]}: {verdict.candidate} against {verdict.baseline}"
+    title = f"{_WORDS[verdict.outcome]}: {verdict.candidate} against {verdict.baseline}"
     return Display.of_rows(f"{title}, {verdict.measure}", headings, rows, _caption(verdict))
 
 
@@ -45,8 +46,9 @@ def _caption(verdict: Verdict) -> list[str]:
         f"mean {verdict.mean:.4f} against {verdict.baseline_mean:.4f} on "
         f"{counted(verdict.topics, 'topic')}"
     ]
-    if verdict.unseen_below is not None:
-        lines[0] += f"; a loss of the mean below {verdict.unseen_below:.2g} would go unseen"
+    if verdict.seen_from is not None:
+        seen = f"{verdict.seen_from:.2g}"
+        lines[0] += f"; a loss of the mean is seen in four of five cases from {seen}"
     if verdict.losses and not verdict.passed:
         lines.append(f"topics to blame: {blame(verdict)}")
     return lines

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from riskcli.analyses.base import Analysis, Scores, set_up
 from riskcli.analyses.check.grammar import Rule, parse_rule
-from riskcli.analyses.check.policy import DEFAULT_POLICY, LossTest, Policy
+from riskcli.analyses.check.losses import difference_of, judge_losses
+from riskcli.analyses.check.policy import (
+    DEFAULT_POLICY,
+    LossTest,
+    Outcome,
+    Policy,
+    checked_margins,
+)
 from riskcli.analyses.check.policy import policy as named_policy
 from riskcli.analyses.check.quantities import (
     baseline_value,
@@ -19,25 +25,23 @@ from riskcli.analyses.check.quantities import (
     column_value,
     topic_quantity,
 )
-from riskcli.core.arrays import Floats
-from riskcli.core.choices import is_virtual
+from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import matching_runs
-from riskcli.risk.correction import CORRECTION_TITLES, adjust
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.options import Options, Significance
+from riskcli.risk.power import smallest_loss
 from riskcli.risk.table import Block, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
-    "worst_topics",
+    "worst_topics", "outcome", "topics_needed",
 )  # fmt: skip
-POWER = 0.8
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,19 @@ class Finding:
     """One rule judged for one candidate by one measure."""
 
     rule: str
-    passed: bool
+    outcome: Outcome
     value: float | None
     bound: float | None
     why: str
     p: float | None = None
     p_adjusted: float | None = None
+    topics_needed: int | None = None
+    """With how many topics an inconclusive test would be settled, four times in five."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the rule is kept for certain."""
+        return self.outcome == "pass"
 
 
 @dataclass(frozen=True)
@@ -74,17 +85,23 @@ class Verdict:
     baseline_mean: float
     findings: tuple[Finding, ...]
     losses: tuple[TopicLoss, ...]
-    unseen_below: float | None
-    """A loss of the mean smaller than this would go unseen more often than once in five times."""
+    seen_from: float | None
+    """The smallest true loss of the mean that these topics show in four of five cases."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """A rule that is broken decides; then one that is not decided."""
+        outcomes = [finding.outcome for finding in self.findings]
+        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
 
     @property
     def passed(self) -> bool:
-        """Whether every rule is kept."""
-        return all(finding.passed for finding in self.findings)
+        """Whether every rule is kept for certain."""
+        return self.outcome == "pass"
 
     @property
     def failures(self) -> list[Finding]:
-        """The rules that are not kept."""
+        """The rules that are broken, or not decided."""
         return [finding for finding in self.findings if not finding.passed]
 
 
@@ -94,11 +111,14 @@ class Gate(Analysis):
 
     verdicts: tuple[Verdict, ...]
     policy: Policy
+    inconclusive: Inconclusive = "fail"
+    """What a verdict that the data do not decide counts as."""
 
     @property
     def passed(self) -> bool:
         """Whether every candidate may pass."""
-        return all(verdict.passed for verdict in self.verdicts)
+        allowed = {"pass", "inconclusive"} if self.inconclusive == "pass" else {"pass"}
+        return all(verdict.outcome in allowed for verdict in self.verdicts)
 
     @property
     def forms(self) -> Forms:
@@ -131,10 +151,15 @@ def judge(
     rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,
     alpha: float = 1.0,
+    margin: float | Mapping[str, float] | None = None,
+    inconclusive: Inconclusive = "fail",
     detect: float | None = None,
     worst: int = 3,
 ) -> Gate:
     """Judge every run but the baseline by the policy's tests and by all rules.
+
+    With a `margin` (for the mean, or one by risk measure) a test passes only where a loss above it
+    is excluded, and what the data do not decide counts as `inconclusive` says.
 
     Each candidate is measured in the matrix of the baseline and itself, so that its verdict does
     not depend on other candidates; only the correction of the tests counts them.
@@ -152,15 +177,19 @@ def judge(
         raise UsageError(f"no candidate besides the baseline {name}")
     for rule in every_rule:
         check_quantity(rule.quantity, rule.topic, cases[0].matrix.topics, rule.text)
-    tested = _tested(cases, chosen.tests, plan)
+    check_words(inconclusive=(inconclusive, Inconclusive))
+    margins = checked_margins(chosen, margin)
+    tested = _tested(cases, chosen.tests, margins, plan)
+    level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [
-        case.verdict([*tests, *(case.judge_rule(rule) for rule in every_rule)], worst)
+        case.verdict([*tests, *(case.judge_rule(rule) for rule in every_rule)], worst, level)
         for case, tests in zip(cases, tested, strict=True)
     ]
     notes = [note for case in cases for note in case.notes]
     settings = _settings(chosen, every_rule, name, plan, alpha, detect)
+    settings |= {"margins": margins, "inconclusive": inconclusive}
     basis = setup.basis.adding(settings, [*notes, *_power_notes(verdicts, detect)])
-    return Gate(tuple(verdicts), chosen, basis=basis)
+    return Gate(tuple(verdicts), chosen, inconclusive, basis=basis)
 
 
 def _cases(matrix: ScoreMatrix, baseline: str, plan: Significance, alpha: float) -> list[_Case]:
@@ -208,11 +237,6 @@ class _Case:
         """The candidate and its baseline by a risk measure, if the scores allow it."""
         return self.block(alpha).estimates.get(measure)
 
-    def effect(self, test: LossTest) -> float | None:
-        """What the test is about: the difference to the baseline, or TRisk itself."""
-        known = self.estimate(test.of, test.alpha)
-        return None if known is None else _candidates(known.effect)
-
     def judge_rule(self, rule: Rule) -> Finding:
         """The rule's two sides, and what would have passed."""
         if rule.bound.word is not None:
@@ -224,10 +248,10 @@ class _Case:
             )
         bound = rule.bound.value(baseline or 0.0)
         if value is None:
-            return Finding(rule.text, False, None, bound, f"{rule.quantity} is undefined")
+            return Finding(rule.text, "fail", None, bound, f"{rule.quantity} is undefined")
         passed = rule.holds(value, baseline or 0.0)
         why = "" if passed else _missed(rule, value, bound)
-        return Finding(rule.text, passed, value, bound, why)
+        return Finding(rule.text, _outcome(passed), value, bound, why)
 
     def _sides(self, rule: Rule) -> tuple[float | None, float | None]:
         """The candidate's value and, where there is one, the baseline's."""
@@ -253,9 +277,10 @@ class _Case:
         if not isinstance(found, str):
             raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
         passed = (found == rule.bound.word) == (rule.comparison == "==")
-        return Finding(rule.text, passed, None, None, "" if passed else f"it is {found}")
+        why = "" if passed else f"it is {found}"
+        return Finding(rule.text, _outcome(passed), None, None, why)
 
-    def verdict(self, findings: Sequence[Finding], worst: int) -> Verdict:
+    def verdict(self, findings: Sequence[Finding], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
         base, run = self.matrix.values
         order = np.argsort(run - base, kind="stable")[:worst].tolist()
@@ -267,22 +292,19 @@ class _Case:
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
             float(run.mean()), float(base.mean()), tuple(findings), tuple(losses),
-            self._unseen_below(),
+            self._seen_from(level),
         )  # fmt: skip
 
-    def _unseen_below(self) -> float | None:
-        """The smallest loss of the mean that the paired t test would see four times in five."""
-        means, degrees = self.estimate("mean"), len(self.matrix.topics) - 1
-        error = None if means is None else _candidates(means.difference_error)
-        if error is None or degrees < 1:
+    def _seen_from(self, level: float) -> float | None:
+        """The smallest loss of the mean that the paired t test sees, at the corrected level."""
+        base, run = self.matrix.values
+        if len(base) < 2:
             return None
-        tail = stdtrit(degrees, 1 - self.plan.gamma) + stdtrit(degrees, POWER)
-        return float(tail * error)
+        return smallest_loss(float(np.std(run - base, ddof=1)), len(base), level)
 
 
-def _candidates(cells: Floats | None) -> float | None:
-    """The candidate's cell (row 1), None where it is undefined."""
-    return None if cells is None or np.isnan(cells[1]) else float(cells[1])
+def _outcome(passed: bool) -> Outcome:
+    return "pass" if passed else "fail"
 
 
 def _missed(rule: Rule, value: float, bound: float) -> str:
@@ -290,58 +312,43 @@ def _missed(rule: Rule, value: float, bound: float) -> str:
 
 
 def _tested(
-    cases: Sequence[_Case], tests: Sequence[LossTest], plan: Significance
+    cases: Sequence[_Case],
+    tests: Sequence[LossTest],
+    margins: Mapping[str, float],
+    plan: Significance,
 ) -> list[list[Finding]]:
     """The tests of every case, corrected together over tests, candidates and measures."""
-    p = np.array([[_p_value(case, test) for test in tests] for case in cases], dtype=np.float64)
-    adjusted, family = adjust(p.ravel(), plan.correction) if p.size else (p.ravel(), 0)
-    table = adjusted.reshape(p.shape)
+    rows = [
+        [
+            difference_of(
+                case.estimate(test.of, test.alpha), len(case.matrix.topics), margins.get(test.of)
+            )
+            for test in tests
+        ]
+        for case in cases
+    ]
+    names = [test.text(margins.get(test.of)) for test in tests]
+    bounds = [-margins.get(test.of, 0.0) for test in tests]
     return [
         [
-            _judge_test(case, test, float(p[row, place]), float(table[row, place]), plan, family)
-            for place, test in enumerate(tests)
+            Finding(
+                name, found.outcome, found.effect, bound, found.why, found.p, found.p_adjusted,
+                found.topics_needed,
+            )
+            for name, bound, found in zip(names, bounds, row, strict=True)
         ]
-        for row, case in enumerate(cases)
-    ]
-
-
-def _p_value(case: _Case, test: LossTest) -> float:
-    """One-sided: a gate asks only whether the candidate is lower, never whether it is higher."""
-    known, effect = case.estimate(test.of, test.alpha), case.effect(test)
-    p = None if known is None else _candidates(known.p)
-    if p is None or effect is None:
-        return float("nan")
-    if effect == 0:
-        return 1.0
-    return p / 2 if effect < 0 else 1 - p / 2
-
-
-def _judge_test(
-    case: _Case, test: LossTest, p: float, adjusted: float, plan: Significance, family: int
-) -> Finding:
-    effect = case.effect(test)
-    if np.isnan(p):
-        why = "it cannot be tested on these scores"
-        return Finding(test.text, False, effect, 0.0, why)
-    failed = bool(adjusted < plan.gamma) and effect is not None and effect < 0
-    why = ""
-    if failed:
-        correction = CORRECTION_TITLES[plan.correction]
-        why = (
-            f"the difference is {effect:.4g}, corrected one-sided p = {adjusted:.2g} "
-            f"({correction}, {family} tests)"
-        )
-    return Finding(test.text, not failed, effect, 0.0, why, p, adjusted)
+        for row in judge_losses(rows, tests, margins, plan)
+    ]  # fmt: skip
 
 
 def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[Note]:
     """Say where a loss of the size asked for would go unseen."""
     for verdict in verdicts:
-        unseen = verdict.unseen_below
-        if detect is not None and unseen is not None and unseen > detect:
+        seen = verdict.seen_from
+        if detect is not None and seen is not None and seen > detect:
             message = (
-                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics a loss "
-                f"below {unseen:.2g} would go unseen; {detect:g} was asked for"
+                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics a loss is "
+                f"seen in four of five cases from {seen:.2g}; {detect:g} was asked for"
             )
             yield Note("low-power", message)
 
@@ -371,5 +378,6 @@ def _rows(verdict: Verdict) -> Iterator[list[Value]]:
         numbers = (finding.value, finding.bound, finding.p, finding.p_adjusted)
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), finding.why, "" if finding.passed else topics,
+            *tidy(numbers), finding.why, "" if finding.passed else topics, finding.outcome,
+            finding.topics_needed,
         ]  # fmt: skip

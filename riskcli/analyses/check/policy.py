@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from riskcli.analyses.check.grammar import Rule, parse_rule
 from riskcli.core.errors import UsageError, nearest
 
+Outcome = Literal["pass", "fail", "inconclusive"]
+
 
 @dataclass(frozen=True)
 class LossTest:
-    """Fails where the candidate is significantly below the baseline by `of`, at `alpha`."""
+    """Asks whether the candidate is below the baseline by the risk measure `of`, at `alpha`."""
 
     of: str
     alpha: float | None
     meaning: str
 
-    @property
-    def text(self) -> str:
+    def text(self, margin: float | None = None) -> str:
         """How reports name it."""
         at = "" if self.alpha is None else f"@{self.alpha:g}"
+        if margin is not None:
+            return f"{self.of}{at} not lower by more than {margin:g}"
         return f"{self.of}{at} not significantly lower"
 
 
@@ -61,3 +66,21 @@ def policy(name: str) -> Policy:
     if name not in POLICIES:
         raise UsageError(f"no policy is called {name!r}{nearest(name, POLICIES)}")
     return POLICIES[name]
+
+
+def checked_margins(policy: Policy, margin: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Margins by risk measure; a number alone is the mean's."""
+    if margin is None:
+        return {}
+    margins = dict(margin) if isinstance(margin, Mapping) else {"mean": float(margin)}
+    able = [test.of for test in policy.tests if test.of != "trisk"]
+    for name, size in margins.items():
+        if name not in able:
+            known = ", ".join(able) or "nothing"
+            raise UsageError(
+                f"a margin for {name!r}: the policy {policy.name} tests {known}"
+                f"{nearest(name, able)}"
+            )
+        if not 0 < size < float("inf"):
+            raise UsageError(f"the margin for {name} is {size:g}, expected a number above 0")
+    return margins
