@@ -268,6 +268,8 @@ class Output:
     color: Colour = "auto"
     known: Forms = FORMS
     """The forms that the result has."""
+    for_people: bool = False
+    """Whether it is a table in a pipe, too."""
 
     def __post_init__(self) -> None:
         _ = self.form  # a suffix that tells no form is an error before any work is done
@@ -275,7 +277,7 @@ class Output:
     @property
     def form(self) -> Form:
         """The form given, that of the file's suffix, or the one that suits stdout."""
-        return chosen(self.format, self.output, self.known)
+        return chosen(self.format, self.output, self.known, self.for_people)
 
     @property
     def dress(self) -> Dress:
@@ -290,15 +292,18 @@ class Output:
         )
 
 
-def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
-    """--format, --output and what suits the forms; the command gets `output`."""
+def output_options(forms: Forms = FORMS, for_people: bool = False) -> Callable[[Command], Command]:
+    """--format, --output and what suits the forms; the command gets `output`.
+
+    A result `for_people`, as a verdict is, is a table in a pipe too.
+    """
+    piped = "table" if for_people else "table on a terminal, tsv in a pipe"
     options = [
         click.option(
             "-f",
             "--format",
             type=click.Choice([form.name for form in forms]),
-            help="Form of the result. [default: by the file's suffix; "
-            "table on a terminal, tsv in a pipe]",
+            help=f"Form of the result. [default: by the file's suffix; {piped}]",
         ),
         click.option(
             "-o", "--output", type=OUTPUT, help="Write to this file, replaced as a whole."
@@ -310,7 +315,9 @@ def output_options(forms: Forms = FORMS) -> Callable[[Command], Command]:
         options.append(_CSV_SAFE)
     if LATEX in forms:
         options += _CAPTION_OPTIONS
-    return lambda command: gathered(command, "output", Output, options, known=forms)
+    return lambda command: gathered(
+        command, "output", Output, options, known=forms, for_people=for_people
+    )
 
 
 _COLOUR = click.option(

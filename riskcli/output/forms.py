@@ -192,12 +192,15 @@ def named(name: str, known: Forms) -> Form:
     raise UsageError(f"no form {name!r} here{nearest(name, names)} ({', '.join(names)})")
 
 
-def chosen(name: str | None, output: Path | None, known: Forms) -> Form:
-    """The form asked for, else that of the file's suffix, else a table or TSV for stdout."""
+def chosen(name: str | None, output: Path | None, known: Forms, for_people: bool = False) -> Form:
+    """The form asked for, else that of the file's suffix, else a table or TSV for stdout.
+
+    A result that is `for_people` is a table in a pipe, too: a verdict in a job's log.
+    """
     if name is not None:
         return named(name, known)
     if output is None:
-        return TABLE if TABLE in known and sys.stdout.isatty() else TSV
+        return TABLE if TABLE in known and (for_people or sys.stdout.isatty()) else TSV
     suffix = output.suffix.lower()
     for form in known:
         if suffix and form.suffix == suffix:

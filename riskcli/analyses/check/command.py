@@ -10,7 +10,7 @@ from riskcli.analyses.check.display import FORMS
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import Inputs, Output, output_options, scoring_options
 from riskcli.cli.paths import announce_output, is_from_settings
-from riskcli.core.choices import Correction, words
+from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import MOST_ALPHA
 from riskcli.output.forms import Form, named
@@ -35,6 +35,21 @@ class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(str(error), param, ctx)
 
 
+class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """SIZE, or MEASURE=SIZE."""
+
+    name = "[MEASURE=]SIZE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, float]:
+        measure, _, size = str(value).rpartition("=")
+        try:
+            return measure or "mean", float(size)
+        except ValueError:
+            self.fail(f"{value!r} is not a number, or MEASURE=NUMBER", param, ctx)
+
+
 def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Print what rules can speak of, and stop."""
     if wanted:
@@ -46,10 +61,12 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 
 @click.command()
 @scoring_options
-@output_options(FORMS)
+@output_options(FORMS, for_people=True)
 @click.option(
     "-b",
     "--baseline",
+    "baselines",
+    multiple=True,
     required=True,
     metavar="NAME|FILE",
     help="What candidates are compared with: a run of "
@@ -87,7 +104,24 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     show_default=True,
     help="Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).",
 )
-@click.option("--gamma", type=float, default=0.05, show_default=True, help="Level of the tests.")
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    type=_Margin(),
+    help="The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes only "
+    "where a larger loss is excluded. Repeatable.",
+)
+@click.option(
+    "--inconclusive",
+    type=click.Choice(words(Inconclusive)),
+    default="fail",
+    show_default=True,
+    help="What a verdict counts as that the topics do not decide.",
+)
+@click.option(
+    "--gamma", type=float, default=0.05, show_default=True, help="Significance level of the tests."
+)
 @click.option(
     "--correction",
     type=click.Choice(words(Correction)),
@@ -99,7 +133,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     "--detect",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SIZE",
-    help="Warn where a loss of the mean of this size would go unseen.",
+    help="Warn where the topics are too few to see a loss of the mean of this size.",
 )
 @click.option(
     "--worst", type=click.IntRange(min=0), default=3, show_default=True, help="Topics to name."
@@ -114,10 +148,12 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 def check(
     inputs: Inputs,
     output: Output,
-    baseline: str,
+    baselines: tuple[str, ...],
     policy: str,
     rules: tuple[str, ...],
     alpha: float,
+    margins: tuple[tuple[str, float], ...],
+    inconclusive: Inconclusive,
     gamma: float,
     correction: Correction,
     detect: float | None,
@@ -126,9 +162,9 @@ def check(
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
 
-    Exits with 0 where every candidate passes, 1 where one fails, 2 for wrong input. Equal systems
-    fail the standard and lenient policies with probability gamma at most; a rule on TRisk or URisk
-    at alpha above 0 is broken by equal systems, too.
+    Exits with 0 where every candidate passes, 1 where one fails or (unless --inconclusive pass) is
+    not decided, 2 for wrong input. Without --margin a pass says only that no loss is significant.
+    A rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check.gate import judge
@@ -137,19 +173,21 @@ def check(
     from riskcli.analyses.check.sources import with_baseline
     from riskcli.risk.options import Significance
 
+    if len(baselines) != 1:
+        raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
     parsed = [parse_rule(rule) for rule in rules]
     plan = Significance(gamma=gamma, correction=correction)
     evaluation, name = with_baseline(
         inputs.runs,
-        baseline,
+        baselines[0],
         qrels=inputs.qrels,
         rules=inputs.rules(),
         jobs=inputs.jobs,
         checksums=any(form.checksums for form in (output.form, *(asked for asked, _ in reports))),
     )
     gate = judge(
-        evaluation, name, policy=policy, rules=parsed,
-        significance=plan, alpha=alpha, detect=detect, worst=worst,
+        evaluation, name, policy=policy, rules=parsed, significance=plan, alpha=alpha,
+        margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
     )  # fmt: skip
     tell(gate.notes, inputs.quiet)
     publish(gate, output, reports)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Tree
 
@@ -62,40 +64,84 @@ def blame(verdict: Verdict) -> str:
 
 
 def as_junit(gate: Gate) -> str:
-    """A test suite a candidate and measure, a test case a rule."""
+    """A test suite a candidate and measure, a test case a rule; an error a file left out."""
     root = Tree.Element("testsuites", name="riskeval check")
     for verdict in gate.verdicts:
+        undecided = gate.inconclusive == "pass"
+        skipped = [f for f in verdict.failures if undecided and f.outcome == "inconclusive"]
         suite = Tree.SubElement(
             root,
             "testsuite",
             name=visible(f"{verdict.candidate} against {verdict.baseline}, {verdict.measure}"),
             tests=str(len(verdict.findings)),
-            failures=str(len(verdict.failures)),
+            failures=str(len(verdict.failures) - len(skipped)),
             errors="0",
+            skipped=str(len(skipped)),
         )
         for finding in verdict.findings:
-            case = Tree.SubElement(
-                suite, "testcase", name=visible(finding.rule), classname=visible(verdict.candidate)
-            )
-            if not finding.passed:
-                message = visible(f"{finding.rule}: {finding.why}")
-                failure = Tree.SubElement(case, "failure", message=message, type="rule")
-                failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
+            _test_case(suite, verdict, finding, finding in skipped)
+    if gate.skipped:
+        _left_out(root, gate)
     Tree.indent(root)
     return f"<?xml version='1.0' encoding='UTF-8'?>\n{Tree.tostring(root, encoding='unicode')}\n"
 
 
+def _test_case(suite: Tree.Element, verdict: Verdict, finding: Finding, skipped: bool) -> None:
+    """Its class names candidate and measure: some readers take the first case of a name only."""
+    owner = visible(f"{verdict.candidate}.{verdict.measure}")
+    case = Tree.SubElement(suite, "testcase", name=visible(finding.rule), classname=owner)
+    if finding.passed:
+        return
+    message = visible(f"{finding.rule}: {finding.why}")
+    if skipped:
+        Tree.SubElement(case, "skipped", message=message)
+        return
+    kind = "inconclusive" if finding.outcome == "inconclusive" else "rule"
+    failure = Tree.SubElement(case, "failure", message=message, type=kind)
+    failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
+
+
+def _left_out(root: Tree.Element, gate: Gate) -> None:
+    """A candidate that could not be read fails the gate: the report says so."""
+    count = str(len(gate.skipped))
+    suite = Tree.SubElement(
+        root, "testsuite", name="files left out", tests=count, failures="0", errors=count
+    )
+    for wrong in gate.skipped:
+        case = Tree.SubElement(
+            suite, "testcase", name=visible(wrong.path), classname="files left out"
+        )
+        Tree.SubElement(case, "error", message=visible(str(wrong)), type=wrong.code)
+
+
 def as_github(gate: Gate) -> str:
-    """An annotation for each failure, and one line for the whole."""
+    """An annotation for each failure and file left out, and one line for the whole."""
     lines = [
-        _annotation("error", verdict, finding)
+        _annotation(_level(gate, finding), verdict, finding)
         for verdict in gate.verdicts
         for finding in verdict.failures
     ]
-    failed = sum(not verdict.passed for verdict in gate.verdicts)
-    summary = f"{len(gate.verdicts) - failed} of {counted(len(gate.verdicts), 'verdict')} pass"
-    lines.append(annotation("notice", summary, title="riskeval check"))
+    lines += [
+        annotation("error", str(wrong), title="left out", file=wrong.path, line=wrong.line)
+        for wrong in gate.skipped
+    ]
+    lines.append(annotation("notice", _counts(gate), title="riskeval check"))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _level(gate: Gate, finding: Finding) -> str:
+    undecided = finding.outcome == "inconclusive" and gate.inconclusive == "pass"
+    return "warning" if undecided else "error"
+
+
+def _counts(gate: Gate) -> str:
+    """`1 of 2 verdicts passes, 1 is inconclusive`."""
+    outcomes = [verdict.outcome for verdict in gate.verdicts]
+    passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
+    text = f"{passed} of {counted(len(outcomes), 'verdict')} {'passes' if passed == 1 else 'pass'}"
+    if undecided:
+        text += f", {undecided} {'is' if undecided == 1 else 'are'} inconclusive"
+    return text
 
 
 def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
@@ -106,5 +152,16 @@ def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
 
 JUNIT = forms.OwnForm("junit", ".xml", as_junit)
 GITHUB = forms.OwnForm("github", "", as_github)
-FORMS = (*forms.FORMS, JUNIT, GITHUB)
+
+
+@dataclass(frozen=True)
+class _Automatic(forms.Form):
+    """Annotations where GitHub runs the job, a table elsewhere."""
+
+    def render(self, source: Gate, dress: forms.Dress = forms.PLAIN) -> forms.Content:
+        on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+        return (GITHUB if on_github else forms.TABLE).render(source, dress)
+
+
+FORMS = (*forms.FORMS, JUNIT, GITHUB, _Automatic("auto", ""))
 """The forms of a gate: those of every result, and what CI services read."""

@@ -104,8 +104,7 @@ def _adjusted(p: Sequence[Sequence[float]], plan: Significance) -> tuple[list[li
     if not table.size:
         return [list(row) for row in p], 0
     adjusted, family = adjust(table.ravel(), plan.correction)
-    rows: list[list[float]] = adjusted.reshape(table.shape).tolist()
-    return rows, family
+    return [list(map(float, row)) for row in adjusted.reshape(table.shape)], family
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def publish(gate: Gate, output: Output, reports: Iterable[tuple[Form, Path]]) ->
         emit(form.render(gate, IN_FILE), file)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and os.environ.get("GITHUB_ACTIONS") == "true":
-        _append(Path(summary), str(MARKDOWN.render(gate)))
+        _append(Path(summary), "\n" + str(MARKDOWN.render(gate)))
     write(gate, output)
 
 

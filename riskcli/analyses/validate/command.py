@@ -12,7 +12,7 @@ from riskcli.output.forms import RowsForm
 
 @click.command()
 @file_options
-@output_options(FORMS)
+@output_options(FORMS, for_people=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
     "--max-docs",
