@@ -472,7 +472,7 @@ def test_github_annotations_and_job_summary(tmp_path: Path) -> None:
     first, last = ran.out.splitlines()
     assert first.startswith("::error title=boldRerank%2C ERR@20%3A max_loss <= 0.3::it is 0.5881")
     assert last == "::notice title=riskeval check::0 of 1 verdict pass"
-    assert summary.read_text().startswith("before\n**FAIL")
+    assert summary.read_text().startswith("before\n\n**FAIL")
     check("--policy", "strict", GITHUB_STEP_SUMMARY=str(summary))
     assert summary.read_text().count("**FAIL: boldRerank") == 1
 
