@@ -6,6 +6,7 @@ from riskcli.analyses.agree.analysis import Agreement as Agreement
 from riskcli.analyses.agree.analysis import ranking_agreement as ranking_agreement
 from riskcli.analyses.bias.analysis import Bias as Bias
 from riskcli.analyses.bias.analysis import baseline_bias as baseline_bias
+from riskcli.analyses.bias.population import population_bias as population_bias
 from riskcli.analyses.check.gate import judge as judge
 from riskcli.analyses.check.grammar import parse_rule as parse_rule
 from riskcli.analyses.check.policy import policy as policy

@@ -19,6 +19,7 @@ from riskcli.risk.table import comparisons
 from riskcli.scores.teams import anonymised, with_teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
+from tests.shared_data import shared
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_population_files import block_of, figures, same
 
@@ -320,3 +321,67 @@ def test_the_library_groups_and_renames_alike() -> None:
     hidden, key = anonymised(grouped)
     again, same_key = anonymised(grouped, key)
     assert key == same_key and again.matrices[0].runs == hidden.matrices[0].runs
+
+
+# ---------------------------------------------------------------- as an organiser would
+
+
+def test_real_runs_and_copies_of_them_under_ten_teams(tmp_path: Path) -> None:
+    """The eight Web 2012 runs; the best one's copies in its own team move nobody."""
+    runs, qrels = shared("trec-web-2012", "runs"), shared("trec-web-2012", "qrels.txt.gz")
+    files = sorted(path for path in runs.iterdir() if path.is_file())
+    names = [f"site{number}-one" for number in range(len(files))]
+    for path, name in zip(files, names, strict=True):
+        (tmp_path / f"{name}.run").write_bytes(path.read_bytes())
+
+    def figures_of() -> dict[str, tuple[float, float]]:
+        call = (
+            "-q",
+            qrels,
+            "-m",
+            "ERR@20",
+            "-a",
+            "5",
+            "--run-names",
+            "file",
+            "--quiet",
+            "-f",
+            "json",
+        )
+        ran = riskeval("score", tmp_path, *call, "--team-of", "^[^-]+")
+        assert ran.code == 0, ran.err
+        return {row["run"]: (row["zrisk"], row["georisk"]) for row in json.loads(ran.out)["rows"]}
+
+    before = figures_of()
+    assert set(before) == set(names)
+    for number, source in ((0, 0), (0, 0), (3, 3), (8, 5), (9, 6)):
+        copy = tmp_path / f"site{number}-copy{len(list(tmp_path.iterdir()))}.run"
+        copy.write_bytes(files[source].read_bytes())
+    stuffed = figures_of()
+    assert len({run.partition("-")[0] for run in stuffed}) == 10
+    # Two more teams have joined with copies of others' runs: that does change the population.
+    assert stuffed[names[0]] != before[names[0]]
+    for extra in tmp_path.glob("site[89]-*"):
+        extra.unlink()
+    within = figures_of()
+    assert {run: within[run] for run in names} == before
+
+
+def test_170_runs_of_40_teams() -> None:
+    """A team of one to eight runs, some of them copies; frozen, the board holds still."""
+    generator = np.random.default_rng(40)
+    values = generator.beta(1, 2.5, (170, 50))
+    teams = {f"r{row}": f"team{row % 40 if row < 120 else row % 7}" for row in range(170)}
+    values[160:] = values[153:163][:10]
+    matrix = named(values)
+    board = block_of(matrix, Options(alphas=(5.0,)), teams)
+    assert set(teams.values()) == {f"team{number}" for number in range(40)}
+    plain = block_of(matrix, Options(alphas=(5.0,)), {})
+    gap = board.estimates["georisk"].value - plain.estimates["georisk"].value
+    assert 0 < np.abs(gap).max() < 0.05
+    population = freeze(matrix, options=Options(teams=Teams(teams)))
+    still = Options(baselines=("r0",), population=population, alphas=(5.0,))
+    some = ScoreMatrix("score", matrix.runs[:30], matrix.topics, values[:30])
+    whole, part = block_of(matrix, still, {}), block_of(some, still, {})
+    for run in some.runs:
+        same(figures(whole, run), figures(part, run))

@@ -34,21 +34,44 @@ from riskcli.core.errors import UsageError
     show_default=True,
     help="Principal components.",
 )
+@click.option(
+    "--population",
+    is_flag=True,
+    help="How far ZRisk and GeoRisk depend on who takes part, in place of the baseline.",
+)
+@click.option(
+    "--of", multiple=True, metavar="MEASURE", help="With --population: zrisk or georisk only."
+)
 def bias(
-    inputs: Inputs, output: Output, alpha: tuple[float, ...], part: BiasPart | None, components: int
+    inputs: Inputs,
+    output: Output,
+    alpha: tuple[float, ...],
+    part: BiasPart | None,
+    components: int,
+    population: bool,
+    of: tuple[str, ...],
 ) -> int:
-    """How far the verdict on RUNS depends on the baseline (ECIR'14).
+    """How far the verdict on RUNS depends on the baseline (ECIR'14), or on who takes part.
 
     Prints the URisk of every run against every other as the baseline and against the virtual runs,
     with ranks and Friedman's test; for each baseline how far it turns the ranking by effectiveness
     and favours runs that resemble it; and the runs' principal components over topics.
+    With --population each run (or team) is left out of the population in turn: the range of every
+    other run's ZRisk, GeoRisk and ranks, and whose absence changes them most.
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.bias.analysis import baseline_bias
 
     if len(alpha) != 1:
         raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
-    bias = baseline_bias(
-        inputs.evaluate(checksums=output.form.checksums), alpha=alpha[0], components=components
-    )
+    if population and part is not None:
+        raise UsageError("--part belongs to the baseline's bias, not to --population")
+    if of and not population:
+        raise UsageError("--of belongs to --population")
+    evaluation = inputs.evaluate(checksums=output.form.checksums)
+    if population:
+        from riskcli.analyses.bias.population import population_bias
+
+        return conclude(population_bias(evaluation, of=of, alpha=alpha[0]), inputs, output)
+    bias = baseline_bias(evaluation, alpha=alpha[0], components=components)
     return conclude(bias.only(part), inputs, output)

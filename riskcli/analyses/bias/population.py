@@ -1,0 +1,146 @@
+"""How much hangs on who takes part: each run, or each team, left out of the population in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
+from riskcli.core.arrays import Floats
+from riskcli.core.errors import UsageError
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import rank
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.members import Teams
+from riskcli.risk.options import Options
+from riskcli.risk.table import comparisons
+from riskcli.scores.matrix import ScoreMatrix
+
+COLUMNS = (
+    "run", "measure", "of", "alpha", "value", "value_min", "value_max", "rank", "rank_min",
+    "rank_max", "changed_by", "change",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """One matrix by one risk measure: everyone's figures, and those without each member."""
+
+    measure: str
+    of: RiskMeasure
+    alpha: float
+    runs: tuple[str, ...]
+    values: Floats
+    ranks: Floats
+    left_out: tuple[str, ...]
+    """The runs, or the teams and the runs without one."""
+    values_without: Floats
+    """By run and member left out; NaN for a run that is left out itself."""
+    ranks_without: Floats
+    """Likewise; who is left out keeps the place that it had, so that only others' moves count."""
+
+    def range_of(self, row: int) -> tuple[float, float, float, float]:
+        """The least and the largest value and rank of a run, with everyone or without one."""
+        values = np.append(self.values_without[row], self.values[row])
+        ranks = np.append(self.ranks_without[row], self.ranks[row])
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        return low, high, float(np.nanmin(ranks)), float(np.nanmax(ranks))
+
+    def most(self, row: int) -> tuple[str, float]:
+        """Whose absence changes the run's value most, and by how much."""
+        change = self.values_without[row] - self.values[row]
+        index = int(np.nanargmax(np.abs(change)))
+        return self.left_out[index], float(change[index])
+
+
+@dataclass(frozen=True, repr=False)
+class PopulationBias(Analysis):
+    """All matrices of a call by all risk measures asked for."""
+
+    parts: tuple[LeftOut, ...]
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        # Late: only tables for people need it, and it imports this module.
+        from riskcli.analyses.bias.population_display import displays
+
+        return displays(self, width)
+
+    def result(self) -> Result:
+        """A row a run, measure and risk measure."""
+        return Result(COLUMNS, [row for part in self.parts for row in _rows(part)], self.basis)
+
+
+def population_bias(
+    scores: Scores,
+    *,
+    of: Names = None,
+    alpha: float = 1.0,
+    options: Options | None = None,
+) -> PopulationBias:
+    """ZRisk and GeoRisk of every run without each other run (or team) in the population."""
+    setup = set_up(scores, options, alpha=alpha, noting=False)
+    plan = replace(setup.options, baselines=(), population=None)
+    able = [measure for measure in measures() if measure.statistic is not None]
+    chosen = chosen_measures(of, able, "no population behind")
+    parts = [_left_out(matrix, plan, measure) for matrix in setup.matrices for measure in chosen]
+    settings = {"of": [measure.id for measure in chosen], "alphas": list(plan.alphas)}
+    return PopulationBias(tuple(parts), basis=setup.basis.adding(settings))
+
+
+def _left_out(matrix: ScoreMatrix, options: Options, measure: RiskMeasure) -> LeftOut:
+    if len(matrix.runs) < 3:
+        raise UsageError(f"at least 3 runs are needed to leave one out, found {len(matrix.runs)}")
+    teams = options.teams.of(matrix.runs)
+    members: dict[tuple[bool, str], list[int]] = {}
+    for row, (run, team) in enumerate(zip(matrix.runs, teams, strict=True)):
+        members.setdefault((team is None, run if team is None else team), []).append(row)
+    if len(members) < 2:
+        raise UsageError("all runs are of one team: nobody would be left")
+    values = _values(matrix, options, measure)
+    without = np.full((len(matrix.runs), len(members)), np.nan)
+    ranks = np.full_like(without, np.nan)
+    for index, gone in enumerate(members.values()):
+        kept = np.setdiff1d(np.arange(len(matrix.runs)), gone)
+        without[kept, index] = _values(_of_rows(matrix, kept.tolist()), options, measure)
+        above = (rank(values)[gone][None, :] < rank(values)[kept][:, None]).sum(axis=1)
+        ranks[kept, index] = rank(without[kept, index]) + above
+    names = tuple(name for _, name in members)
+    return LeftOut(
+        matrix.measure, measure, options.alphas[0], matrix.runs, values, rank(values), names,
+        without, ranks,
+    )  # fmt: skip
+
+
+def _values(matrix: ScoreMatrix, options: Options, measure: RiskMeasure) -> Floats:
+    kept = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
+    comparison: Comparison
+    (comparison,) = comparisons(matrix, replace(options, teams=Teams(kept, options.teams.pattern)))
+    values = measure.of(comparison, options.alphas[0])
+    if values is None:
+        raise UsageError(f"{measure.title} needs scores of at least 0")
+    return values
+
+
+def _of_rows(matrix: ScoreMatrix, rows: Sequence[int]) -> ScoreMatrix:
+    runs = tuple(matrix.runs[row] for row in rows)
+    return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[list(rows)])
+
+
+def _rows(part: LeftOut) -> Iterator[list[Value]]:
+    for row, run in enumerate(part.runs):
+        low, high, best, worst = part.range_of(row)
+        by, change = part.most(row)
+        ranks = tidy([float(part.ranks[row]), best, worst], whole=True)
+        value, low_value, high_value, change_value = tidy(
+            [float(part.values[row]), low, high, change]
+        )
+        yield [
+            run, part.measure, part.of.id, part.alpha, value, low_value, high_value, *ranks, by,
+            change_value,
+        ]  # fmt: skip

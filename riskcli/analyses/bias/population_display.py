@@ -1,0 +1,40 @@
+"""Who hangs on whom, for people: each run's figure and rank, and their ranges without one other."""
+
+from __future__ import annotations
+
+from riskcli.analyses.bias.population import LeftOut, PopulationBias
+from riskcli.output.display import Cell, Display, Heading
+
+
+def displays(bias: PopulationBias, _width: int = 0) -> list[Display]:
+    """A table a measure and risk measure, the best first."""
+    return [_display(part) for part in bias.parts]
+
+
+def _display(part: LeftOut) -> Display:
+    digits = part.of.decimals
+    rows = []
+    for row in sorted(range(len(part.runs)), key=lambda i: (part.ranks[i], part.runs[i])):
+        low, high, best, worst = part.range_of(row)
+        by, change = part.most(row)
+        rows.append(
+            [
+                Cell(f"{part.ranks[row]:.0f}"),
+                Cell(part.runs[row]),
+                Cell(f"{part.values[row]:.{digits}f}"),
+                Cell(f"{low:.{digits}f} to {high:.{digits}f}"),
+                Cell(f"{best:.0f} to {worst:.0f}" if best != worst else f"{best:.0f}"),
+                Cell(by),
+                Cell(f"{change:+.{digits}f}"),
+            ]
+        )
+    headings = [
+        Heading("#"), Heading("run", left=True), Heading(part.of.title), Heading("range"),
+        Heading("# range"), Heading("most without", left=True), Heading("change"),
+    ]  # fmt: skip
+    title = f"{part.of.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
+    caption = [
+        "Ranges with everybody, and without each other member of the population in turn. Who is "
+        "left out keeps its rank, so that a rank moves only where others pass each other.",
+    ]
+    return Display.of_rows(title, headings, rows, caption)
