@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 
-from tests.console import on_terminal
+import riskcli
+from tests.console import ROOT, on_terminal
 from tests.program import SAMPLES, riskeval
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
@@ -73,3 +75,56 @@ def test_colour_can_be_asked_for_in_a_pipe_and_refused_on_a_terminal() -> None:
     assert COLOUR not in riskeval(*SCORE, variables={"NO_COLOR": "1", "FORCE_COLOR": "1"}).out
     command = "riskeval score sample_runs/ -b indriCASP --quiet --color never"
     assert COLOUR not in on_terminal(command, NO_COLOR="")[1]
+
+
+# Completion, citation
+
+
+def completed(line: str) -> list[str]:
+    words = f"riskeval {line}"
+    ran = riskeval(
+        variables={
+            "_RISKEVAL_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split(" ")) - 1),
+        }
+    )
+    return [entry.partition(",")[2] for entry in ran.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("sc", "score"),
+        ("score sample_runs -m nDCG@2", "nDCG@20"),
+        ("score sample_runs -m AP,ERR@1", "AP,ERR@10"),
+        ("score sample_runs -b @me", "@median"),
+        ("score sample_runs -b cas", "caspPlus"),
+        ("score sample_runs --columns mean,georisk_i", "mean,georisk_interval"),
+        ("score sample_runs --sort geo", "georisk"),
+        ("check sample_runs --policy str", "strict"),
+        ("help missing-t", "missing-topic"),
+        ("score --con", "--convention"),
+    ],
+)
+def test_shells_complete_values(line: str, expected: str) -> None:
+    assert expected in completed(line)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script(shell: str) -> None:
+    ran = riskeval("completion", shell)
+    assert ran.code == 0 and f"_RISKEVAL_COMPLETE={shell}_complete" in ran.out
+
+
+def test_what_to_cite() -> None:
+    bibtex = riskeval("cite").out
+    keys = re.findall(r"^@\w+\{(\w+),", bibtex, re.M)
+    assert len(keys) == 5 and bibtex.count("{") == bibtex.count("}")
+    methods = riskeval("cite", "--methods").out
+    cited = re.findall(r"\\cite\{(\w+)\}", methods)
+    assert cited and set(cited) <= set(keys)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == riskcli.__version__
+    dois = {reference["doi"] for reference in citation["references"] if "doi" in reference}
+    assert all(doi in bibtex for doi in dois)

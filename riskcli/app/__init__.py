@@ -26,6 +26,8 @@ COMMANDS = {
     "report": "A leaderboard to publish: one page that computes in the browser.",
     "train": "Learn rankers that lose less against a baseline, and see whether it pays.",
     "rank": "Rank documents with a learned model: a TREC run.",
+    "cite": "What to cite, and a paragraph that says what was done.",
+    "completion": "What a shell needs to complete commands, options and their values.",
 }
 """Every command with the line that the help shows; its module bears its name."""
 
@@ -67,6 +69,10 @@ def load_command(name: str) -> click.Command:  # noqa: C901
             from riskcli.learn.command import rank as command
         case "config":
             from riskcli.app.config import config as command
+        case "cite":
+            from riskcli.app.cite import cite as command
+        case "completion":
+            from riskcli.app.completion import completion as command
         case _:
             from riskcli.app.help import help as command
     return command

@@ -66,10 +66,11 @@ def explained(word: str, commands: Sequence[click.Command]) -> str:
     options = _options(commands)
     if (name := word.removeprefix("--")) in options:
         return options[name]
-    raise UsageError(f"nothing is called {word!r}{nearest(word, _known(options))}")
+    raise UsageError(f"nothing is called {word!r}{nearest(word, known_words(options))}")
 
 
-def _known(options: Iterable[str]) -> list[str]:
+def known_words(options: Iterable[str] = ()) -> list[str]:
+    """All that can be explained."""
     names = [name for word in WORDS for name in word.names]
     names += [m.id for m in measures()] + [c.name for c in all_columns()]
     names += [f.name for f in FAMILIES] + [*CODES, *POLICIES, *EXIT_CODES]

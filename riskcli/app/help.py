@@ -9,8 +9,17 @@ from riskcli.cli.group import program
 WIDTH = 80
 
 
+def _words(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    # Late: words come from all rooms, and only a shell that completes needs them here.
+    from riskcli.app.glossary import known_words
+
+    commands = ctx.find_root().command
+    names = commands.list_commands(ctx) if isinstance(commands, click.Group) else []
+    return [word for word in (*names, *known_words()) if word.startswith(incomplete)]
+
+
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("word", required=False)
+@click.argument("word", required=False, shell_complete=_words)
 def help(word: str | None) -> None:  # noqa: A001
     """Explain WORD: a measure, a column, a heading or sign, an option, a policy, a code, a command.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from riskcli.cli.completing import among, effectiveness_measures
 from riskcli.cli.gathering import Command, gathered
 from riskcli.cli.paths import INPUT, OUTPUT
 from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
@@ -184,6 +185,7 @@ _SCORING = [
         "measures",
         multiple=True,
         metavar="NAME",
+        shell_complete=among(effectiveness_measures),
         help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
         "[default: ERR@20 and nDCG@20]",
     ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from riskcli.cli.alphas import Alphas
+from riskcli.cli.completing import baselines
 from riskcli.cli.gathering import PATH as PATH
 from riskcli.cli.gathering import Command, gathered
 from riskcli.cli.inputs import Files as Files
@@ -155,6 +156,7 @@ _AGAINST_OPTIONS = [
         multiple=True,
         callback=_read_from_stdin,
         metavar="NAME",
+        shell_complete=baselines,
         help="What runs are compared with: a run's name, a glob, a run file, or one of @mean, "
         "@median, @max, @min. Repeat it for a set. [default: @mean]",
     ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from riskcli.analyses.check.display import FORMS
+from riskcli.cli.completing import among, baselines
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import Inputs, Output, output_options, scoring_options
 from riskcli.cli.paths import announce_output, is_from_settings
@@ -50,6 +52,13 @@ class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is not a number, or MEASURE=NUMBER", param, ctx)
 
 
+def _policies() -> Iterable[str]:
+    # Late: only a shell that completes needs it.
+    from riskcli.analyses.check.policy import POLICIES
+
+    return POLICIES
+
+
 def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Print what rules can speak of, and stop."""
     if wanted:
@@ -69,11 +78,13 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     multiple=True,
     required=True,
     metavar="NAME|FILE",
+    shell_complete=baselines,
     help="What candidates are compared with: a run of "
     "RUNS, a run file, or a file that `riskeval matrix` wrote.",
 )
 @click.option(
     "--policy",
+    shell_complete=among(_policies),
     default="standard",
     show_default=True,
     metavar="NAME",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
+from riskcli.cli.completing import among
 from riskcli.cli.conclude import conclude
 from riskcli.cli.options import (
     Comparing,
@@ -18,12 +21,26 @@ from riskcli.core.parallel import importing
 from riskcli.output.display import Marks
 
 
+def _columns() -> Iterable[str]:
+    # Late, here and below: only a shell that completes needs it.
+    from riskcli.analyses.score.columns import column_names
+
+    return column_names()
+
+
+def _sortable() -> Iterable[str]:
+    from riskcli.analyses.score.analysis import sortable_columns
+
+    return sortable_columns()
+
+
 @click.command()
 @input_options
 @comparing_options
 @output_options()
 @click.option(
     "--sort",
+    shell_complete=among(_sortable),
     default="mean",
     show_default=True,
     metavar="COLUMN",
@@ -33,6 +50,7 @@ from riskcli.output.display import Marks
 @click.option("--best-per-team", is_flag=True, help="Show only each team's best run by --sort.")
 @click.option(
     "--columns",
+    shell_complete=among(_columns),
     metavar="NAMES",
     help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
     "georisk_interval, wtl, ...",
