@@ -168,6 +168,21 @@ def test_a_model_ranks_as_it_did_in_the_experiment(
     assert pooled == (folder / "runs" / "urisk-5.run").read_text()
 
 
+def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path: Path) -> None:
+    done = riskeval("train", data / "Fold1", "-b", "feature:6", *SMALL, "--quiet", "-f", "table",
+                    "-o", tmp_path / "out")  # fmt: skip
+    figures, tests = done.out.split("\n\n")
+    assert "Not shown" not in done.out
+    ours = {row["run"]: row for row in rows(tmp_path / "out" / "comparison.csv")}
+    assert f"{float(ours['urisk-1.blend']['risk']):.4f}" in figures
+    (line,) = [line for line in tests.splitlines() if line.startswith("urisk-1 ")]
+    shown = [f"{float(ours['urisk-1'][name]):{form}}" for name, form in (
+        ("mean", ".4f"), ("risk", ".4f"), ("p_mean_plain", ".2g"), ("p_risk_plain", ".2g"),
+        ("blend_mean", ".4f"), ("blend_risk", ".4f"), ("p_mean_blend", ".2g"),
+        ("coin_mean", ".4f"))]  # fmt: skip
+    assert line.split()[1:] == [text for text in shown if text != "nan"]
+
+
 def test_parameters_come_from_a_file_and_the_line_wins(data: Path, tmp_path: Path) -> None:
     (tmp_path / "lightgbm.conf").write_text("# mine\nnum_leaves = 4\nmin_data_in_leaf=5\n")
     call = ("train", data / "Fold1", "-b", "feature:6", "--trees", "3", "--quiet", "--params")

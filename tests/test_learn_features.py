@@ -61,11 +61,11 @@ def test_the_same_file_in_other_clothes(write: Write, changed: bytes) -> None:
 
 
 def test_lines_of_a_query_need_not_lie_together(write: Write) -> None:
-    apart = "1 qid:2 1:1 # a\n0 qid:1 1:2 # b\n0 qid:2 1:3 # c\n2 qid:1 1:4 # d\n"
+    apart = "1 qid:2 1:1 # a\n3 qid:1 1:2 # b\n0 qid:2 1:3 # c\n2 qid:1 1:4 # d\n"
     found = read_features(write("a", apart))
     assert (found.topics, found.docnos) == (("2", "1"), ("a", "c", "b", "d"))
     assert found.values[:, 0].tolist() == [1, 3, 2, 4]
-    assert found.grades.tolist() == [1, 0, 0, 2]
+    assert found.grades.tolist() == [1, 0, 3, 2]
     assert [note.code for note in found.notes] == ["queries-apart"]
 
 
