@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import itertools
 import json
+from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import UsageError, baseline_bias
-from riskcli.analyses.bias.baselines import bias_of, friedman, principal_components
+from riskcli.analyses.bias.baselines import (
+    bias_of,
+    each_as_baseline,
+    friedman,
+    principal_components,
+)
+from riskcli.analyses.bias.shuffled import _kendall_w, _urisk_and_similarity, biases
 from riskcli.risk.baselines import VIRTUAL
 from tests import reference
-from tests.console import on_terminal
+from tests.console import ROOT, on_terminal
 from tests.program import SAMPLES, riskeval
+from tests.shared_data import shared
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_cli import table_of
 from tests.test_papers import rows
@@ -147,7 +155,7 @@ def test_the_command_in_all_parts() -> None:
     assert test["df"] == 8 and 0 < test["w"] <= 1
     assert len(found["baselines"]) == 12 and len(found["components"]) == 24
     shown = riskeval(*shared, "-f", "table").out
-    assert "does not by itself say that rankings change" in " ".join(shown.split())
+    assert "has no such meaning" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("columns", [80, 160])
@@ -164,3 +172,71 @@ def test_wrong_calls() -> None:
         baseline_bias(named(np.array([[0.5, 0.6]])))
     with pytest.raises(UsageError, match="at least 0"):
         baseline_bias(named(np.array([[0.5], [0.6]])), alpha=-1.0)
+
+
+# ---------------------------------------------------------------- equal runs
+
+
+@settings(max_examples=40)
+@given(score_values(min_runs=2, max_runs=6))
+def test_w_of_a_matrix_is_friedmans(values: Floats) -> None:
+    expected = friedman(values).w
+    assert _kendall_w(values) == pytest.approx(expected, nan_ok=True)
+
+
+@settings(max_examples=40)
+@given(score_values(min_runs=4, min_topics=3), st.sampled_from([0.0, 1.0, 10.0]))
+def test_the_figures_of_a_shuffle_are_those_of_a_matrix(values: Floats, alpha: float) -> None:
+    assume(np.ptp(values, axis=1).min() > 1e-6)
+    found = each_as_baseline(values, alpha)
+    runs = len(values)
+    urisk, similarity = _urisk_and_similarity(values, found.scores[runs:], alpha)
+    assert urisk == pytest.approx(found.urisk, abs=1e-12)
+    assert similarity == pytest.approx(found.similarity, abs=1e-9, nan_ok=True)
+    bias, partial = biases(found.similarity, found.urisk, values.mean(axis=1))
+    for mine, expected in ((bias, found.bias), (partial, found.partial)):
+        both = np.isfinite(mine) & np.isfinite(expected)
+        # A correlation of what is all but constant is rounding over rounding.
+        assert np.abs(mine[both] - expected[both]).max(initial=0.0) < 1e-5 or both.sum() < 2
+
+
+def test_equal_runs_in_all_shuffles() -> None:
+    """Three runs on three topics: 6^3 ways to shuffle them."""
+    values = np.array([[0.9, 0.2, 0.5], [0.4, 0.3, 0.1], [0.6, 0.7, 0.2]])
+    every = []
+    for orders in product(permutations(range(3)), repeat=3):
+        columns = [values[list(order), q] for q, order in enumerate(orders)]
+        shuffled = np.stack(columns, axis=1)
+        urisk = [[reference.urisk(list(x), list(b), 10.0) for b in shuffled] for x in shuffled]
+        expected = reference.friedman(urisk)
+        assert expected is not None
+        every.append(expected["w"])
+    found = each_as_baseline(values, 10.0)
+    assert found.equal_runs.w.mean[0] == pytest.approx(np.mean(every), abs=0.02)
+    p = np.mean(np.array(every) >= found.friedman.w - 1e-12)
+    assert found.equal_runs.w.p[0] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 999) + 0.001)
+
+
+def test_web_2012_is_no_more_consistent_than_equal_runs() -> None:
+    """The audit's figures: chi2 16.46 with p .021, W .294; equal runs .374, p .837."""
+    runs, qrels = shared("trec-web-2012", "runs"), shared("trec-web-2012", "qrels.txt.gz")
+    call = ("bias", runs, "-q", qrels, "-m", "ERR@20", "-a", "10", "--part", "friedman")
+    (row,) = json.loads(riskeval(*call, "-f", "json").out)["rows"]
+    assert (row["chi2"], row["p"], row["w"]) == pytest.approx((16.46, 0.021, 0.294), abs=6e-3)
+    assert row["w_equal"] == pytest.approx(0.374, abs=0.01)
+    assert row["w_p"] == pytest.approx(0.837, abs=0.05)
+
+
+def test_ties_that_rounding_breaks_are_ties() -> None:
+    """By the exact fractions; the values differ in the last digits only."""
+    scores = ROOT / "docs" / "examples" / "eight-systems.csv"
+    found = json.loads(riskeval("bias", scores, "-a", "10", "-f", "json", "--part", "friedman").out)
+    assert found["rows"][0]["chi2"] == pytest.approx(31.07, abs=5e-3)
+    rows = json.loads(riskeval("bias", scores, "-a", "10", "-f", "json", "--part", "baselines").out)
+    tau = {row["baseline"]: row["tau_b"] for row in rows["rows"]}
+    assert tau["@max"] == pytest.approx(1)
+    expected = {"s1": 0.520, "s3": 0.058, "s6": 0.404}
+    assert {name: tau[name] for name in expected} == pytest.approx(expected, abs=6e-4)
+    call = ("agree", scores, "-b", "@mean", "-a", "0", "--of", "mean", "--of", "urisk")
+    for row in json.loads(riskeval(*call, "-f", "json").out)["rows"]:
+        assert [row[name] for name in ("tau_b", "tau_ap", "rbo_ext")] == pytest.approx([1, 1, 1])

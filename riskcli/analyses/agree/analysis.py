@@ -30,6 +30,7 @@ from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
+from riskcli.risk.rounding import equal_digits
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -54,8 +55,11 @@ class Ranking:
     values: Mapping[str, float]
 
     def order(self, runs: Sequence[str]) -> list[str]:
-        """The runs from best to worst; equal ones as they are given."""
-        return sorted(runs, key=lambda run: -self.values[run])
+        """The runs from best to worst; those equal but for rounding as they are given."""
+        values = dict(
+            zip(runs, equal_digits(np.array([self.values[run] for run in runs])), strict=True)
+        )
+        return sorted(runs, key=lambda run: -values[run])
 
     @property
     def ranked(self) -> set[str]:

@@ -9,13 +9,15 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.errors import UsageError
+from riskcli.risk.rounding import equal_digits
 
 
 def kendall_tau_b(x: Floats, y: Floats) -> float:
     """Kendall's tau_b: (concordant - discordant) / sqrt(pairs untied in x * untied in y).
 
-    NaN where all of x or all of y are equal.
+    Values that are equal but for rounding are tied; NaN where all of x or all of y are equal.
     """
+    x, y = equal_digits(x), equal_digits(y)
     one, other = np.triu_indices(len(x), k=1)
     dx, dy = np.sign(x[one] - x[other]), np.sign(y[one] - y[other])
     untied = np.count_nonzero(dx) * np.count_nonzero(dy)

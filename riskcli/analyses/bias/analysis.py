@@ -34,9 +34,12 @@ COLUMNS: Mapping[BiasPart, tuple[str, ...]] = {
         "run", "measure", "baseline", "alpha", "topics", "mean", "urisk", "rank_mean",
         "rank_urisk", "similarity",
     ),
-    "baselines": ("baseline", "measure", "alpha", "mean", "runs", "tau_b", "bias", "bias_partial"),
+    "baselines": (
+        "baseline", "measure", "alpha", "mean", "runs", "tau_b", "bias", "bias_partial",
+        "bias_equal", "bias_p", "bias_partial_equal", "bias_partial_p",
+    ),
     "components": ("name", "measure", "kind", "component", "explained", "coordinate"),
-    "friedman": ("measure", "alpha", "runs", "baselines", "chi2", "df", "p", "w"),
+    "friedman": ("measure", "alpha", "runs", "baselines", "chi2", "df", "p", "w", "w_equal", "w_p"),
 }  # fmt: skip
 DEFAULT_ALPHA = 10.0
 
@@ -103,7 +106,10 @@ def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: i
         raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
     matrices = matrices_of(scores)
     parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
-    return Bias(parts, basis=basis_of(scores).adding({"alphas": [alpha], "components": components}))
+    equal = parts[0].found.equal_runs
+    settings = {"alphas": [alpha], "components": components}
+    settings |= {"shuffles": equal.shuffles, "seed": equal.seed}
+    return Bias(parts, basis=basis_of(scores).adding(settings))
 
 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:
@@ -142,7 +148,14 @@ def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
 def _baseline_rows(one: MatrixBias) -> Iterator[list[Value]]:
     found = one.found
     means = tidy(found.scores.mean(axis=1).tolist())
-    columns = [tidy(x.tolist()) for x in (found.tau_b, found.bias, found.partial)]
+    equal = found.equal_runs
+    columns = [
+        tidy(x.tolist())
+        for x in (
+            found.tau_b, found.bias, found.partial,
+            equal.bias.mean, equal.bias.p, equal.partial.mean, equal.partial.p,
+        )
+    ]  # fmt: skip
     for place, (name, *values) in enumerate(zip(one.baselines, *columns, strict=True)):
         others = len(one.runs) - (place < len(one.runs))
         yield [name, one.measure, one.alpha, means[place], others, *values]
@@ -159,5 +172,6 @@ def _component_rows(one: MatrixBias) -> Iterator[list[Value]]:
 
 def _friedman_rows(one: MatrixBias) -> Iterator[list[Value]]:
     test = one.found.friedman
-    chi2, p, w = tidy([test.chi2, test.p, test.w])
-    yield [one.measure, one.alpha, len(one.runs), len(one.runs), chi2, test.degrees, p, w]
+    equal = one.found.equal_runs.w
+    chi2, p, *rest = tidy([test.chi2, test.p, test.w, *equal.mean.tolist(), *equal.p.tolist()])
+    yield [one.measure, one.alpha, len(one.runs), len(one.runs), chi2, test.degrees, p, *rest]

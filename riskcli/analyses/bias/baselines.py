@@ -8,9 +8,11 @@ import numpy as np
 from scipy.special import chdtrc
 
 from riskcli.analyses.agree.coefficients import kendall_tau_b
+from riskcli.analyses.bias.shuffled import Shuffled, equal_runs, standardised_rows
 from riskcli.core.arrays import Counts, Floats
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.paired import Paired
+from riskcli.risk.rounding import equal_digits
 
 VIRTUAL_BASELINES = ("@mean", "@median", "@max")
 """ECIR'14, section 3."""
@@ -45,6 +47,8 @@ class Baselines:
     partial: Floats
     """The same with the mean taken out of the similarity too."""
     friedman: Friedman
+    equal_runs: Shuffled
+    """What the figures would be if all runs were equal."""
 
 
 def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
@@ -61,9 +65,10 @@ def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
         bias[place], partial[place] = bias_of(
             similarity[others, place], urisk[others, place], mean[others]
         )
+    test = friedman(urisk[:, : len(scores)])
     return Baselines(
-        VIRTUAL_BASELINES, baselines, urisk, similarity, tau, bias, partial,
-        friedman(urisk[:, : len(scores)]),
+        VIRTUAL_BASELINES, baselines, urisk, similarity, tau, bias, partial, test,
+        equal_runs(scores, virtual, alpha, (test.w, bias, partial)),
     )  # fmt: skip
 
 
@@ -96,18 +101,8 @@ def _correlation(x: Floats, y: Floats) -> float:
 
 def _correlations(rows: Floats, others: Floats) -> Floats:
     """Pearson's correlation of every row with every other one."""
-    product: Floats = _standard(rows) @ _standard(others).T
+    product: Floats = standardised_rows(rows) @ standardised_rows(others).T
     return np.asarray(np.clip(product, -1, 1), dtype=np.float64)
-
-
-def _standard(rows: Floats) -> Floats:
-    """Rows of mean 0 and length 1; NaN where a row does not vary."""
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    length = np.linalg.norm(centred, axis=1, keepdims=True)
-    least = _ROUNDING * np.linalg.norm(rows, axis=1, keepdims=True)
-    made: Floats = np.full_like(centred, np.nan)
-    np.divide(centred, length, out=made, where=length > least)
-    return made
 
 
 def friedman(matrix: Floats) -> Friedman:
@@ -126,12 +121,12 @@ def friedman(matrix: Floats) -> Friedman:
 
 
 def _tie_sizes(values: Floats) -> Counts:
-    return np.asarray(np.unique(values, return_counts=True)[1])
+    return np.asarray(np.unique(equal_digits(values), return_counts=True)[1])
 
 
 def average_ranks(values: Floats) -> Floats:
-    """1 for the smallest; equal values share the mean of their ranks."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    """1 for the smallest; values equal but for rounding share the mean of their ranks."""
+    _, place, counts = np.unique(equal_digits(values), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[place])
 

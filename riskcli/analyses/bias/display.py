@@ -54,17 +54,24 @@ def _cell(one: MatrixBias, row: int, place: int) -> Cell:
 def _friedman(one: MatrixBias) -> Display:
     """The test, and what it does and does not say."""
     test = one.found.friedman
-    headings = [Heading("χ²"), Heading("df"), Heading("p"), Heading("Kendall's W")]
+    equal = one.found.equal_runs
+    headings = [
+        Heading("χ²"), Heading("df"), Heading("p of χ²"), Heading("Kendall's W"),
+        Heading("equal runs"), Heading("p of W"),
+    ]  # fmt: skip
     row = [
         Cell(decimal(test.chi2, 2)),
         Cell(str(test.degrees)),
         Cell(p_value(test.p)),
         Cell(decimal(test.w, 3)),
+        Cell(decimal(float(equal.w.mean[0]), 3)),
+        Cell(p_value(float(equal.w.p[0]))),
     ]
     meaning = (
-        "A small p says that runs differ consistently across baselines; it does not by itself say "
-        "that rankings change with the baseline. W is 1 where every baseline ranks the runs alike, "
-        "near 0 where their rankings have nothing in common."
+        "W is 1 where every baseline ranks the runs alike. Equal runs have the W beside it on "
+        f"average ({equal.shuffles} shuffles of the runs within topics, seed {equal.seed}): a "
+        "small p of W says that the baselines agree on the runs more than chance makes them. The p "
+        "of χ² (ECIR'14) has no such meaning, for the baselines are the runs themselves."
     )
     title = f"Friedman's test: {len(one.runs)} runs, each of them as baseline ({one.measure})"
     return Display.of_rows(title, headings, [row], [meaning])
@@ -78,19 +85,33 @@ def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
             Cell(one.baselines[place]),
             Cell(decimal(float(means[place]), 4)),
             Cell(decimal(float(found.tau_b[place]), 3)),
-            Cell(decimal(float(found.bias[place]), 3)),
-            Cell(decimal(float(found.partial[place]), 3)),
+            *(
+                cell
+                for value, equal in (
+                    (found.bias, found.equal_runs.bias),
+                    (found.partial, found.equal_runs.partial),
+                )
+                for cell in (
+                    Cell(decimal(float(value[place]), 3)),
+                    Cell(decimal(float(equal.mean[place]), 3)),
+                    Cell(p_value(float(equal.p[place]))),
+                )
+            ),
         ]
         for place in [*order, *range(len(one.runs), len(one.baselines))]
     ]
-    headings = [Heading("baseline", left=True), Heading("Mean"), Heading("τ_b"), Heading("bias r")]
-    headings.append(Heading("partial"))
+    headings = [
+        Heading("baseline", left=True), Heading("Mean"), Heading("τ_b"), Heading("bias r"),
+        Heading("equal"), Heading("p"), Heading("partial"), Heading("equal"), Heading("p"),
+    ]  # fmt: skip
     caption = [
         "τ_b: Kendall's, between the rankings of the other runs by mean and by URisk.",
         "bias r: correlation, over the other runs, between similarity to the baseline across "
-        "topics and URisk less its linear part in the mean; above 0 the baseline favours runs that "
-        "resemble it. partial: the mean taken out of the similarity too. A description of these "
-        "runs, not a test.",
+        "topics and URisk less its linear part in the mean. partial: the mean taken out of the "
+        "similarity too.",
+        "equal: what equal runs have on average (shuffled within topics), for URisk falls with the "
+        "distance to the baseline whatever the runs; p: two-sided, whether the runs differ from "
+        "that. Only above the value of equal runs does a baseline favour runs that resemble it.",
     ]
     return Display.of_rows(f"Baselines ({one.measure}, α = {one.alpha:g})", headings, rows, caption)
 
