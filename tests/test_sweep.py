@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from riskcli import Options
 from riskcli.analyses.sweep.events import Event, events
 from riskcli.output.display import thinned
-from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk
+from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk, swaps_of_trisk
 from riskcli.risk.measures import measures
+from riskcli.risk.paired import Paired
 from riskcli.risk.population import Departures
 from riskcli.risk.table import comparisons
 from tests import reference
@@ -357,3 +358,20 @@ def test_columns_that_fit_are_regular() -> None:
     assert thinned(21, 6) == [0, 4, 8, 12, 16, 20]
     assert thinned(21, 1) == [0, 20]
     assert thinned(2, 9) == [0, 1] and thinned(1, 9) == [0]
+
+
+def test_trisk_swaps_are_where_the_curves_meet() -> None:
+    """To the last digits: bisection used to stop in the band of rounding, 1e-5 of alpha off."""
+    values = np.random.default_rng(8).beta(1, 3, (12, 40))
+    moments = Paired(values, values[0]).moments
+    swaps = swaps_of_trisk(moments, Pairs.of(list(range(1, 12))), Span(0.0, 20.0))
+    assert len(swaps.alpha) > 10
+    steps = np.array([-1e-9, 1e-9])
+    for alpha, ahead, behind in zip(swaps.alpha, swaps.ahead, swaps.behind, strict=True):
+        around = [
+            moments.trisk(1 + alpha + step, np.array([ahead]))
+            - moments.trisk(1 + alpha + step, np.array([behind]))
+            for step in steps * (1 + alpha)
+        ]
+        assert around[0] <= 1e-13 and around[1] >= -1e-13
+        assert abs(around[0]) + abs(around[1]) < 1e-7

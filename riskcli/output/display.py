@@ -287,3 +287,10 @@ def _shown(value: object) -> str:
     if value is None:
         return UNDEFINED
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def span(low: float, high: float) -> str:
+    """`1–4`, or `3` where both ends are the same; a dash where there are none."""
+    if low != low or high != high:
+        return UNDEFINED
+    return f"{low:.0f}" if low == high else f"{low:.0f}–{high:.0f}"

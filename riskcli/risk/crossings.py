@@ -21,8 +21,10 @@ from riskcli.risk.paired import Moments
 from riskcli.risk.population import Departures
 from riskcli.risk.rounding import NO_COEFFICIENT, NO_SIGN, NO_SIGN_OF_RATIOS
 
-Difference = Callable[[Rows, Rows, Floats], Floats]
-"""By how much the first runs exceed the second at each t; 0 where it is but rounding."""
+Curve = Callable[[Rows, Floats], Floats]
+"""The values of these runs, each at its own t."""
+Noise = Callable[[Floats, Floats], Floats]
+"""How large a difference of two values must be to have a sign."""
 
 _HALVINGS = 40
 
@@ -112,10 +114,13 @@ def swaps_of_trisk(moments: Moments, pairs: Pairs, span: Span) -> Swaps:
     if not points:
         return _nothing()
 
-    def difference(first: Rows, second: Rows, t: Floats) -> Floats:
-        return _clear(moments.trisk(t, first), moments.trisk(t, second))
-
-    return _changes(pairs, np.concatenate(numbers), np.concatenate(points), difference)
+    return _changes(
+        pairs,
+        np.concatenate(numbers),
+        np.concatenate(points),
+        lambda rows, t: moments.trisk(t, rows),
+        lambda one, other: NO_SIGN_OF_RATIOS * (1e-3 + np.abs(one) + np.abs(other)),
+    )
 
 
 def _product(one: Floats, other: Floats) -> Floats:
@@ -152,13 +157,14 @@ def swaps_of_georisk(departures: Departures, pairs: Pairs, span: Span) -> Swaps:
     if not len(pairs.first):
         return _nothing()
 
-    def difference(first: Rows, second: Rows, t: Floats) -> Floats:
-        one, other = departures.log_georisk(t, first), departures.log_georisk(t, second)
-        noise = NO_SIGN * (1 + np.abs(one) + np.abs(other))
-        return np.where(np.abs(one - other) <= noise, 0.0, one - other)
-
     numbers, points = _settled(departures, pairs, span)
-    return _changes(pairs, numbers, points, difference)
+    return _changes(
+        pairs,
+        numbers,
+        points,
+        lambda rows, t: departures.log_georisk(t, rows),
+        lambda one, other: NO_SIGN * (1 + np.abs(one) + np.abs(other)),
+    )
 
 
 def _same_curve(departures: Departures, pairs: Pairs) -> Mask:
@@ -212,16 +218,25 @@ def _at_most_one_root(departures: Departures, pairs: Pairs, start: Floats, end: 
     return np.asarray((least > 0) | (most < 0) | monotone | rounding)
 
 
-def _changes(pairs: Pairs, number: Rows, t: Floats, difference: Difference) -> Swaps:
-    """The swaps between the points t of each pair: one wherever the sign changes."""
+def _changes(pairs: Pairs, number: Rows, t: Floats, curve: Curve, noise: Noise) -> Swaps:
+    """The swaps between the points t of each pair: one wherever the sign changes.
+
+    At the points a difference below the noise has no sign; the swap itself is where the bare
+    difference turns, to the last digit.
+    """
     order = np.lexsort((t, number))
     number, t = number[order], t[order]
-    sign = np.sign(difference(pairs.first[number], pairs.second[number], t))
+    sign = _sign(curve(pairs.first[number], t), curve(pairs.second[number], t), noise)
     number, t, sign = (x[sign != 0] for x in (number, t, sign))
     change = np.flatnonzero((number[1:] == number[:-1]) & (sign[1:] != sign[:-1]))
     first, second = pairs.first[number[change]], pairs.second[number[change]]
     before = sign[change]
-    root = bisected(lambda x: before * difference(first, second, x) > 0, t[change], t[change + 1])
+
+    def still(x: Floats) -> Mask:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(before * (curve(first, x) - curve(second, x)) > 0)
+
+    root = bisected(still, t[change], t[change + 1])
     return Swaps(root - 1, np.where(before > 0, second, first), np.where(before > 0, first, second))
 
 
@@ -235,12 +250,12 @@ def bisected(still: Callable[[Floats], Mask], low: Floats, high: Floats) -> Floa
     return (low + high) / 2
 
 
-def _clear(one: Floats, other: Floats) -> Floats:
-    """One less other, 0 where that is rounding or both are infinite."""
+def _sign(one: Floats, other: Floats, noise: Noise) -> Floats:
+    """Of one less other, 0 where that is rounding or both are infinite."""
     with np.errstate(invalid="ignore"):
         difference = one - other
-        noise = NO_SIGN_OF_RATIOS * (1e-3 + np.abs(one) + np.abs(other))
-        return np.where(np.isnan(difference) | (np.abs(difference) <= noise), 0.0, difference)
+        unclear = np.isnan(difference) | (np.abs(difference) <= noise(one, other))
+        return np.where(unclear, 0.0, np.sign(difference))
 
 
 def _nothing() -> Swaps:

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from riskcli.core.arrays import Floats, Mask
 from riskcli.risk.crossings import Span, bisected, points_between
-from riskcli.risk.paired import Moments
+from riskcli.risk.paired import LEAST_TOPICS, Moments
 from riskcli.risk.rounding import AT_THE_EDGE
 
 _FLAGS = {-1.0: "worse", 0.0: "", 1.0: "better"}
@@ -41,7 +41,7 @@ def break_evens(moments: Moments, span: Span, _gamma: float, rows: Sequence[int]
 
 def significance(moments: Moments, span: Span, gamma: float, rows: Sequence[int]) -> list[Turn]:
     """Where TRisk passes the critical value of either sign: roots of a quadratic."""
-    if moments.topics < 2:
+    if moments.topics < LEAST_TOPICS:
         return []
     critical = float(stdtrit(moments.topics - 1, 1 - gamma / 2))
     turns = []

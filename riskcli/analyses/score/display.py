@@ -208,10 +208,11 @@ def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[
         parts.append(f"{BASELINE_MARK} baseline")
     if "L>20%" in headings:
         parts.append("L>20% topics that lose more than 20 %")
+    percent = f"{100 * (1 - table.options.significance.gamma):g} %"
     if any(text.endswith(" ranks") for text in headings):
-        parts.append("ranks: those that the tests allow")
+        parts.append(f"ranks: {percent} confidence interval of each run's rank")
     if any(text.endswith("interval") for text in headings):
-        parts.append(f"intervals of {1 - table.options.significance.gamma:.4g}")
+        parts.append(f"{percent} confidence intervals")
     return ["; ".join(parts) + "."]
 
 

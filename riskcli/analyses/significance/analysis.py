@@ -23,7 +23,8 @@ from riskcli.risk.estimate import flags, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options, Significance
-from riskcli.risk.paired import effect_size
+from riskcli.risk.paired import LEAST_TOPICS, effect_size
+from riskcli.risk.ranks import rank_intervals
 from riskcli.risk.table import comparisons, require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -51,6 +52,9 @@ class PairTable:
     groups: tuple[str, ...]
     correction: str
     population: str = "all"
+    rank_low: Floats | None = None
+    """The best rank that the tests leave open for each run; all pairs only."""
+    rank_high: Floats | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,11 +143,13 @@ def _all_pairs(
     if correction == TUKEY:
         pairs = _by_tukey(pairs, matrix, plan)
     order = np.lexsort((np.arange(len(values)), rank(values)))
+    low, high = rank_intervals(values, measure.deviations(comparison, alpha), plan.gamma)
     return PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
         values, pairs, _effects(measure, pairs, comparison.topics),
         tuple(letters(len(values), order.tolist(), pairs.significant())), correction,
         comparison.population_name,
+        rank_low=low, rank_high=high,
     )  # fmt: skip
 
 
@@ -162,7 +168,9 @@ def _without_empty_runs(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -
 
 
 def _by_tukey(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
-    p = randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed)
+    if len(matrix.topics) < LEAST_TOPICS:
+        return pairs
+    p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
     return replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
 
 

@@ -8,11 +8,14 @@ import numpy as np
 
 from riskcli.analyses.significance.analysis import TUKEY, PairTable, SignificanceTables
 from riskcli.core.notes import counted
-from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark
+from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, span
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.estimate import rank
 from riskcli.risk.options import Significance
 
+MOST_IN_MATRIX = 15
+"""More runs have neither the matrix of their differences nor letters: nobody could take them in."""
+_ALL = "All differences, intervals and p-values: -f tsv."
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
 
 
@@ -24,12 +27,15 @@ def displays(found: SignificanceTables, width: int) -> list[Display]:
         if not table.groups:
             made.append(_differences(table, plan))
             continue
-        groups, matrix, caption = _groups(table), _matrix(table), _caption(table, plan)
+        groups, caption = _groups(table), _caption(table, plan)
+        if len(table.runs) > MOST_IN_MATRIX:
+            made += [_not_told_from_the_best(table), replace(groups, caption=[*caption, _ALL])]
+            continue
+        matrix = _matrix(table)
         if matrix.width() <= width:
             made += [groups, replace(matrix, caption=caption)]
         else:
-            hidden = "All differences, intervals and p-values: -f tsv."
-            made.append(replace(groups, caption=[*caption, hidden]))
+            made.append(replace(groups, caption=[*caption, _ALL]))
     return made
 
 
@@ -50,15 +56,39 @@ def _groups(table: PairTable) -> Display:
             Cell(f"{ranks[row]:.0f}"),
             Cell(table.runs[row]),
             Cell(f"{table.values[row]:.{table.of.decimals}f}"),
-            Cell(table.groups[row]),
+            Cell(_ranks(table, row)),
+            *([Cell(table.groups[row])] if len(table.runs) <= MOST_IN_MATRIX else []),
         ]
         for row in _best_first(table)
     ]
     headings = [
         Heading("#"), Heading("run", left=True, names=True), Heading(table.of.title),
-        Heading("groups", left=True),
+        Heading("ranks"),
     ]  # fmt: skip
+    if len(table.runs) <= MOST_IN_MATRIX:
+        headings.append(Heading("groups", left=True))
     return Display.of_rows(_title(table), headings, rows)
+
+
+def _ranks(table: PairTable, row: int) -> str:
+    """The ranks that the tests leave open."""
+    if table.rank_low is None or table.rank_high is None:
+        return UNDEFINED
+    return span(float(table.rank_low[row]), float(table.rank_high[row]))
+
+
+def _may_be_best(table: PairTable) -> list[int]:
+    if table.rank_low is None:
+        return []
+    return [row for row in _best_first(table) if table.rank_low[row] == 1]
+
+
+def _not_told_from_the_best(table: PairTable) -> Display:
+    """The runs that may be the best, before all others."""
+    best = _may_be_best(table)
+    rows = [[Cell(table.runs[row]), Cell(_ranks(table, row))] for row in best]
+    title = f"{_title(table)}: cannot be told from the best: {len(best)} of {len(table.runs)} runs"
+    return Display.of_rows(title, [Heading("run", left=True), Heading("ranks")], rows)
 
 
 def _matrix(table: PairTable) -> Display:
@@ -119,7 +149,7 @@ def _differences(table: PairTable, plan: Significance) -> Display:
 def _caption(table: PairTable, plan: Significance) -> list[str]:
     """What was tested, how, and in which family."""
     if table.correction == TUKEY:
-        how = f"randomised Tukey HSD, {plan.swaps} replicates, seed {plan.seed}"
+        how = f"randomised Tukey HSD, studentised, {plan.swaps} replicates, seed {plan.seed}"
     else:
         test = "paired t" if table.of.plain_mean else "delete-one-topic jackknife, t"
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {table.pairs.family} tests"
@@ -128,7 +158,15 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         f"γ = {plan.gamma:g} ({how}), conditional on these runs."
     ]
     if table.groups:
-        lines.append("Runs that share a letter cannot be told apart.")
+        percent = f"{100 * (1 - plan.gamma):g} %"
+        lines.append(
+            f"ranks: {percent} confidence interval of each run's rank (Holm over its "
+            f"{len(table.runs) - 1} comparisons)."
+        )
+        best = [table.runs[row] for row in _may_be_best(table)]
+        if best and len(table.runs) <= MOST_IN_MATRIX:
+            lines.append(f"May be the best: {', '.join(best)}.")
+            lines.append("Runs that share a letter cannot be told apart.")
     else:
         lines.append(f"Intervals of {1 - plan.gamma:.4g} are for each difference by itself.")
     return lines

@@ -14,9 +14,9 @@ from riskcli.core.choices import Correction
 from riskcli.risk.correction import adjust
 from riskcli.risk.estimate import flags
 from riskcli.risk.paired import ratio_to_error, two_sided_p
-from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, NO_VARIANCE
 
-_CELLS_AT_ONCE = 4_000_000
+_CELLS_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -76,24 +76,42 @@ def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> F
 
 
 def randomised_tukey_hsd(scores: Floats, permutations: int, seed: int) -> Floats:
-    """The randomised Tukey HSD p-value of each pair of means (Carterette, TOIS 2012).
+    """The randomised Tukey HSD p-value of each pair of means (Carterette, TOIS 2012), studentised.
 
     In each replicate the runs' scores are shuffled within every topic; p is the share of replicates
-    whose range of means is at least the pair's difference, (count + 1) / (B + 1).
+    whose largest t of a pair is at least the pair's t, (count + 1) / (B + 1). With plain ranges of
+    means, as published, one run of high variance decides for all pairs; t has each pair's own.
     """
-    first, second = np.triu_indices(len(scores), k=1)
-    means = scores.mean(axis=1)
+    observed = _sizes_of_t(scores.T[None])[0]
+    cells = np.sort(scores.T, axis=1)
+    cells = cells[np.lexsort(cells.T)]
     generator = np.random.default_rng(seed)
     at_once = max(1, _CELLS_AT_ONCE // max(scores.size, 1))
-    ranges = []
+    largest = []
     for start in range(0, permutations, at_once):
         many = min(at_once, permutations - start)
-        shuffled = generator.permuted(np.broadcast_to(scores, (many, *scores.shape)), axis=1)
-        ranges.append(np.ptp(shuffled.mean(axis=2), axis=1))
-    spread = np.sort(np.concatenate(ranges))
-    observed = np.abs(means[first] - means[second]) * (1 - NO_DIFFERENCE) - NO_DIFFERENCE
-    count = permutations - np.searchsorted(spread, observed, side="left")
-    return np.asarray((count + 1) / (permutations + 1))
+        shuffled = generator.permuted(np.broadcast_to(cells, (many, *cells.shape)), axis=2)
+        largest.append(_sizes_of_t(shuffled).max(axis=1, initial=0.0))
+    sizes = np.sort(np.concatenate(largest))
+    count = permutations - np.searchsorted(sizes, observed * (1 - EQUAL_STATISTIC), side="left")
+    return np.where(np.isinf(observed), np.nan, (count + 1) / (permutations + 1))
+
+
+def _sizes_of_t(scores: Floats) -> Floats:
+    """|t| of each pair of means, by replicate; scores are by replicate, topic and run."""
+    _, topics, runs = scores.shape
+    first, second = np.triu_indices(runs, k=1)
+    mean = scores.mean(axis=1)
+    centred = scores - mean[:, None]
+    products = centred.swapaxes(1, 2) @ centred
+    squares = np.einsum("mii->mi", products)
+    size = squares[:, first] + squares[:, second]
+    variance = size - 2 * products[:, first, second]
+    variance = np.where(variance <= NO_VARIANCE * size, 0.0, variance) / (topics * (topics - 1))
+    difference = np.abs(mean[:, first] - mean[:, second])
+    t = np.where(difference <= NO_DIFFERENCE * np.abs(scores).max(initial=0.0), 0.0, np.inf)
+    np.divide(difference, np.sqrt(variance), out=t, where=variance > 0)
+    return np.asarray(t)
 
 
 def letters(runs: int, order: Sequence[int], significant: Iterable[tuple[int, int]]) -> list[str]:

@@ -77,13 +77,19 @@ def _events_caption(swept: Swept, most: int, gamma: float) -> list[str]:
 def _told(swept: Swept, event: Event) -> str:
     """The event in words."""
     run = swept.runs[event.run]
+    losses = f"losses, counted {'1+' if swept.convention != MINUS else ''}"
+    losses += f"{symbol(swept.convention)} times,"
+    outweigh = {
+        "worse": f"its {losses} {{}}significantly outweigh its gains",
+        "better": f"its gains {{}}significantly outweigh its {losses.rstrip(',')}",
+    }
     words: dict[str, Callable[[], str]] = {
         "swap": lambda: f"{run} overtakes {swept.runs[event.other or 0]}",
-        "break-even": lambda: f"{run} turns {event.after}: its losses outweigh its gains",
+        "break-even": lambda: f"{run} turns {event.after}: its {losses} outweigh its gains",
         "significance": lambda: (
-            f"{run} becomes significantly {event.after}"
+            f"{run}: from here {outweigh[event.after].format('')}"
             if event.after
-            else f"{run} is no longer significantly {event.before}"
+            else f"{run}: {outweigh[event.before].format('no longer ')}"
         ),
     }
     return words[event.kind]()
