@@ -11,7 +11,7 @@ from riskcli.core.choices import Correction
 
 
 def holm(p: Floats) -> Floats:
-    """Holm (1979): step-down; controls the chance of any false flag, is never worse than Bonferroni."""
+    """Holm (1979): step-down; the chance of any false flag; never worse than Bonferroni."""
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty_like(p)

@@ -149,7 +149,7 @@ def _differences(table: PairTable, plan: Significance) -> Display:
 def _caption(table: PairTable, plan: Significance) -> list[str]:
     """What was tested, how, and in which family."""
     if table.correction == TUKEY:
-        how = f"randomised Tukey HSD, studentised, {plan.swaps} replicates, seed {plan.seed}"
+        how = f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
     else:
         test = "paired t" if table.of.plain_mean else "delete-one-topic jackknife, t"
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {table.pairs.family} tests"

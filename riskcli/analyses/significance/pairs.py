@@ -75,43 +75,41 @@ def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> F
     return two_sided_p(t, topics - 1)
 
 
-def randomised_tukey_hsd(scores: Floats, permutations: int, seed: int) -> Floats:
-    """The randomised Tukey HSD p-value of each pair of means (Carterette, TOIS 2012), studentised.
+def randomised_tukey_hsd(scores: Floats, replicates: int, seed: int) -> Floats:
+    """The p-value of each pair of means by the largest t of all pairs, as Tukey's HSD takes it.
 
-    In each replicate the runs' scores are shuffled within every topic; p is the share of replicates
-    whose largest t of a pair is at least the pair's t, (count + 1) / (B + 1). With plain ranges of
-    means, as published, one run of high variance decides for all pairs; t has each pair's own.
+    In each replicate the signs of whole topics, as differences of all runs to the topic's mean, are
+    turned at random; p is the share of replicates whose largest t of a pair is at least the pair's
+    t, (count + 1) / (B + 1). Runs keep their variances and correlations: shuffled among runs, as
+    Carterette (TOIS 2012) has it, one run of high variance lends it to all.
     """
-    observed = _sizes_of_t(scores.T[None])[0]
-    cells = np.sort(scores.T, axis=1)
-    cells = cells[np.lexsort(cells.T)]
+    topics = scores.shape[1]
+    first, second = np.triu_indices(len(scores), k=1)
+    order = np.lexsort(np.sort(scores, axis=0))
+    centred = (scores - scores.mean(axis=0))[:, order]
+    apart = centred[first] - centred[second]
+    squares = np.einsum("ij,ij->i", apart, apart)
+    noise = NO_DIFFERENCE * float(np.abs(scores).max(initial=0.0))
+
+    def sizes_of_t(mean: Floats) -> Floats:
+        variance = squares - topics * mean**2
+        variance = np.where(variance <= NO_VARIANCE * squares, 0.0, variance)
+        t: Floats = np.where(np.abs(mean) <= noise, 0.0, np.inf)
+        error = np.sqrt(variance / (topics * (topics - 1)))
+        np.divide(np.abs(mean), error, out=t, where=(error > 0) & (np.abs(mean) > noise))
+        return t
+
+    observed = sizes_of_t(apart.mean(axis=1))
     generator = np.random.default_rng(seed)
-    at_once = max(1, _CELLS_AT_ONCE // max(scores.size, 1))
+    at_once = max(1, _CELLS_AT_ONCE // max(len(first), topics))
     largest = []
-    for start in range(0, permutations, at_once):
-        many = min(at_once, permutations - start)
-        shuffled = generator.permuted(np.broadcast_to(cells, (many, *cells.shape)), axis=2)
-        largest.append(_sizes_of_t(shuffled).max(axis=1, initial=0.0))
+    for start in range(0, replicates, at_once):
+        many = min(at_once, replicates - start)
+        signs = np.where(generator.random((many, topics)) < 0.5, -1.0, 1.0)
+        largest.append(sizes_of_t(signs @ apart.T / topics).max(axis=1, initial=0.0))
     sizes = np.sort(np.concatenate(largest))
-    count = permutations - np.searchsorted(sizes, observed * (1 - EQUAL_STATISTIC), side="left")
-    return np.where(np.isinf(observed), np.nan, (count + 1) / (permutations + 1))
-
-
-def _sizes_of_t(scores: Floats) -> Floats:
-    """|t| of each pair of means, by replicate; scores are by replicate, topic and run."""
-    _, topics, runs = scores.shape
-    first, second = np.triu_indices(runs, k=1)
-    mean = scores.mean(axis=1)
-    centred = scores - mean[:, None]
-    products = centred.swapaxes(1, 2) @ centred
-    squares = np.einsum("mii->mi", products)
-    size = squares[:, first] + squares[:, second]
-    variance = size - 2 * products[:, first, second]
-    variance = np.where(variance <= NO_VARIANCE * size, 0.0, variance) / (topics * (topics - 1))
-    difference = np.abs(mean[:, first] - mean[:, second])
-    t = np.where(difference <= NO_DIFFERENCE * np.abs(scores).max(initial=0.0), 0.0, np.inf)
-    np.divide(difference, np.sqrt(variance), out=t, where=variance > 0)
-    return np.asarray(t)
+    count = replicates - np.searchsorted(sizes, observed * (1 - EQUAL_STATISTIC), side="left")
+    return np.where(np.isinf(observed), np.nan, (count + 1) / (replicates + 1))
 
 
 def letters(runs: int, order: Sequence[int], significant: Iterable[tuple[int, int]]) -> list[str]:
