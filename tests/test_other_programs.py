@@ -14,6 +14,7 @@ import pytest
 from riskcli import Evaluation, InputError, Rules, UsageError, evaluate
 from riskcli.scores.files import INPUT_FORMATS
 from riskcli.scores.files.registry import FORMATS
+from riskcli.trec.records import RUN_FORMATS
 from tests.conftest import Write
 from tests.program import QRELS, SAMPLES, riskeval
 
@@ -159,7 +160,7 @@ def test_the_input_format_is_an_option_of_every_reader(write: Write) -> None:
 
 
 def test_the_option_knows_every_format() -> None:
-    assert list(INPUT_FORMATS) == ["run", *FORMATS]
+    assert list(INPUT_FORMATS) == ["run", *RUN_FORMATS, *FORMATS]
 
 
 @pytest.mark.parametrize("kind", FORMATS)

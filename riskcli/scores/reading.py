@@ -28,12 +28,12 @@ from riskcli.effectiveness.names import (
 from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.scores.files import INPUT_FORMATS
-from riskcli.scores.files.registry import UNNAMED, kind_of, read_score_file
+from riskcli.scores.files.registry import UNNAMED, kind_of, read_score_file, run_format
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.pieces import run_in
 from riskcli.trec.qrels import Qrels, read_qrels
-from riskcli.trec.runs import Run
+from riskcli.trec.runs import Run, read_foreign
 from riskcli.trec.source import MAX_BYTES, Source
 
 
@@ -212,7 +212,11 @@ class Reader:
                 taken_as=label,
                 sha256=source.sha256,
             )
-        run = run_in(source, self._contenders, self.threads)
+        form = run_format(source.start, self.rules.input_format)
+        if form is None:
+            run = run_in(source, self._contenders, self.threads)
+        else:
+            run = read_foreign(path, source.text(), form)
         with self._lock:
             scorer = self._scorer
         topics, scores = scorer.score(run)

@@ -59,6 +59,12 @@ ERRORS_OF_COMMANDS = {
     "changed-population": "a population file whose content does not fit its hash",
     "population-version": "a population file of another version of the format",
     "bad-teams": "a file of teams that is not what it should be",
+    "cannot-read": "a file of teams, of a population or of notes that cannot be read",
+    "bad-curve": "not a learning curve that riskeval train wrote",
+    "bad-model": "not a model that riskeval train or LightGBM wrote",
+    "bad-feature": "a feature that is no number, or a table without features (learning)",
+    "bad-name": "a topic or document whose name is empty or no text (learning)",
+    "no-common-document": "a run or model without a document of the features (learning)",
     "same-name": "a gate's baseline named as one of the candidates",
 }
 """What stops a command; it is nothing that `validate` could find in a file."""

@@ -14,6 +14,7 @@ from riskcli.core.parallel import pulled
 from riskcli.trec import fast
 from riskcli.trec.fast import Pairs
 from riskcli.trec.findings import Finding
+from riskcli.trec.records import run_format_of
 from riskcli.trec.runs import (
     LAYOUT,
     WANTED,
@@ -23,6 +24,7 @@ from riskcli.trec.runs import (
     good_pairs,
     inspect_run,
     read_closely,
+    read_foreign,
 )
 from riskcli.trec.source import MAX_BYTES, Source
 
@@ -37,7 +39,9 @@ def whole(run: Run) -> Run:
 
 def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     """Read a run file; an `InputError` names the first line that is not one of a run."""
-    return run_in(Source(Path(path), max_bytes))
+    source = Source(Path(path), max_bytes)
+    form = run_format_of(source.start)
+    return run_in(source) if form is None else read_foreign(source.path, source.text(), form)
 
 
 def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:

@@ -12,6 +12,7 @@ from riskcli.core.order import naturally
 from riskcli.trec import fast
 from riskcli.trec.fast import REPEATED, TEXT
 from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
+from riskcli.trec.records import Judgement, judgement_reader
 from riskcli.trec.source import Source
 
 LAYOUT = {
@@ -65,25 +66,19 @@ def parse_qrels(path: Path, text: bytes) -> Qrels:
 
 
 def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, int]]:
-    """Each line as (topic, docno, grade), or what is wrong with it."""
-    seen: dict[tuple[str, str], tuple[int, int]] = {}
-    for line, raw in text_lines(text):
-        parts = raw.split()
-        if len(parts) != len(LAYOUT):
-            yield wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
+    """Each judgement as (topic, docno, grade), or what is wrong with it."""
+    seen: dict[tuple[str, str], tuple[int | None, int]] = {}
+    reader = judgement_reader(text) or _inspect_lines
+    for item in reader(path, text):
+        if isinstance(item, Finding):
+            yield item
             continue
-        try:
-            topic, docno, grade_text = (parts[place].decode() for place in _PLACES)
-        except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
-            continue
-        if b"\0" in raw:
-            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
-            continue
-        grade = _grade(grade_text)
+        line, topic, docno, spelled = item
+        grade = _grade(spelled)
         if grade is None:
-            message = f"the grade (4th column) is {grade_text!r}, expected a whole number"
-            yield Finding(path, line, "bad-grade", f"{message} of at most {_MAX_GRADE}")
+            where = "the grade (4th column)" if reader is _inspect_lines else "the grade"
+            message = f"{where} is {spelled!r}, expected a whole number of at most {_MAX_GRADE}"
+            yield Finding(path, line, "bad-grade", message)
             continue
         first, first_grade = seen.setdefault((topic, docno), (line, grade))
         if grade != first_grade:
@@ -96,6 +91,24 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
             )
             continue
         yield topic, docno, grade
+
+
+def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+    """TREC's own lines."""
+    for line, raw in text_lines(text):
+        parts = raw.split()
+        if len(parts) != len(LAYOUT):
+            yield wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
+            continue
+        try:
+            topic, docno, grade = (parts[place].decode() for place in _PLACES)
+        except UnicodeDecodeError:
+            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            continue
+        if b"\0" in raw:
+            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
+            continue
+        yield Judgement(line, topic, docno, grade)
     if not text.strip():
         yield Finding(path, None, "empty-file", "no judgement in this file")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from riskcli.trec import fast
 from riskcli.trec.fast import NUMBER, REPEATED, TEXT, Pairs, Table, Texts
 from riskcli.trec.findings import Finding, number, text_lines, wrong_columns
+from riskcli.trec.records import RunFormat
 
 LAYOUT = {
     "topic": REPEATED,
@@ -153,6 +154,35 @@ def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
         return Finding(path, line, "bad-score", message)
     unused = (q0.decode(errors="replace"), rank.decode(errors="replace"))
     return Line(line, names[0], unused[0], names[1], unused[1], score, names[3])
+
+
+def inspect_foreign(path: Path, text: bytes, form: RunFormat) -> Iterator[Finding | Line]:
+    """The same for a run that another program wrote; such a file names no tag."""
+    seen: dict[tuple[str, str], int | None] = {}
+    for item in form.inspect(path, text):
+        if isinstance(item, Finding):
+            yield item
+        elif (item.topic, item.docno) in seen:
+            first = seen[item.topic, item.docno]
+            message = f"topic {item.topic} has document {item.docno} already on line {first}"
+            yield Finding(path, item.line, "duplicate-document", message)
+        else:
+            seen[item.topic, item.docno] = item.line
+            yield Line(item.line or 0, item.topic, "Q0", item.docno, "0", item.score, "")
+    if not seen and not text.strip():
+        yield empty_run(path)
+
+
+def read_foreign(path: Path, text: bytes, form: RunFormat) -> Run:
+    """The run that another program wrote; what is wrong first is an `InputError`."""
+    lines: list[Line] = []
+    for item in inspect_foreign(path, text, form):
+        if isinstance(item, Finding):
+            raise item.as_error()
+        lines.append(item)
+    if not lines:
+        raise empty_run(path).as_error()
+    return replace(Run.of_lines(path, lines), tags=())
 
 
 def read_closely(path: Path, text: bytes) -> Run:

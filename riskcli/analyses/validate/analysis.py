@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from riskcli.effectiveness.judged import Judged
 from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result
-from riskcli.scores.files.registry import inspect_scores, kind_of, tag_of
+from riskcli.scores.files.registry import inspect_scores, kind_of, run_format, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
 from riskcli.trec.codes import Severity
@@ -26,6 +26,7 @@ from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import Finding, count_lines, text_lines
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
+from riskcli.trec.records import RunFormat
 from riskcli.trec.source import MAX_BYTES, Source
 from riskcli.trec.tally import Tally
 
@@ -214,22 +215,26 @@ class _Checker:
 
     def _check_run(self, tally: Tally, text: bytes) -> tuple[tuple[str, ...], str | None]:
         """Note all that is wrong; give the tags that lines carry, and the ranking's fingerprint."""
-        table = runs.quick_table(text)
+        form = run_format(text, self._checks.input_format)
+        table = runs.quick_table(text) if form is None else None
         if table is not None:
             columns = columns_of(tally, table, _numbering(text, len(table)))
         else:
-            lines = list(_good_lines(tally, text))
+            lines = list(_good_lines(tally, text, form))
             if not lines:
                 return (), None
-            columns = columns_of(tally, runs.table_of(lines), lambda place: lines[place].line)
-        note_doubts(tally, columns, self._checks.max_docs)
+            columns = columns_of(
+                tally, runs.table_of(lines), lambda place: lines[place].line or None
+            )
+        if form is None:  # elsewhere there is no rank, no tag and no second column to doubt
+            note_doubts(tally, columns, self._checks.max_docs)
         if self._qrels is not None:
             judged = self._qrels.judgements
             note_topics(tally, columns, judged, self._qrels.relevant_topics)
             if none_is_judged(columns.run, self._judged(self._qrels)):
                 message = f"no document is judged{likely_cause(columns.run, judged)}"
                 tally.add(Finding(tally.path, None, "nothing-judged", message))
-        return columns.run.tags, fingerprint(columns.run)
+        return columns.run.tags if form is None else (), fingerprint(columns.run)
 
     def _judged(self, qrels: Qrels) -> Judged:
         """The judged documents, gathered once; two threads may do so at the same time."""
@@ -238,9 +243,10 @@ class _Checker:
         return self._known
 
 
-def _good_lines(tally: Tally, text: bytes) -> Iterator[runs.Line]:
+def _good_lines(tally: Tally, text: bytes, form: RunFormat | None) -> Iterator[runs.Line]:
     """The lines that can be taken; the others are noted."""
-    for item in runs.inspect_run(tally.path, text):
+    inspect = runs.inspect_run if form is None else partial(runs.inspect_foreign, form=form)
+    for item in inspect(tally.path, text):
         if isinstance(item, Finding):
             tally.add(item)
         else:

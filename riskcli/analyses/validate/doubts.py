@@ -31,8 +31,8 @@ class Columns:
 
     run: Run
     table: Table
-    line: Callable[[int], int]
-    """The number in the file of the line at that place of the table."""
+    line: Callable[[int], int | None]
+    """The number in the file of the line at that place of the table; None where it has none."""
 
     def topic(self, place: int) -> str:
         """The topic of a line."""
@@ -44,7 +44,7 @@ class Columns:
         return self.run.docnos.take(np.array([place])).as_strings()[0]
 
 
-def columns_of(tally: Tally, table: Table, line: Callable[[int], int]) -> Columns:
+def columns_of(tally: Tally, table: Table, line: Callable[[int], int | None]) -> Columns:
     """The columns of a run's table."""
     return Columns(Run.of_table(tally.path, table), table, line)
 

@@ -1,7 +1,10 @@
-"""Files that hold scores already, a module a family of formats. `trec.scorefiles` is the door."""
+"""Files that hold scores already, a module a family of formats. `registry` is the door."""
 
 INPUT_FORMATS = (
     "run",
+    "run-json",
+    "run-jsonl",
+    "msmarco",
     "csv",
     "tsv",
     "gdeval",
@@ -11,4 +14,4 @@ INPUT_FORMATS = (
     "jsonl",
     "parquet",
 )
-"""What a file given in place of RUNS can be; the first one holds no scores."""
+"""What a file among RUNS can be: runs of TREC or other programs, then files of scores."""

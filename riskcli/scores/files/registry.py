@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.core.errors import InputError
-from riskcli.scores.files import INPUT_FORMATS, lines, objects, tables
+from riskcli.scores.files import lines, objects, tables
 from riskcli.scores.files import parquet as columns
 from riskcli.scores.files.parquet import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble
@@ -22,6 +22,7 @@ from riskcli.scores.files.tables import RUN as RUN
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.findings import Finding
 from riskcli.trec.names import file_name
+from riskcli.trec.records import RUN_FORMATS, RunFormat, run_format_of
 
 UNNAMED = "score"
 """What the measure is called where the file does not say."""
@@ -109,12 +110,19 @@ FORMATS = {
 def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
     """The format of a score file, None for a run or anything else; `given` decides if it is."""
     if given is not None:
-        return None if given == INPUT_FORMATS[0] else given
+        return given if given in FORMATS else None
+    if run_format_of(text) is not None:
+        return None
     fitting = [known.name for known in FORMATS.values() if known.fits(text)]
     if len(fitting) > 1:
         message = f"could be {' or '.join(fitting)}; say which with --input-format"
         raise InputError(path, "ambiguous-format", message)
     return fitting[0] if fitting else None
+
+
+def run_format(text: bytes, given: str | None = None) -> RunFormat | None:
+    """The format of a run that another program wrote, None for TREC's; `given` decides if it is."""
+    return RUN_FORMATS.get(given) if given is not None else run_format_of(text)
 
 
 def inspect_scores(path: Path, text: bytes, kind: str) -> Items:

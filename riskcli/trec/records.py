@@ -1,0 +1,312 @@
+"""Runs and judgements as other programs write them: JSON, JSON lines, tables with a header.
+
+    {"topic": {"docno": 2.5}}                       pytrec_eval and ranx, runs and judgements
+    {"qid": "1", "docid": "a", "score": 2.5}        JSON lines, a retrieved document a line
+    topic docno rank                                MS MARCO: the score is the rank, turned round
+    query-id  corpus-id  score                      BEIR, judgements; or query,docid,rating
+
+What is found is the same as in TREC's own files: `Line` for runs, `Judgement` for judgements.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
+
+TOPIC = ("qid", "query_id", "query-id", "topic", "topic_id", "query")
+DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
+GRADE = ("grade", "rating", "relevance", "label", "score")
+_SAMPLE = 50
+_NESTED = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+
+
+class Retrieved(NamedTuple):
+    """A document of a run, and where it stands (None: a JSON object has no lines)."""
+
+    line: int | None
+    topic: str
+    docno: str
+    score: float
+
+
+class Judgement(NamedTuple):
+    """A judged document, its grade as it is spelled."""
+
+    line: int | None
+    topic: str
+    docno: str
+    grade: str
+
+
+@dataclass(frozen=True)
+class RunFormat:
+    """A format of runs: whether a file that begins so is one, and its reader."""
+
+    name: str
+    meaning: str
+    fits: Callable[[bytes], bool]
+    inspect: Callable[[Path, bytes], Iterator[Finding | Retrieved]]
+
+
+def is_nested(text: bytes) -> bool:
+    """Whether a text begins as an object of objects, which a topic called `{` does not."""
+    return _NESTED.match(text) is not None
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in found if keys.count(key) > 1)
+        raise ValueError(f"an object holds the key {twice!r} twice")
+    return found
+
+
+def _nested(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
+    try:
+        found = json.loads(text, object_pairs_hook=_unrepeated)
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        return Finding(path, line, "encoding", "this line is not UTF-8 text")
+    except (ValueError, RecursionError) as error:
+        return Finding(path, getattr(error, "lineno", None), "bad-json", str(error))
+    cells: Mapping[str, Any] = found
+    return cells
+
+
+def _cells(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, Any]]:
+    found = _nested(path, text)
+    if isinstance(found, Finding):
+        yield found
+        return
+    nothing = True
+    for topic, documents in found.items():
+        if not isinstance(documents, dict):
+            message = f"topic {topic}: expected an object of documents, found {documents!r:.60}"
+            yield Finding(path, None, "bad-json", message)
+            continue
+        for docno, value in documents.items():
+            nothing = False
+            if topic and docno:
+                yield topic, docno, value
+            else:
+                yield Finding(path, None, "no-name", "the name of a topic or document is empty")
+    if nothing:
+        yield Finding(path, None, "empty-file", "no document in this file")
+
+
+# Runs
+
+
+def _score(value: object) -> float | None:
+    """The finite number that a JSON value is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        score = float(value)
+    except OverflowError:
+        return None
+    return score if math.isfinite(score) else None
+
+
+def _bad_score(path: Path, line: int | None, topic: str, docno: str, value: object) -> Finding:
+    where = f"topic {topic}, document {docno}"
+    message = f"{where}: the score is {value!r:.60}, expected a finite number"
+    return Finding(path, line, "bad-score", message)
+
+
+def _inspect_nested_run(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+    for cell in _cells(path, text):
+        if isinstance(cell, Finding):
+            yield cell
+            continue
+        topic, docno, value = cell
+        score = _score(value)
+        if score is None:
+            yield _bad_score(path, None, topic, docno, value)
+        else:
+            yield Retrieved(None, topic, docno, score)
+
+
+def _first_line(text: bytes) -> bytes:
+    return next((raw for _, raw in text_lines(text[: 2**16])), b"")
+
+
+def _is_run_line(text: bytes) -> bool:
+    raw = _first_line(text)
+    if not raw.lstrip().startswith(b"{") or is_nested(text):
+        return False
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and all(
+        any(name in found for name in names) for names in (TOPIC, DOCNO, ("score",))
+    )
+
+
+def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+    for line, raw in text_lines(text):
+        try:
+            found = json.loads(raw, object_pairs_hook=_unrepeated)
+            topic, docno = (str(_member(found, names)) for names in (TOPIC, DOCNO))
+            value = found["score"]
+        except UnicodeDecodeError:
+            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            continue
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            message = f"expected an object with qid, docid and score ({error!r})"
+            yield Finding(path, line, "bad-json", message)
+            continue
+        score = _score(value)
+        if not topic or not docno:
+            yield Finding(path, line, "no-name", "the name of a topic or document is empty")
+        elif score is None:
+            yield _bad_score(path, line, topic, docno, value)
+        else:
+            yield Retrieved(line, topic, docno, score)
+
+
+def _member(found: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The member under one of these names; none, or two of them, is an error."""
+    held = [name for name in names if name in found]
+    if len(held) != 1:
+        raise ValueError(f"{len(held)} of {', '.join(names)}, expected one")
+    value = found[held[0]]
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"{held[0]} is {value!r:.60}, expected a name")
+    return value
+
+
+def _is_ranks(text: bytes) -> bool:
+    """Whether the first lines are of three columns, the last of them a rank, first of all 1."""
+    sample = [raw.split() for raw in text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE] if raw.strip()]
+    if not sample or len(sample[0]) != 3 or sample[0][2] != b"1":
+        return False
+    whole = sum(len(parts) == 3 and parts[2].isdigit() for parts in sample)
+    return 2 * whole > len(sample)
+
+
+def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+    lines: dict[tuple[str, int], int] = {}
+    for line, raw in text_lines(text):
+        parts = raw.split()
+        if len(parts) != 3:
+            yield wrong_columns(path, line, parts, "3 (topic docno rank)")
+            continue
+        try:
+            topic, docno, spelled = (part.decode() for part in parts)
+        except UnicodeDecodeError:
+            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            continue
+        rank = whole_number(spelled)
+        if b"\0" in raw:
+            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
+            continue
+        if rank is None or rank < 1:
+            message = f"the rank (3rd column) is {spelled!r}, expected a whole number from 1 on"
+            yield Finding(path, line, "bad-score", message)
+            continue
+        first = lines.setdefault((topic, rank), line)
+        if first != line:  # were it a score, the run would be turned upside down
+            message = f"topic {topic} has rank {rank} already on line {first}"
+            yield Finding(path, line, "bad-score", message)
+        else:
+            yield Retrieved(line, topic, docno, -float(rank))
+
+
+RUN_FORMATS = {
+    known.name: known
+    for known in (
+        RunFormat(
+            "run-json",
+            'runs of pytrec_eval and ranx: {"topic": {"docno": score}}',
+            is_nested,
+            _inspect_nested_run,
+        ),
+        RunFormat(
+            "run-jsonl",
+            "an object a line: qid, docid, score",
+            _is_run_line,
+            _inspect_run_lines,
+        ),
+        RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
+    )
+}
+
+
+def run_format_of(text: bytes) -> RunFormat | None:
+    """The format of a run that begins so; None for TREC's own."""
+    return next((known for known in RUN_FORMATS.values() if known.fits(text)), None)
+
+
+# Judgements
+
+
+def judgement_reader(text: bytes) -> Callable[[Path, bytes], Iterator[Finding | Judgement]] | None:
+    """What reads judgements that begin so; None for TREC's own."""
+    if is_nested(text):
+        return _inspect_nested_judgements
+    return None if _heading(text) is None else _inspect_table
+
+
+def _inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+    for cell in _cells(path, text):
+        if isinstance(cell, Finding):
+            yield cell
+        else:
+            topic, docno, value = cell
+            yield Judgement(None, topic, docno, json.dumps(value))
+
+
+def _heading(text: bytes) -> tuple[str, list[int]] | None:
+    """The separator and the places of topic, document and grade; None without such a header."""
+    first = _first_line(text).decode(errors="replace").strip()
+    for separator in ("\t", ","):
+        header = [cell.strip('" ').lower() for cell in first.split(separator)]
+        found = [[i for i, cell in enumerate(header) if cell in names]
+                 for names in (TOPIC, DOCNO, GRADE)]  # fmt: skip
+        if len(header) >= 3 and all(len(columns) == 1 for columns in found):
+            return separator, [columns[0] for columns in found]
+    return None
+
+
+def _inspect_table(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+    separator, places = _heading(text) or ("\t", [0, 1, 2])
+    try:
+        decoded = io.StringIO(text.decode(), newline="")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+        return
+    rows = csv.reader(decoded, delimiter=separator, strict=True)
+    width, nothing = 0, True
+    try:
+        for row in filter(None, rows):
+            if not width:
+                width = len(row)
+                continue
+            nothing = False
+            if len(row) != width:
+                message = f"found {len(row)} cells, expected {width} as in the first line"
+                yield Finding(path, rows.line_num, "column-count", message)
+                continue
+            topic, docno, grade = (row[place].strip() for place in places)
+            if topic and docno:
+                yield Judgement(rows.line_num, topic, docno, grade)
+            else:
+                message = "the name of a topic or document is empty"
+                yield Finding(path, rows.line_num, "no-name", message)
+    except csv.Error as error:
+        yield Finding(path, rows.line_num, "bad-csv", str(error))
+    if nothing:
+        yield Finding(path, None, "empty-file", "no judgement below the first line")
