@@ -86,6 +86,20 @@ def test_each_form_has_a_name_and_a_suffix_of_its_own() -> None:
 
 # Notebooks
 
+
+def test_what_a_cell_ends_with_is_short_and_a_table_says_its_warnings() -> None:
+    evaluation = riskcli.evaluate([SAMPLES], qrels=QRELS)
+    assert repr(evaluation.matrices[0]) == "ScoreMatrix('ERR@20', 9 runs, 50 topics)"
+    assert repr(evaluation).startswith("Evaluation(ScoreMatrix('ERR@20', 9 runs, 50 topics), ")
+    assert len(repr(evaluation)) < 200
+    table = riskcli.risk_table(evaluation, "indriCASP")
+    unanswered = "unanswered topics score 0: partial46 (4)"
+    assert f"warning: {unanswered}" in repr(table)
+    assert max(map(len, repr(table).splitlines())) <= 80
+    assert f"<li>{unanswered}</li>" in table._repr_html_()
+    assert unanswered not in table.to_text("html") + table.to_text("table")
+
+
 IN_A_NOTEBOOK = """
 import builtins, io, sys
 class ZMQInteractiveShell:

@@ -6,6 +6,7 @@ holds scores, and gives an `Analysis`: rows, tables for people, and the basis of
 
 from __future__ import annotations
 
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,7 +19,8 @@ from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.emit import emit
-from riskcli.output.forms import FORMS, IN_FILE, Dress, Forms, chosen, named
+from riskcli.output.escape import html, visible
+from riskcli.output.forms import FORMS, IN_FILE, TERMINAL_WIDTH, Dress, Forms, chosen, named
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
@@ -78,12 +80,19 @@ class Analysis(Based, ABC):
         emit(chosen(form, target, self.forms).render(self, IN_FILE), target)
 
     def __repr__(self) -> str:
-        """The table, as at a terminal of 80 columns."""
-        return self.to_text("table").rstrip("\n")
+        """The table, as at a terminal of 80 columns, and the warnings below it."""
+        table = self.to_text("table").rstrip("\n")
+        warnings = [
+            textwrap.fill(f"warning: {visible(note.message)}", TERMINAL_WIDTH)
+            for note in self.notes
+            if note.warning
+        ]
+        return "\n".join([table, *warnings])
 
     def _repr_html_(self) -> str:
-        """The table, as a notebook shows it."""
-        return self.to_text("html")
+        """The table and the warnings, as a notebook shows them."""
+        warnings = "".join(f"<li>{html(note.message)}</li>" for note in self.notes if note.warning)
+        return self.to_text("html") + (f"<ul>{warnings}</ul>\n" if warnings else "")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from riskcli.scores.store.store import Store
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation(Based):
     """Score matrices by measure, and what they rest on."""
 
@@ -35,6 +35,10 @@ class Evaluation(Based):
     """Names of the runs that were given as baseline files, by the path given."""
     teams: Mapping[str, str] = field(default_factory=dict)
     """The team of each run that has one."""
+
+    def __repr__(self) -> str:
+        said = f", {counted(len(self.notes), 'note')}" if self.notes else ""
+        return f"Evaluation({', '.join(map(repr, self.matrices))}{said})"
 
 
 def evaluate(

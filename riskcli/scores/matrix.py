@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreMatrix:
     """Scores by one measure. A cell is NaN only before `join` has settled unanswered topics."""
 
@@ -28,6 +28,10 @@ class ScoreMatrix:
     runs: tuple[str, ...]
     topics: tuple[str, ...]
     values: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        runs, topics = self.values.shape
+        return f"ScoreMatrix({self.measure!r}, {counted(runs, 'run')}, {counted(topics, 'topic')})"
 
     def __post_init__(self) -> None:
         expected = (len(self.runs), len(self.topics))
