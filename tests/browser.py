@@ -64,9 +64,9 @@ class Tab:
         return list(self.page.evaluate(f"{cells}.map((cell) => cell.dataset.flag ?? '')"))
 
     def ranks(self, name: str) -> list[str]:
-        """The ranks of a column."""
+        """The ranks of a column, without the intervals that stand beside them."""
         cells = f"Array.from(document.querySelectorAll('#board td[data-column={name}] .rank'))"
-        return list(self.page.evaluate(f"{cells}.map((cell) => cell.textContent)"))
+        return list(self.page.evaluate(f"{cells}.map((cell) => cell.textContent.split(' ')[0])"))
 
     def runs(self) -> list[str]:
         """The runs that are shown, from top to bottom."""

@@ -27,7 +27,8 @@ function trusted(comparison) {
       tests &&= values && Boolean(flags) && sameTest(comparison.tested(measure, alpha, own), columns, measure.id);
     }
     if (values) known.values.add(measure.id);
-    if (tests) known.tests.add(measure.id);
+    const shuffled = comparison.shuffled && FORMULAS[measure.id]?.ofDifference;
+    if (tests && !shuffled) known.tests.add(measure.id);
   }
   comparison.known = known;
   return known;

@@ -25,9 +25,11 @@ from riskcli.output.escape import visible
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.members import described
+from riskcli.risk.options import Significance
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -92,14 +94,17 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]
         "topics": list(map(visible, matrix.topics)),
         "scores": packed(matrix.values),
         "comparisons": [
-            {**_comparison(comparison), "tables": _tables(matrix, comparison, table)}
+            {
+                **_comparison(comparison, table.options.significance),
+                "tables": _tables(matrix, comparison, table),
+            }
             for table in tables
             for comparison in comparisons(matrix, table.options)
         ],
     }
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison(comparison: Comparison, significance: Significance) -> dict[str, Any]:
     paired = comparison.paired
     sums: dict[str, Numbers] = {
         "wins": paired.wins,
@@ -115,6 +120,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "population": comparison.population_name,
         "sharesPopulation": comparison.rule == "all",
         "populationTitle": visible(described(comparison.population_name)),
+        "shuffled": Inference(comparison, significance).by_shuffles,
         "own": comparison.baseline.own_row,
         "members": comparison.baseline.members,
         "named": comparison.named,

@@ -8,10 +8,12 @@ const SIGNS = { "+": "better", "-": "worse", ".": "" };
 const COUNTED = ["wins", "ties", "losses", "losses20", "reward", "risk"];
 
 // What the page computes by itself, by the id of the risk measure: the value of a run, and, where
-// there is a test, each run's effect and uncorrected p-value. Other measures are the table's alone.
+// there is a test, each run's effect and uncorrected p-value. Other measures are the table's alone,
+// and so is a test `ofDifference` where the program shuffles runs within topics.
 const FORMULAS = {
   mean: {
     value: (c, row) => c.mean[row],
+    ofDifference: true,
     test: (c) => c.paired((row) => c.urisk(row, 0), (row) => c.trisk(row, 0)),
   },
   urisk: { value: (c, row, alpha) => c.urisk(row, alpha) },
@@ -21,10 +23,12 @@ const FORMULAS = {
   },
   zrisk: {
     value: (c, row, alpha) => c.zrisk(row, alpha),
+    ofDifference: true,
     test: (c, alpha, values) => c.byJackknife("zrisk", alpha, values, c.topics.length),
   },
   georisk: {
     value: (c, row, alpha) => c.georisk(row, alpha),
+    ofDifference: true,
     test: (c, alpha, values) => c.byJackknife("georisk", alpha, values, 1),
   },
 };
@@ -78,6 +82,7 @@ class Comparison {
     this.baseline = packed.baseline;
     this.population = packed.population;
     this.own = packed.own;
+    this.shuffled = packed.shuffled;
     this.members = packed.members;
     this.named = packed.named;
     this.reference = unpacked(packed.scores);
@@ -165,8 +170,9 @@ class Comparison {
     const p = this.runs.map((_, row) => {
       if (errors === null || isVoid || row === this.own || this.mean[row] === 0) return NaN;
       const error = errors[row] * scale;
-      if (Math.abs(effect[row]) <= noise && error <= noise) return 1;
-      return studentP(ratioToError(effect[row], error), topics - 1);
+      const nothing = Math.abs(effect[row]) <= noise && error <= noise;
+      const t = ratioToError(nothing ? 0 : effect[row], error <= noise ? 0 : error);
+      return studentP(t, topics - 1);
     });
     return { effect, p };
   }

@@ -67,10 +67,10 @@ function betaFraction(a, b, x) {
   return f;
 }
 
-// The two-sided p-value of Student's t.
+// The two-sided p-value of Student's t; none below 3 topics, or where a standard error of 0 makes t
+// infinite.
 function studentP(t, degrees) {
-  if (Number.isNaN(t) || degrees < 1) return NaN;
-  if (!Number.isFinite(t)) return 0;
+  if (!Number.isFinite(t) || degrees < 2) return NaN;
   const x = degrees / (degrees + t * t);
   const beside = (t * t) / (degrees + t * t);
   const scale = (gammaRatio(degrees) / Math.sqrt(Math.PI)) * Math.sqrt(beside) * x ** (degrees / 2);
