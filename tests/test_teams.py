@@ -312,6 +312,16 @@ def test_a_key_that_is_none_is_left_alone(tmp_path: Path) -> None:
     assert key.read_text(encoding="utf-8") == "do not lose me\n"
 
 
+def test_a_key_or_a_list_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    for option in ("--anonymise", "--teams"):
+        ran = riskeval("score", *CALL, option, tmp_path)
+        assert ran.code == 2 and "unreadable" in ran.err
+    binary = tmp_path / "binary.csv"
+    binary.write_bytes(b"run,team\n\xff\xfe,A\n")
+    ran = riskeval("score", *CALL, "--teams", binary)
+    assert ran.code == 2 and "is not UTF-8 text" in ran.err
+
+
 def test_the_library_groups_and_renames_alike() -> None:
     evaluation = evaluate([SAMPLES], qrels=QRELS)
     grouped = with_teams(evaluation, {"boldRerank": "A", "caspPlus": "A"}, {"caspPlus": "Casper"})

@@ -104,7 +104,7 @@ class Inputs(Files):
     def _named(self, evaluation: Evaluation) -> Evaluation:
         from riskcli.core.files import replace_file
         from riskcli.risk.members import Teams
-        from riskcli.scores.teams import TeamList, anonymised, read_teams, with_teams
+        from riskcli.scores.teams import TeamList, anonymised, read_key, read_teams, with_teams
 
         runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
         listed = read_teams(self.teams, runs) if self.teams else TeamList()
@@ -113,8 +113,7 @@ class Inputs(Files):
         evaluation = with_teams(evaluation, by_run, listed.names)
         if self.anonymise is None:
             return evaluation
-        key = self.anonymise.read_text(encoding="utf-8") if self.anonymise.exists() else None
-        evaluation, key = anonymised(evaluation, key)
+        evaluation, key = anonymised(evaluation, read_key(self.anonymise))
         replace_file(self.anonymise, key.encode())
         return evaluation
 

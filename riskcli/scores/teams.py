@@ -61,13 +61,7 @@ def _rows(
     path: Path, needed: Sequence[str], known: Sequence[str]
 ) -> Iterable[tuple[int, dict[str, str]]]:
     """The rows of a small CSV file by the columns of its header, with their line numbers."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(path, "unreadable", error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, "bad-teams", "the file is not UTF-8 text") from error
-    reader = csv.reader(io.StringIO(text))
+    reader = csv.reader(io.StringIO(_text(path)))
     header = [name.strip().lower() for name in next(reader, [])]
     if not set(needed) <= set(header) or not set(header) <= set(known):
         raise InputError(
@@ -85,6 +79,20 @@ def _rows(
             reader.line_num,
             {name: cell.strip() for name, cell in zip(header, cells, strict=True)},
         )
+
+
+def read_key(path: Path) -> str | None:
+    """The key to neutral names that was written before, if there is one."""
+    return _text(path) if path.exists() else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(path, "unreadable", error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "bad-teams", "the file is not UTF-8 text") from error
 
 
 def with_teams(
