@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
+import resource
 import subprocess
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -389,3 +392,58 @@ def test_every_command_takes_scores_at_the_bounds(folder: Path, write: Write, co
     ran = run_inside(command, write("m.csv", text), *baseline, *extra)
     assert ran.code == 0, ran.err
     assert "RuntimeWarning" not in ran.err and "NaN" not in ran.out and "Infinity" not in ran.out
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def test_a_cutoff_beyond_every_ranking_costs_nothing(folder: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (700 * 2**20, 700 * 2**20))
+
+    shallow = riskeval("matrix", "x.run", "-q", "q", "-m", "ERR@1000", "-f", "tsv", cwd=folder)
+    for measure in ("ERR@10000000", "RBP(rel=1)@10000000", "Judged@10000000"):
+        deep = subprocess.run(
+            [str(PROGRAMS / "riskeval"), "matrix", "x.run", "-q", "q", "-m", measure, "-f", "tsv"],
+            cwd=folder, env=terminal_environment(), capture_output=True, text=True, check=False,
+            preexec_fn=limit,
+        )  # fmt: skip
+        assert deep.returncode == 0, deep.stderr
+        assert not measure.startswith("ERR") or deep.stdout == shallow.out
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_line_without_end_is_refused_before_it_is_all_read(
+    folder: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+
+    (folder / "long").write_bytes(pack(b"a" * 2**29))
+    for call in (["long", "-q", "q"], ["x.run", "-q", "long"]):
+        ran = subprocess.run(
+            [str(PROGRAMS / "riskeval"), "score", *call, "-m", "AP"],
+            cwd=folder, env=terminal_environment(), capture_output=True, text=True, check=False,
+            preexec_fn=limit,
+        )  # fmt: skip
+        assert ran.returncode == 2
+        assert (
+            ran.stderr == "riskeval: long: line-too-long: a line is longer than 8,388,608 bytes\n"
+        )
+
+
+def test_scores_may_stand_in_one_long_line(folder: Path) -> None:
+    scores = {f"{number:01000}": 0.5 for number in range(12_000)}
+    row = {"run": "r", "measure": "AP", "scores": scores}
+    text = json.dumps({"rows": [row]})
+    assert len(text) > 10_000_000
+    (folder / "long.json").write_text(text)
+    assert len(riskcli.evaluate([folder / "long.json"]).matrices[0].topics) == 12_000
+
+
+@pytest.mark.parametrize("command", ["significance", "agree"])
+def test_tables_of_pairs_have_a_bound(folder: Path, command: str) -> None:
+    rows = "".join(f"r{number},0.1,0.2,0.{number}\n" for number in range(1, 5001))
+    (folder / "m.csv").write_text("run,1,2,3\n" + rows)
+    said = refused(command, "m.csv", cwd=folder)
+    assert "5,000 runs make 12,497,500 pairs, which would take about 24 GB" in said

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from riskcli.core.errors import UsageError
+
 MOST_JOBS = 1024
 MOST_ALPHA = 1e9
 """Above it 1 + α leaves nothing of a gain beside a loss, and its powers leave the doubles."""
 LEAST_SCORE, LARGEST_SCORE = 1e-50, 1e50
 """The sizes of effectiveness scores besides 0: the fourth powers of them are ordinary doubles."""
-LONGEST_LINE = 2**20
-"""Bytes of a line of a run, of judgements, or of what an evaluation program printed."""
-MOST_PAIRS = 5_000_000
-"""Pairs of runs that one table compares: 3,162 runs."""
+MOST_PAIRS = 1_000_000
+"""Pairs of runs that one table compares: 1,414 runs."""
+_BYTES_A_PAIR = 1_900
+"""What a pair took at 5,000 runs, all forms of the result included."""
+
+
+def refuse_many_pairs(runs: int, instead: str) -> None:
+    """Refuse to compare every pair of too many runs, with what it would take."""
+    pairs = runs * (runs - 1) // 2
+    if pairs > MOST_PAIRS:
+        gigabytes = pairs * _BYTES_A_PAIR / 1e9
+        raise UsageError(
+            f"{runs:,} runs make {pairs:,} pairs, which would take about {gigabytes:.0f} GB; "
+            f"at most {MOST_PAIRS:,} pairs are compared: {instead}"
+        )
 
 
 def is_score(value: float) -> bool:

@@ -98,7 +98,8 @@ class Scorer:
         scores = {}
         for measure in self._measures:
             if measure.family.computed_by is not None:
-                ranked_grades = self._ranked_grades(measure.cutoff or answer.longest, answer)
+                depth = min(measure.cutoff or answer.longest, answer.longest)
+                ranked_grades = self._ranked_grades(depth, answer)
                 scores[measure] = measure.family.computed_by(measure, ranked_grades)
             else:
                 by_topic = answers[_question(measure)]

@@ -22,6 +22,7 @@ _ERRORS = {
     "unreadable": "the system does not let the file be read",
     "damaged-archive": "gzip, bzip2 or xz data that are cut off, spoilt or followed by others",
     "too-large": "the file expands to more than --max-bytes",
+    "line-too-long": "a line of a run or of judgements that is longer than 8 MiB",
     "not-text": "a zip or zstandard archive, or UTF-16 text",
     "empty-file": "nothing but blank lines",
     "column-count": "a line with too few or too many columns",

@@ -56,7 +56,7 @@ class Qrels:
 def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
     source = Source(Path(path), checksum=checksum)
-    qrels = parse_qrels(source.path, source.text())
+    qrels = parse_qrels(source.path, b"".join(source.pieces()))
     return replace(qrels, sha256=source.sha256)
 
 

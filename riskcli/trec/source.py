@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -15,6 +16,8 @@ from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, Readable
 
 MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""
+LONGEST_LINE = 8 * 2**20
+"""The most that a line takes beyond the piece in which it begins."""
 PIECE = 8 * 2**20
 """Bytes of text that are read at once."""
 
@@ -59,20 +62,29 @@ class Source:
 
     def pieces(self) -> Iterator[bytes]:
         """The text, some lines at a time; only once."""
-        yield self.start
-        yield from self._rest
+        return self._whole_lines(chain([self.start], self._rest))
 
     def text(self) -> bytes:
         """All of the text, in place of `pieces`."""
-        return b"".join(self.pieces())
+        return b"".join(chain([self.start], self._rest))
 
     def pieces_again(self) -> Iterator[bytes]:
         """The same pieces, read anew; an `InputError` where the file is no longer the same."""
-        return iter([self.start]) if self._is_whole else self._read(None)
+        return iter([self.start]) if self._is_whole else self._whole_lines(self._read(None))
 
     def text_again(self) -> bytes:
         """All of the text, read anew."""
         return b"".join(self.pieces_again())
+
+    def _whole_lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces; one that does not end a line, and is not the last, is part of a long one."""
+        before = b""
+        for piece in pieces:
+            if before and not before.endswith(b"\n"):
+                message = f"a line is longer than {LONGEST_LINE:,} bytes"
+                raise InputError(self.path, "line-too-long", message)
+            yield piece
+            before = piece[-1:]
 
     def _read(self, digest: _Digest | None) -> Iterator[bytes]:
         with _reported(self.path), self._open() as raw:
@@ -104,7 +116,7 @@ class Source:
         start = 0
         while start < size:
             raw.seek(start + PIECE)
-            raw.readline()
+            raw.readline(LONGEST_LINE)
             end = min(raw.tell(), size)
             raw.seek(start)
             self._is_whole = end - start == size
@@ -132,7 +144,7 @@ class Source:
         """Some whole lines; less than a piece only at the end."""
         try:
             piece = stream.read(PIECE)
-            return piece + stream.readline(self._max_bytes) if len(piece) == PIECE else piece
+            return piece + stream.readline(LONGEST_LINE) if len(piece) == PIECE else piece
         except DamagedError as error:
             message = f"damaged {name} data: {error}"
             raise InputError(self.path, "damaged-archive", message) from error

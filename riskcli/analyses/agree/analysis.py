@@ -21,6 +21,7 @@ from riskcli.analyses.base import (
     set_up,
 )
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
@@ -127,6 +128,7 @@ def ranking_agreement(
     fits: list[Fit] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
+        refuse_many_pairs(len(matrix.runs), "give fewer runs")
         for loss in dict.fromkeys([LINEAR, options.loss]):
             comparison = _only_comparison(matrix, replace(options, loss=loss))
             rankings += _rankings(matrix, comparison, loss, options.alphas[0], chosen)

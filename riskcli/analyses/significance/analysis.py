@@ -13,6 +13,7 @@ from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, ran
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
@@ -130,6 +131,7 @@ def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
 def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> PairTable:
+    refuse_many_pairs(len(matrix.runs), "name a --baseline to compare each run with it")
     comparison, plan = _everyone(matrix, options), options.significance
     correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:
