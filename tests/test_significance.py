@@ -266,7 +266,7 @@ def test_significance_records_what_it_did() -> None:
     assert document["settings"]["tukey"] is True and document["settings"]["seed"] == 20161
     assert all(0 < row["p_adj"] <= 1 for row in document["rows"])
     table = riskeval(*call[:-1], "table").out
-    assert "randomised Tukey HSD, 9999 replicates, seed 20161" in " ".join(table.split())
+    assert "randomised Tukey HSD by t, 9999 replicates, seed 20161" in " ".join(table.split())
 
 
 def test_wrong_calls_of_significance() -> None:
