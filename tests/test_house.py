@@ -1,0 +1,98 @@
+"""The house: imports go down one list of rooms, and no module is named in a string."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.console import ROOT
+
+PACKAGE = ROOT / "riskcli"
+ROOMS = (
+    "core",
+    "trec",
+    "effectiveness",
+    "scores",
+    "risk",
+    "output",
+    "cli",
+    "analyses",
+    "page",
+    "plots",
+    "learn",
+    "app",
+)
+"""A room may import those before it; the modules beside the rooms may import all of them."""
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module of the package, by its dotted name."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def room_of(module: str) -> str | None:
+    """The room that a module stands in; None beside them."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and (PACKAGE / parts[1]).is_dir() else None
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """The modules of the package that a tree imports, wherever it does so."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in names if name.split(".")[0] == "riskcli"}
+
+
+def test_every_room_is_listed() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    assert rooms == set(ROOMS)
+
+
+def test_imports_go_down_the_list() -> None:
+    wrong = [
+        f"{module} imports {name}"
+        for module, tree in modules().items()
+        for name in imported(tree)
+        if (room := room_of(module)) is not None
+        and ((other := room_of(name)) is None or ROOMS.index(other) > ROOMS.index(room))
+        and name != "riskcli"
+    ]
+    assert wrong == []
+
+
+ROOMS_FOR_OTHERS = ("base", "score", "agree")
+"""What other analyses may use: how they are called, the risk table, and coefficients of ranks."""
+
+
+def test_an_analysis_imports_no_other_but_those_meant_for_others() -> None:
+    wrong = []
+    for module, tree in modules().items():
+        parts = module.split(".")
+        if parts[1:2] == ["analyses"] and len(parts) > 3:
+            for name in imported(tree):
+                other = name.split(".")
+                stranger = other[1:2] == ["analyses"] and len(other) > 2
+                if stranger and other[2] not in (parts[2], *ROOMS_FOR_OTHERS):
+                    wrong.append(f"{module} imports {name}")
+    assert wrong == []
+
+
+def test_no_module_is_named_in_a_string() -> None:
+    wrong = [
+        f"{module}: {node.value}"
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"riskcli(\.\w+)+", node.value)
+    ]
+    assert wrong == []
