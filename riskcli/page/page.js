@@ -157,8 +157,9 @@ function fillBoard(comparison) {
 // The test behind the marks, and what the page does not compute at this alpha.
 function describe(comparison) {
   byId("level").textContent = `significance level γ = ${data.gamma} (${data.correctionTitle}, over the runs of a column)`;
-  byId("rank-key").textContent = data.riskMeasures.some(({ id }) => shown.table[`rank_${id}_lo`])
-    ? ", in brackets the ranks that cannot be ruled out" : "";
+  const spans = data.riskMeasures.some(({ id }) => shown.table[`rank_${id}_lo`]);
+  byId("board").classList.toggle("spans", spans);
+  byId("rank-key").textContent = spans ? ", in brackets the ranks that cannot be ruled out" : "";
   const { values, tests, intervals } = missingAt(comparison, state.alpha);
   const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
   const parts = [];
