@@ -216,6 +216,8 @@ DOUBTFUL = [
               "single-precision-tie", 4),
     Malformed("scores beyond single precision",
               b"1 Q0 a 1 1e300 t\n1 Q0 b 2 1e299 t\n2 Q0 a 1 1 t\n", "single-precision-tie", 2),
+    Malformed("documents of another collection", GOOD.replace(b"a", b"x").replace(b"b", b"y"),
+              "nothing-judged", None),
     Malformed("topic missing", b"1 Q0 a 1 3.5 t\n", "missing-topic", None),
     Malformed("topic unknown", GOOD + b"3 Q0 a 1 1.0 t\n", "unknown-topic", 4),
     Malformed("two files joined", GOOD + b"\xef\xbb\xbf2 Q0 b 2 1.0 t\n", "unknown-topic", 4),

@@ -123,7 +123,10 @@ def test_json_carries_version_settings_inputs_and_warnings() -> None:
     assert document["settings"]["gamma"] == 0.05
     assert [entry["kind"] for entry in document["inputs"]] == ["run"] * 9 + ["qrels"]
     assert all(len(entry["sha256"]) == 64 for entry in document["inputs"])
-    assert [warning["code"] for warning in document["warnings"]] == ["unanswered-topics"]
+    assert [warning["code"] for warning in document["warnings"]] == [
+        "unanswered-topics",
+        "one-heavy-topic",
+    ]
 
 
 def test_the_same_bytes_wherever_the_files_lie_and_in_whatever_order(tmp_path: Path) -> None:
@@ -580,14 +583,27 @@ def test_a_matrix_with_gaps_or_virtual_names_is_refused() -> None:
 # ---------------------------------------------------------------- narrow terminals, odd targets
 
 
+NUMBERED = ["Mean", "W/T/L", "URisk", "TRisk", "ZRisk", "GeoRisk"]
+
+
 @pytest.mark.parametrize("columns", [20, 40, 60, 70])
-def test_a_narrow_terminal_cuts_no_number(columns: int) -> None:
+def test_a_narrow_terminal_cuts_no_number_and_names_what_it_leaves_out(columns: int) -> None:
     command = "riskeval score sample_runs/ -b indriCASP -m ERR@20 2>/dev/null"
     wide, narrow = on_terminal(command, 80)[1], on_terminal(command, columns)[1]
-    for line in wide.splitlines()[1:12]:
-        assert " ".join(line.split()) in [
-            " ".join(shown.split()) for shown in narrow.splitlines()
-        ] or ("─" in line)
+    assert all(len(line) <= columns for line in narrow.splitlines())
+    rows = {line.split()[1]: line.split() for line in wide.splitlines()[3:12]}
+    lines = narrow.splitlines()
+    start = next(place for place, line in enumerate(lines) if "─" in line)
+    for line in lines[start + 1 : start + 10]:
+        cells = line.split()
+        left = iter(rows[cells[1]])
+        assert all(cell in left for cell in cells), line  # whole cells, in the order of columns
+    headings, note = lines[start - 1].split(), " ".join(line.strip() for line in lines)
+    named = note.partition(f"Not shown in {columns} columns: ")[2].partition(". A wider")[0]
+    assert set(named.split("; ")) == {
+        *(name for name in NUMBERED if name not in headings),
+        *(["ranks"] if headings.count("#") == 1 else []),
+    }
 
 
 def test_a_pipe_or_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:

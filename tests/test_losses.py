@@ -165,7 +165,7 @@ def test_a_fit_is_recorded() -> None:
         (["--loss", "smooth", "--alpha", "5"], "has no alpha"),
         (["--alpha-hat", "2"], "belongs to --convention minus"),
         (["--convention", "minus", "--alpha-hat", "2", "--alpha", "1"], "the same thing"),
-        (["--convention", "minus", "--alpha-hat", "0.5"], "at least 1"),
+        (["--convention", "minus", "--alpha-hat", "0.5"], "numbers from 1 to 1e+09"),
         (["--loss", "cubic"], "--loss"),
         (["--loss", "smooth", "--test", "swap", "-b", "indriCASP"], "use the jackknife"),
     ],

@@ -315,11 +315,14 @@ def test_trisk_equals_scipy() -> None:
 
 def test_trisk_of_degenerate_samples() -> None:
     assert ref.trisk([0.1, 0.2], [0.1, 0.2], 5) == {
+        "urisk": 0, "se": 0, "t": 0, "p": None, "lo": None, "hi": None,
+    }  # fmt: skip
+    assert ref.trisk([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], 5) == {
         "urisk": 0, "se": 0, "t": 0, "p": 1, "lo": 0, "hi": 0,
     }  # fmt: skip
     up, down = ref.trisk([0.5] * 3, [0.25] * 3), ref.trisk([0.1] * 3, [0.0] * 3)
-    assert (up["t"], up["p"], up["urisk"]) == (math.inf, 0, 0.25)
-    assert (down["t"], down["p"], down["se"]) == (math.inf, 0, 0)
+    assert (up["t"], up["p"], up["urisk"]) == (math.inf, None, 0.25)
+    assert (down["t"], down["p"], down["se"]) == (math.inf, None, 0)
     assert ref.trisk([0.0] * 3, [0.1] * 3)["t"] == -math.inf
     one = ref.trisk([0.5], [0.25])
     assert (one["urisk"], one["se"], one["t"], one["p"]) == (0.25, None, None, None)

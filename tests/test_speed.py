@@ -108,11 +108,12 @@ def test_progress_appears_after_a_second_and_leaves_no_trace(
         assert terminal.getvalue() == ""
         clock(2.0)
         show(20, 170)
-        assert terminal.getvalue() == "\r\x1b[K20 of 170 runs, 10 a second, 0:15 left"
+        assert terminal.getvalue() == "\r20 of 170 runs, 10 a second, 0:15 left"
         clock(2.05)
         show(21, 170)
         assert "21 of" not in terminal.getvalue()
-    assert terminal.getvalue().endswith("left\r\x1b[K")
+    last = "20 of 170 runs, 10 a second, 0:15 left"
+    assert terminal.getvalue() == f"\r{last}\r{' ' * len(last)}\r"
 
 
 def test_no_progress_where_quiet_is_asked_for_or_nobody_looks(
@@ -148,7 +149,7 @@ def test_progress_on_a_real_terminal(
     code, shown = on_terminal(shlex.join(call) + redirection)
     assert code == 0
     assert (" of 9 runs, " in shown) == expected
-    assert ("\x1b" in shown) == expected
+    assert "\x1b" not in shown, "a progress line of a terminal that knows no orders"
 
 
 # ---------------------------------------------------------------- large matrices

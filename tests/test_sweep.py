@@ -365,7 +365,9 @@ def test_trisk_swaps_are_where_the_curves_meet() -> None:
     values = np.random.default_rng(8).beta(1, 3, (12, 40))
     moments = Paired(values, values[0]).moments
     swaps = swaps_of_trisk(moments, Pairs.of(list(range(1, 12))), Span(0.0, 20.0))
-    assert len(swaps.alpha) > 10
+    scanned = np.array([moments.trisk(1 + a, np.arange(1, 12)) for a in np.linspace(0, 20, 20_001)])
+    above = scanned[:, :, None] > scanned[:, None, :]
+    assert len(swaps.alpha) == np.count_nonzero(above[1:] & ~above[:-1]) > 5
     steps = np.array([-1e-9, 1e-9])
     for alpha, ahead, behind in zip(swaps.alpha, swaps.ahead, swaps.behind, strict=True):
         around = [

@@ -1,10 +1,12 @@
-"""Files that are replaced as a whole, so that nobody ever sees half of one."""
+"""Files and folders that are replaced as a whole, so that nobody ever sees half of one."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from riskcli.core.errors import InputError, UsageError
@@ -55,6 +57,38 @@ def _replace(target: Path, data: bytes) -> None:
         raise
     finally:
         UNFINISHED.discard(str(part))
+
+
+@contextmanager
+def replaced_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill with `write_part`, which then takes the place of `path` as a whole."""
+    path.resolve().parent.mkdir(parents=True, exist_ok=True)
+    part = path.resolve().parent / f".{path.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}{PART}"
+    UNFINISHED.add(str(part))
+    try:
+        part.mkdir()
+        yield part
+        if path.exists():
+            old = part.with_suffix(".old")
+            path.replace(old)
+            part.replace(path)
+            shutil.rmtree(old)
+        else:
+            part.replace(path)
+    except OSError as error:
+        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
+    finally:
+        UNFINISHED.difference_update({name for name in UNFINISHED if name.startswith(str(part))})
+        with suppress(OSError):
+            shutil.rmtree(part)
+
+
+def write_part(path: Path, pieces: Iterable[str]) -> None:
+    """A file in a folder that is still being filled."""
+    path.parent.mkdir(exist_ok=True)
+    UNFINISHED.update((str(path.parent), str(path)))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.writelines(pieces)
 
 
 def _mode_of(target: Path) -> int:

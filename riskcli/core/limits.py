@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from riskcli.core.errors import UsageError
 
 MOST_JOBS = 1024
@@ -31,4 +33,8 @@ def is_score(value: float) -> bool:
     return value == 0 or LEAST_SCORE <= abs(value) <= LARGEST_SCORE
 
 
-SCORE_EXPECTED = f"expected 0 or a size from {LEAST_SCORE:g} to {LARGEST_SCORE:g}"
+def score_expected(value: float | None) -> str:
+    """What was expected in place of a value that is no score; None is what is no number."""
+    if value is None or not isfinite(value):
+        return "expected a finite number"
+    return f"expected 0 or a size from {LEAST_SCORE:g} to {LARGEST_SCORE:g}"

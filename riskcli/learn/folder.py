@@ -8,10 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import secrets
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.errors import InputError, UsageError
-from riskcli.core.files import PART
-from riskcli.core.stopping import UNFINISHED
+from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.version import __version__
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.experiment import Outcome, curve_rows
@@ -45,61 +41,30 @@ def check_folder(path: Path, replace: bool) -> None:
         raise UsageError(f"{path} holds an experiment already: --replace writes over it")
 
 
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A folder to fill, which then takes the place of `path`."""
-    path.resolve().parent.mkdir(parents=True, exist_ok=True)
-    part = path.resolve().parent / f".{path.name[:50]}.{secrets.token_hex(4)}{PART}"
-    UNFINISHED.add(str(part))
-    try:
-        part.mkdir()
-        yield part
-        if path.exists():
-            old = part.with_suffix(".old")
-            path.replace(old)
-            part.replace(path)
-            shutil.rmtree(old)
-        else:
-            part.replace(path)
-    except OSError as error:
-        raise InputError(path, "cannot-write", error.strerror or str(error)) from error
-    finally:
-        UNFINISHED.difference_update({name for name in UNFINISHED if name.startswith(str(part))})
-        with suppress(OSError):
-            shutil.rmtree(part)
-
-
 def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
                  described: Mapping[str, Any]) -> None:  # fmt: skip
     """All that an experiment gave; without a comparison no model was trained on all folds."""
-    with _whole(path) as part:
-        _write(part / "models" / "index.csv", _csv(_model_rows(outcome)))
+    with replaced_folder(path) as part:
+        write_part(part / "models" / "index.csv", _csv(_model_rows(outcome)))
         for (seed, fold, name), model in outcome.models.items():
             stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
-            _write(part / "models" / f"{stem}.txt", [model.text()])
+            write_part(part / "models" / f"{stem}.txt", [model.text()])
             sidecar = json.dumps(_about(outcome, model), indent=2)
-            _write(part / "models" / f"{stem}.json", [sidecar + "\n"])
-        _write(part / "curve.csv", _csv(curve_rows(outcome)))
-        _write(part / "importance.csv", _csv(_importance(outcome)))
-        _write(part / SETTINGS, [json.dumps(described, indent=2, ensure_ascii=False) + "\n"])
-        _write(part / "qrels", (line for test in outcome.tests for line in qrels_lines(test)))
+            write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
+        write_part(part / "curve.csv", _csv(curve_rows(outcome)))
+        write_part(part / "importance.csv", _csv(_importance(outcome)))
+        write_part(part / SETTINGS, [json.dumps(described, indent=2, ensure_ascii=False) + "\n"])
+        write_part(part / "qrels", (line for test in outcome.tests for line in qrels_lines(test)))
         for seed in outcome.runs:
             folder = part / ("runs" if seed == outcome.plan.seeds[0] else f"runs-seed{seed}")
             for name, run in outcome.complete(seed).items():
                 pairs = zip(outcome.tests, run.scores, strict=True)
                 lines = (line for test, scores in pairs for line in run_lines(test, scores, name))
-                _write(folder / f"{name}.run", lines)
+                write_part(folder / f"{name}.run", lines)
         if comparison is not None:
             written = as_csv(comparison.result())
             content = written if isinstance(written, str) else written.decode()
-            _write(part / "comparison.csv", [content])
-
-
-def _write(path: Path, pieces: Iterable[str]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    UNFINISHED.update((str(path.parent), str(path)))
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.writelines(pieces)
+            write_part(part / "comparison.csv", [content])
 
 
 def _seed_name(outcome: Outcome, seed: int) -> str:

@@ -24,7 +24,7 @@ from riskcli.core.errors import UsageError, nearest
 from riskcli.output.escape import visible
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.correction import correction_title
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
@@ -54,7 +54,6 @@ def page_data(
         "alphas": list(options.alphas),
         "gamma": significance.gamma,
         "correction": significance.correction,
-        "correctionTitle": CORRECTION_TITLES[significance.correction],
         "riskMeasures": [_declared(measure) for measure in measures()],
         "columns": [column.name for column in all_columns()],
         "measures": [_measure(matrix, tables) for matrix in matrices],
@@ -106,6 +105,7 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]
 
 def _comparison(comparison: Comparison, significance: Significance) -> dict[str, Any]:
     paired = comparison.paired
+    by_shuffles = Inference(comparison, significance).by_shuffles
     sums: dict[str, Numbers] = {
         "wins": paired.wins,
         "ties": paired.ties,
@@ -120,7 +120,10 @@ def _comparison(comparison: Comparison, significance: Significance) -> dict[str,
         "population": comparison.population_name,
         "sharesPopulation": comparison.rule == "all",
         "populationTitle": visible(described(comparison.population_name)),
-        "shuffled": Inference(comparison, significance).by_shuffles,
+        "shuffled": by_shuffles,
+        "correctionTitle": correction_title(
+            significance.correction, significance.family, by_shuffles
+        ),
         "own": comparison.baseline.own_row,
         "members": comparison.baseline.members,
         "named": comparison.named,

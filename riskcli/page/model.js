@@ -83,6 +83,7 @@ class Comparison {
     this.population = packed.population;
     this.own = packed.own;
     this.shuffled = packed.shuffled;
+    this.correctionTitle = packed.correctionTitle;
     this.members = packed.members;
     this.named = packed.named;
     this.reference = unpacked(packed.scores);

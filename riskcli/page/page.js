@@ -156,7 +156,7 @@ function fillBoard(comparison) {
 
 // The test behind the marks, and what the page does not compute at this alpha.
 function describe(comparison) {
-  byId("level").textContent = `significance level γ = ${data.gamma} (${data.correctionTitle}, over the runs of a column)`;
+  byId("level").textContent = `significance level γ = ${data.gamma} (${comparison.correctionTitle}, over the runs of a column)`;
   const spans = data.riskMeasures.some(({ id }) => shown.table[`rank_${id}_lo`]);
   byId("board").classList.toggle("spans", spans);
   byId("rank-key").textContent = spans ? ", in brackets the ranks that cannot be ruled out" : "";

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Correction
+from riskcli.core.choices import Correction, Family
 
 
 def holm(p: Floats) -> Floats:
@@ -50,6 +50,13 @@ CORRECTION_TITLES: dict[str, str] = {
     "bh": "Benjamini-Hochberg",
     "none": "no correction",
 }
+
+
+def correction_title(correction: Correction, family: Family, by_shuffles: bool) -> str:
+    """What takes care of the number of tests; shuffled runs are corrected by their largest t."""
+    if by_shuffles and correction == "holm" and family == "column":
+        return "max-t over runs, step-down; TRisk: Holm"
+    return CORRECTION_TITLES[correction]
 
 
 def adjust(p: Floats, method: Correction) -> tuple[Floats, int]:

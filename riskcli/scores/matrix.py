@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from riskcli.core.choices import TopicRule
 from riskcli.core.errors import UsageError
-from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, SCORE_EXPECTED
+from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.order import natural_key, naturally
 from riskcli.effectiveness.names import unanswered_score
@@ -67,7 +67,7 @@ class ScoreMatrix:
             run, topic = bad[0]
             raise UsageError(
                 f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
-                f"{self.values[run, topic]}, {SCORE_EXPECTED}"
+                f"{self.values[run, topic]}, {score_expected(self.values[run, topic])}"
             )
 
 

@@ -73,7 +73,7 @@ def checked_margins(policy: Policy, margin: float | Mapping[str, float] | None) 
     if margin is None:
         return {}
     margins = dict(margin) if isinstance(margin, Mapping) else {"mean": float(margin)}
-    able = [test.of for test in policy.tests if test.of != "trisk"]
+    able = [test.of for test in policy.tests if test.alpha is None]
     for name, size in margins.items():
         if name not in able:
             known = ", ".join(able) or "nothing"

@@ -33,7 +33,7 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
-from riskcli.risk.correction import CORRECTION_TITLES
+from riskcli.risk.correction import correction_title
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.members import described
@@ -230,9 +230,7 @@ def _flag_line(table: RiskTable, block: Block) -> str:
     sizes = sorted(set(block.families.values()))
     size = " or ".join(map(str, sizes))
     scope = "the whole table" if significance.family == "all" else "each column"
-    correction = CORRECTION_TITLES[significance.correction]
-    if shuffled(block) and significance.correction == "holm" and significance.family == "column":
-        correction = "max-t over runs, step-down; TRisk: Holm"
+    correction = correction_title(significance.correction, significance.family, shuffled(block))
     return (
         f"▲ better, ▼ worse at γ = {significance.gamma:g} ({correction}; {size} tests in {scope}), "
         "conditional on these runs:"

@@ -27,7 +27,9 @@ def fingerprint(run: Run) -> str:
     place = np.argsort(np.argsort(np.array(run.topics)))
     words = Texts.of_strings(run.topics).hashes()
     hashes = pair_hashes(words, run.topic_codes, run.docnos)
-    topics, scores = place[run.topic_codes], run.scores.astype(np.float32)
+    topics = place[run.topic_codes]
+    with np.errstate(over="ignore"):  # beyond single precision scores tie
+        scores = run.scores.astype(np.float32)
     order = _ranking(topics, scores)
     topics, scores, hashes = topics[order], scores[order], hashes[order]
     tied = (topics[1:] == topics[:-1]) & (scores[1:] == scores[:-1])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.limits import SCORE_EXPECTED, is_score
+from riskcli.core.limits import is_score, score_expected
 from riskcli.effectiveness.names import canonical_name
 from riskcli.scores.matrix import ScoreMatrix, from_cells
 from riskcli.trec.findings import Finding, number
@@ -48,7 +48,7 @@ def score_in(cell: str) -> float | None:
 def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> Finding:
     """The finding for a cell that holds no score."""
     where = f"run {run}, topic {topic}" if run != UNNAMED_RUN else f"topic {topic}"
-    message = f"{where}: the score is {cell!r}, {SCORE_EXPECTED}"
+    message = f"{where}: the score is {cell!r}, {score_expected(number(cell.strip()))}"
     return Finding(path, line, "bad-score", message)
 
 
