@@ -45,6 +45,8 @@ def _run(wishes: dict[str, Any]) -> int:
     """The exit code of the command, where nothing but its input or its answer is wrong."""
     import click
 
+    import riskcli.core.faults  # what says how it ended is loaded while files can be opened
+    import riskcli.output.escape  # noqa: F401
     from riskcli.app import riskeval
     from riskcli.core.errors import RiskevalError
 

@@ -136,12 +136,12 @@ def test_moving_alpha_gives_the_numbers_of_score(opened: Tab, baseline: str) -> 
         for alpha in alphas:
             opened.set_alpha(alpha)
             wanted = [r for r in rows if r["measure"] == measure and r["alpha"] == alpha]
-            assert_shows(opened, wanted, tested_at(alpha, baseline))
+            assert_shows(opened, wanted, measures_tested(alpha, baseline))
     key = opened.page.text_content(".key")
     assert ("max-t over runs" in key) == (baseline == "@mean") and "Holm" in key
 
 
-def tested_at(alpha: float, baseline: str) -> list[str]:
+def measures_tested(alpha: float, baseline: str) -> list[str]:
     """The measures that the page tests: the table of alpha 1 came with it, others it computes."""
     away = baseline.startswith("@") and alpha != 1
     return [name for name in FLAGGED if not (away and name in BY_SHUFFLES)]
@@ -177,7 +177,7 @@ def test_sets_populations_and_corrections(
         for alpha in (0.0, 1.0, 3.0):
             page.set_alpha(alpha)
             rows = score_rows(*common, "-a", f"{alpha:g}")
-            assert_shows(page, rows, tested_at(alpha, arguments[1]))
+            assert_shows(page, rows, measures_tested(alpha, arguments[1]))
         assert page.messages == []
 
 

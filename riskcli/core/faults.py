@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
 import traceback
 
 from riskcli.core.version import __version__
@@ -59,6 +58,8 @@ def report(error: Exception, debug: bool) -> str:
 
 def _kept(text: str) -> str | None:
     """The name of a new file that holds the text; None where none can be written."""
+    import tempfile  # takes longer to load than the rest of this module
+
     try:
         handle, name = tempfile.mkstemp(prefix="riskeval-", suffix=".traceback.txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -62,6 +61,8 @@ def _replace(target: Path, data: bytes) -> None:
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
     """A folder to fill with `write_part`, which then takes the place of `path` as a whole."""
+    import shutil  # loads all compression formats
+
     path.resolve().parent.mkdir(parents=True, exist_ok=True)
     part = path.resolve().parent / f".{path.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}{PART}"
     UNFINISHED.add(str(part))
