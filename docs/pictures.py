@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "pair": ("--run", "neuralMix", "--run", "boldRerank"),
     "losses": ("--run", "neuralMix", "--run", "boldRerank", "-a", "1,5,10"),
     "loss": (),
+    "power": (),
     "rbo": (),
 }
 """What each kind is drawn of."""

@@ -12,6 +12,8 @@ from riskcli.analyses.check.grammar import parse_rule as parse_rule
 from riskcli.analyses.check.policy import policy as policy
 from riskcli.analyses.explain.analysis import explain_run as explain_run
 from riskcli.analyses.population.analysis import freeze as freeze
+from riskcli.analyses.power.analysis import PowerTable as PowerTable
+from riskcli.analyses.power.analysis import power_table as power_table
 from riskcli.analyses.score.analysis import RiskTable as RiskTable
 from riskcli.analyses.score.analysis import risk_table as risk_table
 from riskcli.analyses.significance.analysis import compare_pairs as compare_pairs

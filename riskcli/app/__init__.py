@@ -17,6 +17,7 @@ COMMANDS = {
     "topics": "Where a run's risk comes from, topic by topic.",
     "population": "A population kept in a file: a leaderboard that holds still.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
+    "power": "Before the run: the topics that a loss asks for, the loss that topics show.",
     "config": "The options in force here, and where each value came from.",
     "help": "What a measure, a column or an exit code means.",
     "validate": "All that is wrong with run files, with file, line and code.",
@@ -53,6 +54,8 @@ def load_command(name: str) -> click.Command:  # noqa: C901
             from riskcli.analyses.population.command import population as command
         case "check":
             from riskcli.analyses.check.command import check as command
+        case "power":
+            from riskcli.analyses.power.command import power as command
         case "validate":
             from riskcli.analyses.validate.command import validate as command
         case "matrix":

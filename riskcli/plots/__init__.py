@@ -18,6 +18,7 @@ KINDS = {
     "pair": "two runs topic by topic, either as the other's baseline (ECIR'14, Figure 3)",
     "losses": "terms of URisk in ascending order, a panel a run and alpha (ECIR'14, Figure 4)",
     "loss": "what a difference counts for, linear and smooth (ECIR'20, Figure 2)",
+    "power": "the smallest loss that a test shows, over the number of topics",
     "rbo": "how alike linear and smooth loss rank runs, by their number (ECIR'20, Figure 4)",
 }
 """Every kind of figure, with the line that the help shows; its module bears its name."""

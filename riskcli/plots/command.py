@@ -15,6 +15,7 @@ from riskcli.plots import CURVE, KINDS, OF_EXPERIMENTS
 _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
 LOSS_KINDS = ("topics", "qq", "loss", "rbo")
+OF_KINDS = ("alpha", "topics", "power")
 
 
 @click.command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
@@ -30,8 +31,8 @@ LOSS_KINDS = ("topics", "qq", "loss", "rbo")
 @click.option(
     "--of",
     metavar="NAME",
-    help="alpha: a risk measure; topics: tr or tj; curve: mean, risk, reward, urisk, trisk or "
-    "georisk.",
+    help="alpha: a risk measure; topics: tr or tj; power: mean or georisk; curve: mean, risk, "
+    "reward, urisk, trisk or georisk.",
 )
 @click.option("--width", type=click.IntRange(100, 4000), help="Pixels of a panel.")
 @click.option("--height", type=click.IntRange(50, 4000), help="Pixels of a panel.")
@@ -116,5 +117,5 @@ def _refuse_what_figures_lack(kind: str, against: Against, of: str | None) -> No
         raise UsageError("figures know the plain convention only")
     if against.loss != "linear" and kind not in LOSS_KINDS:
         raise UsageError(f"--loss belongs to {', '.join(LOSS_KINDS)}; {kind} has none")
-    if of is not None and kind not in ("alpha", "topics"):
-        raise UsageError(f"--of belongs to the figures alpha and topics, {kind} has none")
+    if of is not None and kind not in OF_KINDS:
+        raise UsageError(f"--of belongs to {', '.join(OF_KINDS)}; {kind} has none")

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 from xml.etree import ElementTree as Tree
 
 from riskcli.analyses.check.policy import Outcome
+from riskcli.analyses.check.verdict import Finding, Verdict, Verdicts
 from riskcli.core.notes import counted
 from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation, visible
 
-if TYPE_CHECKING:
-    from riskcli.analyses.check.gate import Finding, Gate, Verdict
-
 _WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
 
 
-def displays(gate: Gate, _width: int = 0) -> list[Display]:
+def displays(gate: Verdicts, _width: int = 0) -> list[Display]:
     """A table of the rules for each verdict, with the topics to blame below."""
     return [_display(verdict) for verdict in gate.verdicts]
 
@@ -63,7 +61,7 @@ def blame(verdict: Verdict) -> str:
     )
 
 
-def as_junit(gate: Gate) -> str:
+def as_junit(gate: Verdicts) -> str:
     """A test suite a candidate and measure, a test case a rule; an error a file left out."""
     root = Tree.Element("testsuites", name="riskeval check")
     for verdict in gate.verdicts:
@@ -101,7 +99,7 @@ def _test_case(suite: Tree.Element, verdict: Verdict, finding: Finding, skipped:
     failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
 
 
-def _left_out(root: Tree.Element, gate: Gate) -> None:
+def _left_out(root: Tree.Element, gate: Verdicts) -> None:
     """A candidate that could not be read fails the gate: the report says so."""
     count = str(len(gate.skipped))
     suite = Tree.SubElement(
@@ -114,7 +112,7 @@ def _left_out(root: Tree.Element, gate: Gate) -> None:
         Tree.SubElement(case, "error", message=visible(str(wrong)), type=wrong.code)
 
 
-def as_github(gate: Gate) -> str:
+def as_github(gate: Verdicts) -> str:
     """An annotation for each failure and file left out, and one line for the whole."""
     lines = [
         _annotation(_level(gate, finding), verdict, finding)
@@ -129,12 +127,12 @@ def as_github(gate: Gate) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _level(gate: Gate, finding: Finding) -> str:
+def _level(gate: Verdicts, finding: Finding) -> str:
     undecided = finding.outcome == "inconclusive" and gate.inconclusive == "pass"
     return "warning" if undecided else "error"
 
 
-def _counts(gate: Gate) -> str:
+def _counts(gate: Verdicts) -> str:
     """`1 of 2 verdicts passes, 1 is inconclusive`."""
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
@@ -158,7 +156,7 @@ GITHUB = forms.OwnForm("github", "", as_github)
 class _Automatic(forms.Form):
     """Annotations where GitHub runs the job, a table elsewhere."""
 
-    def render(self, source: Gate, dress: forms.Dress = forms.PLAIN) -> forms.Content:
+    def render(self, source: Any, dress: forms.Dress = forms.PLAIN) -> forms.Content:
         on_github = os.environ.get("GITHUB_ACTIONS") == "true"
         return (GITHUB if on_github else forms.TABLE).render(source, dress)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Scores, set_up
+from riskcli.analyses.check.display import FORMS, displays
 from riskcli.analyses.check.grammar import Rule, parse_rule
 from riskcli.analyses.check.losses import difference_of, judge_losses
 from riskcli.analyses.check.policy import (
@@ -25,6 +26,7 @@ from riskcli.analyses.check.quantities import (
     column_value,
     topic_quantity,
 )
+from riskcli.analyses.check.verdict import Finding, TopicLoss, Verdict, Verdicts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
@@ -44,95 +46,17 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TopicLoss:
-    """A topic with both scores."""
-
-    topic: str
-    candidate: float
-    baseline: float
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One rule judged for one candidate by one measure."""
-
-    rule: str
-    outcome: Outcome
-    value: float | None
-    bound: float | None
-    why: str
-    p: float | None = None
-    p_adjusted: float | None = None
-    topics_needed: int | None = None
-    """With how many topics an inconclusive test would be settled, four times in five."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the rule is kept for certain."""
-        return self.outcome == "pass"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One candidate by one measure: every rule, and the topics that lost most."""
-
-    candidate: str
-    baseline: str
-    measure: str
-    topics: int
-    mean: float
-    baseline_mean: float
-    findings: tuple[Finding, ...]
-    losses: tuple[TopicLoss, ...]
-    seen_from: float | None
-    """The smallest true loss of the mean that these topics show in four of five cases."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """A rule that is broken decides; then one that is not decided."""
-        outcomes = [finding.outcome for finding in self.findings]
-        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
-
-    @property
-    def passed(self) -> bool:
-        """Whether every rule is kept for certain."""
-        return self.outcome == "pass"
-
-    @property
-    def failures(self) -> list[Finding]:
-        """The rules that are broken, or not decided."""
-        return [finding for finding in self.findings if not finding.passed]
-
-
 @dataclass(frozen=True, repr=False)
-class Gate(Analysis):
+class Gate(Verdicts, Analysis):
     """The verdicts on all candidates, and what they rest on."""
-
-    verdicts: tuple[Verdict, ...]
-    policy: Policy
-    inconclusive: Inconclusive = "fail"
-    """What a verdict that the data do not decide counts as."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether every candidate may pass."""
-        allowed = {"pass", "inconclusive"} if self.inconclusive == "pass" else {"pass"}
-        return all(verdict.outcome in allowed for verdict in self.verdicts)
 
     @property
     def forms(self) -> Forms:
         """Those of every result, and what CI services read."""
-        # Late: it imports this module.
-        from riskcli.analyses.check.display import FORMS
-
         return FORMS
 
     def displays(self, width: int) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.check.display import displays
-
         return displays(self, width)
 
     def result(self) -> Result:

@@ -1,0 +1,131 @@
+"""Before the run: topics that a loss or a margin asks for, and the loss that topics show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
+from riskcli.analyses.power.display import displays
+from riskcli.analyses.power.prospects import Asked, Prospect, paired_rows, prospects
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import Note, counted
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Value
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.options import Options
+from riskcli.risk.power import USUAL_POWER
+from riskcli.risk.table import require_plain
+from riskcli.scores.matrix import ScoreMatrix
+
+COLUMNS = (
+    "measure", "of", "alpha", "pairs", "topics", "share", "spread", "level", "power", "question",
+    "size", "count",
+)  # fmt: skip
+
+USUAL_LOSSES = (0.01, 0.02, 0.05)
+USUAL_COUNTS = (25, 50, 100, 200)
+
+
+@dataclass(frozen=True, repr=False)
+class PowerTable(Analysis):
+    """What tests of differences like those of past runs will see."""
+
+    prospects: tuple[Prospect, ...]
+    asked: Asked
+    tests: int
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        return displays(self.prospects, self.asked, self.tests, width)
+
+    def result(self) -> Result:
+        """A row an answer."""
+        rows = [row for prospect in self.prospects for row in self._rows(prospect)]
+        return Result(COLUMNS, rows, self.basis)
+
+    def _rows(self, prospect: Prospect) -> Iterator[list[Value]]:
+        for answer in prospect.answers:
+            yield [
+                prospect.measure, prospect.of.id, prospect.alpha, prospect.pairs, prospect.topics,
+                prospect.share, prospect.spread, self.asked.level, self.asked.power,
+                answer.question, answer.size, answer.count,
+            ]  # fmt: skip
+
+
+def power_table(
+    scores: Scores,
+    baseline: Names = None,
+    *,
+    losses: Sequence[float] = USUAL_LOSSES,
+    margins: Sequence[float] = (),
+    counts: Sequence[int] = USUAL_COUNTS,
+    of: Names = None,
+    power: float = USUAL_POWER,
+    tests: int = 1,
+    alpha: float | None = None,
+    options: Options | None = None,
+) -> PowerTable:
+    """The topics that show a loss or settle a margin, and the losses that `counts` topics show.
+
+    Past scores tell how much differences vary over topics: those of every pair of runs, or of the
+    baseline and every other run. `tests` is how many the gate will correct for: candidates times
+    tests of its policy times measures.
+    """
+    setup = set_up(scores, options, baseline, alpha, noting=False)
+    options = setup.options
+    require_plain(options, "power")
+    if len(options.alphas) != 1:
+        raise UsageError(f"power is told at one alpha, found {len(options.alphas)}")
+    _check(losses, margins, counts, power, tests)
+    able = [m for m in measures() if m.plain_mean or m.headline]
+    chosen = chosen_measures(of, able, "power is not told of")
+    gamma = options.significance.gamma
+    asked = Asked(tuple(losses), tuple(margins), tuple(counts), gamma / tests, power)
+    found: list[Prospect] = []
+    notes: list[Note] = []
+    for matrix in setup.matrices:
+        rows = paired_rows(matrix, options.baselines)
+        for measure in chosen:
+            mine = prospects(matrix, measure, options.alphas[0], rows, asked)
+            found += mine
+            notes += _notes(matrix, measure, mine)
+    if not found:
+        raise UsageError("no two runs differ in a way that could be tested: give more past runs")
+    settings = {
+        "baselines": list(options.wanted) if options.baselines else None,
+        "alphas": list(options.alphas), "gamma": gamma, "tests": tests, "power": power,
+    }  # fmt: skip
+    return PowerTable(tuple(found), asked, tests, basis=setup.basis.adding(settings, notes))
+
+
+def _check(
+    losses: Sequence[float],
+    margins: Sequence[float],
+    counts: Sequence[int],
+    power: float,
+    tests: int,
+) -> None:
+    for name, sizes in (("loss", losses), ("margin", margins)):
+        for size in sizes:
+            if not (isfinite(size) and size > 0):
+                raise UsageError(f"the {name} is {size:g}, expected a number above 0")
+    for count in counts:
+        if count < 2:
+            raise UsageError(f"{counted(count, 'topic')}, expected 2 or more")
+    if not 0 < power < 1:
+        raise UsageError(f"the power is {power:g}, expected a number between 0 and 1")
+    if tests < 1:
+        raise UsageError(f"{tests} tests, expected 1 or more")
+
+
+def _notes(matrix: ScoreMatrix, of: RiskMeasure, mine: Sequence[Prospect]) -> Iterator[Note]:
+    if not mine:
+        message = f"{matrix.measure}: no pair of runs can be tested by {of.title}; it is left out"
+        yield Note("no-power", message)
+    elif mine[0].left_out:
+        pairs = counted(mine[0].left_out, "pair")
+        message = f"{matrix.measure}, {of.title}: {pairs} of runs left out, equal or not testable"
+        yield Note("equal-pairs", message, warning=False)

@@ -1,0 +1,69 @@
+"""The smallest loss that a test shows, over the number of topics: `riskeval power` as a figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from riskcli.analyses.power.display import share_in_words
+from riskcli.analyses.power.prospects import Asked, Prospect, paired_rows, prospects
+from riskcli.core.errors import UsageError
+from riskcli.core.notes import counted
+from riskcli.plots.labels import Frame
+from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.request import Request
+from riskcli.plots.style import rule_at
+from riskcli.risk.measures import measures
+from riskcli.risk.power import USUAL_POWER
+
+MOST_TOPICS = 1000
+COUNTS = tuple(np.unique(np.geomspace(10, MOST_TOPICS, 60).round().astype(int)).tolist())
+
+
+def draw(request: Request) -> Any:
+    """A line a share of the pairs of runs; a dashed one at the number of topics at hand."""
+    found = shown(request)
+    names = [f"{share_in_words(prospect.share)} of the pairs" for prospect in found]
+    rows = [
+        {"run": name, "topics": answer.count, "loss": answer.size}
+        for name, prospect in zip(names, found, strict=True)
+        for answer in prospect.answers
+    ]
+    width, height = request.panel(460, 320)
+    top = max(float(row["loss"] or 0) for row in rows)
+    frame = Frame((COUNTS[0], MOST_TOPICS), (0.0, top), width, height)
+    x = alt.X(
+        "topics:Q",
+        title="topics",
+        scale=alt.Scale(type="log", domain=list(frame.x), nice=False),
+        axis=alt.Axis(values=[10, 20, 50, 100, 200, 500, 1000]),
+    )
+    title = f"smallest loss seen in {USUAL_POWER:.0%} of cases"
+    y = alt.Y("loss:Q", title=title, scale=alt.Scale(domain=list(frame.y), nice=False))
+    layers = run_lines([], rows, names, x, y)
+    ends = np.array([prospect.answers[-1].size for prospect in found], dtype=float)
+    layers.append(end_names(names, ends, frame))
+    at_hand = len(request.matrix.topics)
+    if COUNTS[0] <= at_hand <= MOST_TOPICS:
+        layers.append(rule_at(at_hand, "x"))
+    heading = (
+        f"{found[0].of.title} of {request.matrix.measure}, {counted(at_hand, 'topic')} at hand"
+    )
+    return alt.layer(*layers).properties(width=width, height=height, title=heading)
+
+
+def shown(request: Request) -> list[Prospect]:
+    """What the figure is of: the pairs of runs, or those with the baselines named."""
+    matrix, options = request.matrix, request.options
+    if request.runs:
+        raise UsageError("the figure power shows all pairs, or those with --baseline, not --run")
+    of = request.one_of([m.id for m in measures() if m.plain_mean or m.headline])
+    measure = next(m for m in measures() if m.id == of)
+    rows = paired_rows(matrix, options.baselines)
+    asked = Asked((), (), COUNTS, options.significance.gamma, USUAL_POWER)
+    found = prospects(matrix, measure, request.alpha, rows, asked)
+    if not found:
+        raise UsageError("no two runs differ in a way that could be tested: give more past runs")
+    return found
