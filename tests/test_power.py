@@ -28,7 +28,8 @@ def past(runs: int = 5, topics: int = 30, seed: int = 2) -> Floats:
 
 
 def rows(table: PowerTable, **wanted: Any) -> list[dict[str, Any]]:
-    found = table.to_frame().to_dict("records")
+    result = table.result()
+    found = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
     return [row for row in found if all(row[name] == value for name, value in wanted.items())]
 
 
