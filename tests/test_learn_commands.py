@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import itertools
 import json
@@ -19,7 +20,14 @@ from numpy.typing import NDArray
 
 from benchmarks.make_features import letor, make_features
 from riskcli.learn import OBJECTIVES
-from riskcli.learn.features import read_features
+from riskcli.learn.baselines import parse_source
+from riskcli.learn.comparators import Judged, Matching, blended, selected
+from riskcli.learn.comparison import Comparison
+from riskcli.learn.experiment import Outcome, Plan, Ranked
+from riskcli.learn.feature_files import read_features
+from riskcli.learn.queries import Queries
+from riskcli.learn.swaps import swap_measure
+from riskcli.learn.training import Part, Settings, Wanted
 from tests import reference
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
@@ -65,7 +73,11 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_score_says_the_same_of_the_test_queries(experiment: tuple[Path, Ran]) -> None:
     folder, _ = experiment
-    ours = {(row["run"], row["alpha"]): row for row in rows(folder / "comparison.csv")}
+    ours = {
+        (row["run"], row["alpha"]): row
+        for row in rows(folder / "comparison.csv")
+        if not row["run"].endswith(".coin")  # no run: a chance
+    }
     scored = riskeval(
         "score", folder / "runs", "-q", folder / "qrels", "-b", "baseline", "-m", MEASURE,
         "-a", "1,5", "-f", "csv",
@@ -80,6 +92,11 @@ def test_score_says_the_same_of_the_test_queries(experiment: tuple[Path, Ran]) -
                 assert not mine[name], (row["run"], name)
             else:
                 assert float(mine[name]) == pytest.approx(float(row[name]), abs=1e-9), name
+        if mine["loss_win_ratio"]:
+            ratio = float(row["losses"]) / float(row["wins"])
+            assert float(mine["loss_win_ratio"]) == pytest.approx(ratio)
+        else:
+            assert row["wins"] in ("", "0")
 
 
 def test_the_table_on_stdout_is_that_of_the_folder(experiment: tuple[Path, Ran]) -> None:
@@ -155,6 +172,32 @@ def test_the_folder_holds_all_that_was_promised(experiment: tuple[Path, Ran]) ->
     assert not list(folder.parent.glob(".*"))  # nothing is left beside it
 
 
+def test_the_page_has_the_leaderboard_and_whether_training_pays(
+    experiment: tuple[Path, Ran],
+) -> None:
+    """Every run in the data that the page computes with; p-values and coins in its last tables."""
+    folder, _ = experiment
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    (measure,) = data["measures"]
+    assert sorted(measure["runs"]) == sorted(path.stem for path in (folder / "runs").iterdir())
+    assert measure["topics"] == sorted(measure["topics"], key=int)
+    packed = base64.b64decode(measure["scores"])
+    shown = np.frombuffer(packed, dtype="<f8").reshape(len(measure["runs"]), -1)
+    table = {row["run"]: row for row in rows(folder / "comparison.csv")}
+    for name, values in zip(measure["runs"], shown, strict=True):
+        assert values.mean() == pytest.approx(float(table[name]["mean"]), abs=1e-12)
+    assert len(data["envelope"]["inputs"]) == 6
+    section = page.split("Does training for risk pay?</h2>")[1].split("</section>")[0]
+    first, second, tests = section.split("<table>")[1:]
+    for figures in (first, second):
+        assert all(f">{name}</th>" in figures for name in table)
+    cells = tests.split(">urisk-5</th>")[1].split("</tr>")[0]
+    for name in ("p_mean_plain", "p_risk_plain", "p_mean_blend", "p_risk_blend"):
+        assert f">{float(table['urisk-5'][name]):.2g}</td>" in cells
+    assert "Interesting range of α" in tests and "standard deviation over 2 seeds" in tests
+
+
 def test_a_model_ranks_as_it_did_in_the_experiment(
     experiment: tuple[Path, Ran], data: Path, tmp_path: Path
 ) -> None:
@@ -175,12 +218,14 @@ def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path
     assert "Not shown" not in done.out
     ours = {row["run"]: row for row in rows(tmp_path / "out" / "comparison.csv")}
     assert f"{float(ours['urisk-1.blend']['risk']):.4f}" in figures
+    coin = ours["urisk-1.coin"]
+    assert f"{float(coin['loss_win_ratio']):.2f}" in figures.split("urisk-1.coin")[1].split()
     (line,) = [line for line in tests.splitlines() if line.startswith("urisk-1 ")]
     shown = [f"{float(ours['urisk-1'][name]):{form}}" for name, form in (
-        ("mean", ".4f"), ("risk", ".4f"), ("p_mean_plain", ".2g"), ("p_risk_plain", ".2g"),
-        ("blend_mean", ".4f"), ("blend_risk", ".4f"), ("p_mean_blend", ".2g"),
-        ("coin_mean", ".4f"))]  # fmt: skip
-    assert line.split()[1:] == [text for text in shown if text != "nan"]
+        ("chosen", ".3g"), ("p_mean_plain", ".2g"), ("p_risk_plain", ".2g"),
+        ("p_mean_blend", ".2g"), ("p_risk_blend", ".2g"))]  # fmt: skip
+    assert line.split()[1:] == ["–" if text == "nan" else text for text in shown]
+    assert "Interesting range of α: 0 to " in tests
 
 
 def test_parameters_come_from_a_file_and_the_line_wins(data: Path, tmp_path: Path) -> None:
@@ -232,8 +277,9 @@ def test_several_baselines_of_all_kinds(
         "-m", MEASURE, "-f", "csv",
     )  # fmt: skip
     ours = {row["run"]: row for row in csv.DictReader(done.out.splitlines())}
-    assert list(ours) == ["baseline1", "baseline2", "baseline3", "plain", "georisk-exact-1",
-                          "georisk-exact-1.blend", "urisk-1", "urisk-1.blend"]  # fmt: skip
+    ways = ("", ".blend", ".select", ".coin")
+    models = [name + way for name in ("georisk-exact-1", "urisk-1") for way in ways]
+    assert list(ours) == ["baseline1", "baseline2", "baseline3", "plain", *models]
     for row in csv.DictReader(scored.out.splitlines()):
         for name in COMPARED:
             assert float(ours[row["run"]][name]) == pytest.approx(float(row[name]), abs=1e-9)
@@ -259,33 +305,68 @@ def test_a_start_from_the_baseline_is_chosen_on_validation_data(data: Path, tmp_
         assert ranked.out == (tmp_path / "out" / "runs" / f"{name}.run").read_text()
 
 
-def test_comparators_are_as_risky_as_the_model_on_validation_queries(data: Path) -> None:
-    from riskcli.learn.baselines import parse_source
-    from riskcli.learn.comparators import (
-        Judged,
-        blended,
-        matched_threshold,
-        matched_weight,
-        selected,
-    )
-    from riskcli.learn.queries import Queries
-    from riskcli.learn.swaps import swap_measure
-    from riskcli.learn.training import Part
-
+def judged(data: Path, *sources: str) -> tuple[Judged, NDArray[np.float64]]:
+    """All queries against these baselines, and the scores of a model that is none of them."""
     features = read_features(data / "all.txt")
-    places, _ = parse_source("feature:6").scores(features)
-    part = Part(features, {"baseline": places})
+    places = {text: parse_source(text).scores(features)[0] for text in sources}
     queries = Queries(features.grades, features.sizes, swap_measure(), ties="file")
-    valid = Judged(part, queries)
     plain = features.column(2) - 0.5 * features.column(6)
-    most = valid.risk(blended(part, plain, 0.0))
+    return Judged(Part(features, places), queries), plain
+
+
+@pytest.mark.parametrize("sources", [["feature:6"], ["feature:6", "feature:1", "feature:3"]])
+def test_comparators_are_as_risky_as_the_model_on_validation_queries(
+    data: Path, sources: list[str]
+) -> None:
+    """Between the risk of what they fall back on, 0 for a single baseline, and the model's own."""
+    valid, plain = judged(data, *sources)
+    part, matching = valid.part, Matching(valid, plain)
+    most, least = valid.risk(blended(part, plain, 0.0)), valid.risk(part.start)
     assert most == pytest.approx(valid.risk(plain))
+    assert (least == 0) == (len(sources) == 1) and least < most / 2
     for share in (0.0, 0.3, 0.7, 1.0):
-        weight = matched_weight(valid, plain, share * most)
-        assert valid.risk(blended(part, plain, weight)) == pytest.approx(share * most, abs=0.02)
-        threshold = matched_threshold(valid, plain, "6", share * most)
-        scores = selected(part, plain, "6", threshold)
-        assert valid.risk(scores) == pytest.approx(share * most, abs=0.02)
+        risk = least + share * (most - least)
+        weight = matching.weight(risk)
+        assert valid.risk(blended(part, plain, weight)) == pytest.approx(risk, abs=0.02)
+        scores = selected(part, plain, "6", matching.threshold("6", risk))
+        assert valid.risk(scores) == pytest.approx(risk, abs=0.02)
+        assert matching.chance(risk) == pytest.approx(share)
+    assert (matching.chance(least - 1), matching.chance(most + 1)) == (0, 1)
+
+
+def test_a_coin_flip_is_the_mean_over_flips() -> None:
+    """Two folds, each with a chance of its own, against two baselines: 20,000 flips of the coin."""
+    random = np.random.default_rng(1)
+    names, sizes, chances = ("baseline1", "baseline2", "plain", "urisk-1"), (30, 50), [0.3, 0.8]
+    made = {name: [random.choice([0.0, 0.2, 0.5, 0.9], size) for size in sizes] for name in names}
+    fallback = [(one + two) / 2 for one, two in zip(made["baseline1"], made["plain"], strict=True)]
+    sources = [parse_source("feature:1"), parse_source("feature:2")]
+    plan = Plan([lambda: pytest.fail("not read")] * 2, sources, [Wanted("urisk", 1.0)], Settings())
+    runs = {name: Ranked([*values], values, [1.0, 1.0]) for name, values in made.items()}
+    outcome = Outcome(plan, runs={1: runs}, fallback=fallback, coins={"urisk-1": chances})
+    comparison = Comparison(outcome, [1.0, 5.0], {})
+    chance = np.repeat(chances, sizes)
+    flips = random.random((20000, 80)) < chance
+    baseline = (np.concatenate(made["baseline1"]) + np.concatenate(made["baseline2"])) / 2
+    drawn = np.where(flips, np.concatenate(made["plain"]), np.concatenate(fallback))
+    delta = drawn - baseline
+    for alpha in (1.0, 5.0):
+        *_, model, coin = comparison.rows(alpha)
+        assert (model["run"], coin["run"], coin["chosen"]) == ("urisk-1", "urisk-1.coin", 0.55)
+        expected = {
+            "mean": drawn.mean(axis=1),
+            "wins": (delta > 0).sum(axis=1), "losses": (delta < 0).sum(axis=1),
+            "losses20": ((delta < -0.2 * baseline) & (baseline > 0)).sum(axis=1),
+            "reward": np.maximum(delta, 0).mean(axis=1),
+            "risk": np.maximum(-delta, 0).mean(axis=1),
+            "urisk": np.where(delta < 0, (1 + alpha) * delta, delta).mean(axis=1),
+        }  # fmt: skip
+        for name, values in expected.items():
+            error = values.std() / np.sqrt(len(values))
+            assert coin[name] == pytest.approx(values.mean(), abs=4 * error), name
+        assert coin["loss_win_ratio"] == coin["losses"] / coin["wins"]
+        assert coin["trisk"] is coin["georisk"] is coin["p_mean_plain"] is None
+        assert (coin["mean"], coin["risk"]) == (model["coin_mean"], model["coin_risk"])
 
 
 REFUSED = {

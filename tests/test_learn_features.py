@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ import pytest
 
 from benchmarks.make_features import letor, make_features
 from riskcli import InputError, UsageError
-from riskcli.learn import features as module
-from riskcli.learn.features import Features, read_features
+from riskcli.learn import feature_files as module
+from riskcli.learn.feature_files import read_features
+from riskcli.learn.features import Features
 from tests.conftest import Write
 
 LINES = """\
@@ -126,15 +128,38 @@ def test_quick_and_close_reading_agree(write: Write, monkeypatch: pytest.MonkeyP
     path = write("a", letor(made, range(20)))
     quick = read_features(path)
     assert module._quick(path.read_bytes()) is not None
-    monkeypatch.setattr(module, "_quick", lambda _: None)
+    monkeypatch.setattr(module, "_quick", lambda *_: None)
     same(read_features(path), quick)
     assert np.abs(quick.values - made.features).max() < 1e-3
     assert quick.grades.tolist() == made.grades.tolist()
 
 
-def test_a_document_twice_in_a_query_is_refused(write: Write) -> None:
-    with pytest.raises(InputError, match="query 3 has document x twice"):
-        read_features(write("a", "1 qid:3 1:1 # x\n1 qid:4 1:1 # x\n0 qid:3 1:2 # x\n"))
+TWICE = "1 qid:3 1:1 # x\n\n1 qid:4 1:1 # x\n0 qid:3 1:2 # y\n0 qid:3 1:{} # x\n0 qid:3 1:2 # y\n"
+
+
+@pytest.mark.parametrize("value", ["2", "NULL", "2 2:1"])
+def test_a_document_twice_in_a_query_is_refused_at_its_line(write: Write, value: str) -> None:
+    """Read quickly or line by line, with an empty line between."""
+    with pytest.raises(InputError, match="query 3 has document x already on line 1") as caught:
+        read_features(write("a", TWICE.format(value)))
+    assert (caught.value.code, caught.value.line) == ("duplicate-document", 5)
+    with pytest.raises(InputError, match="query 10 has document a already on line 2") as caught:
+        read_features(write("a.csv", TABLE + "10,a,1,2,3\n"))
+    assert caught.value.line == 5
+
+
+def test_an_id_that_was_made_can_repeat_none_that_was_given(write: Write) -> None:
+    with pytest.raises(InputError, match="query 3 has document 3-2 already on line 1") as caught:
+        read_features(write("a", "1 qid:3 1:1 # 3-2\n1 qid:3 1:1\n"))
+    assert caught.value.line == 2
+
+
+def test_the_checksum_is_that_of_the_bytes_that_were_read(write: Write, tmp_path: Path) -> None:
+    """Of the file as it lies there, packed or not."""
+    (tmp_path / "packed").write_bytes(gzip.compress(LINES.encode()))
+    for path in (write("a", LINES), write("a.csv", TABLE), tmp_path / "packed"):
+        content = path.read_bytes()
+        assert read_features(path).sha256 == hashlib.sha256(content).hexdigest()
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "# nothing\n"])
@@ -180,8 +205,9 @@ def test_wrong_tables_are_told_by_line(write: Write, text: str, line: int, messa
     ("old", "new"), [("10,a", "10,a b"), ("9,c", " ,c"), ("9,c", ",c"), ("9,c", "9,c\u00a0")]
 )
 def test_names_that_no_run_can_hold_are_refused(write: Write, old: str, new: str) -> None:
-    with pytest.raises(InputError, match=r"bad-name: the .* is empty or holds a blank"):
+    with pytest.raises(InputError, match=r"bad-name: the .* is empty or holds a blank") as caught:
         read_features(write("a.csv", TABLE.replace(old, new)))
+    assert caught.value.line == (2 if old == "10,a" else 4)
 
 
 def test_columns_are_found_by_number_or_name(write: Write) -> None:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.basis import Input
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import lightgbm
 from riskcli.learn.rankings import standardised, tie_free
-from riskcli.trec.pieces import read_run
+from riskcli.trec.pieces import run_of
+from riskcli.trec.runs import Run
+from riskcli.trec.source import Source as File
 
 KINDS = ("feature", "run", "model")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A baseline as it is asked for: `feature:110`, `run:bm25.run`, `model:old.txt`."""
+    """A baseline as it is asked for: `feature:110`, `run:bm25.run`, `model:old.txt`.
+
+    Its file is read once, when scores are first asked for.
+    """
 
     kind: str
     value: str
@@ -29,18 +37,32 @@ class Source:
     def __str__(self) -> str:
         return f"{self.kind}:{self.value}"
 
-    @property
-    def path(self) -> Path | None:
-        """The file that it is read from."""
-        return None if self.kind == "feature" else Path(self.value)
-
     def scores(self, features: Features) -> tuple[Floats, list[Note]]:
         """A score for each document, without ties, and what the reader should know."""
         if self.kind == "feature":
             return tie_free(features, features.column(self.value)), []
         if self.kind == "model":
-            return tie_free(features, predicted(load_model(Path(self.value)), features)), []
-        return _of_run(features, Path(self.value))
+            return tie_free(features, predicted(self._model, features)), []
+        return _of_run(features, self._run)
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The file that the scores were read from, if any."""
+        if self.kind == "feature":
+            return []
+        return [Input(self._file.path, self.kind, self._file.sha256)]
+
+    @cached_property
+    def _file(self) -> File:
+        return File(Path(self.value), checksum=True)
+
+    @cached_property
+    def _run(self) -> Run:
+        return run_of(self._file)
+
+    @cached_property
+    def _model(self) -> Any:
+        return model_of(self._file)
 
 
 def parse_source(text: str) -> Source:
@@ -53,19 +75,22 @@ def parse_source(text: str) -> Source:
     return Source(kind, value)
 
 
-def load_model(path: Path) -> object:
+def load_model(path: Path) -> Any:
     """A LightGBM model from its text file."""
-    if not path.is_file():
-        raise InputError(path, "unreadable", "no such file")
+    return model_of(File(path))
+
+
+def model_of(file: File) -> Any:
+    """The LightGBM model in a file."""
     try:
-        return lightgbm().Booster(model_file=str(path))
+        return lightgbm().Booster(model_str=file.text().decode(errors="replace"))
     except lightgbm().basic.LightGBMError as error:
-        raise InputError(path, "bad-model", f"not a model of LightGBM: {error}") from error
+        raise InputError(file.path, "bad-model", f"not a model of LightGBM: {error}") from error
 
 
-def predicted(booster: object, features: Features, trees: int | None = None) -> Floats:
+def predicted(booster: Any, features: Features, trees: int | None = None) -> Floats:
     """The model's scores; features that it knows and the file lacks are 0."""
-    wanted = booster.num_feature()  # type: ignore[attr-defined]
+    wanted = booster.num_feature()
     values = features.values
     if values.shape[1] > wanted:
         raise UsageError(
@@ -73,13 +98,13 @@ def predicted(booster: object, features: Features, trees: int | None = None) -> 
         )
     if values.shape[1] < wanted:
         values = np.pad(values, ((0, 0), (0, wanted - values.shape[1])))
-    scores = booster.predict(values, num_iteration=trees)  # type: ignore[attr-defined]
+    scores = booster.predict(values, num_iteration=trees)
     return np.asarray(scores, dtype=np.float64)
 
 
-def _of_run(features: Features, path: Path) -> tuple[Floats, list[Note]]:
+def _of_run(features: Features, run: Run) -> tuple[Floats, list[Note]]:
     """A run's scores in the precision of `riskeval score`; documents that it lacks come last."""
-    run = read_run(path)
+    path = run.path
     given: dict[tuple[int, str], float] = {}
     with np.errstate(over="ignore"):
         scores = run.scores.astype(np.float32).astype(np.float64).tolist()

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from riskcli.learn.features import Features
     from riskcli.learn.training import Settings, Wanted
 
-Files = tuple[tuple[Path, str], ...]
 _NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts", "params",
                  "params_file", "seeds", "selector")  # fmt: skip
 """Options that the settings hold in another form, or as input files."""
@@ -71,8 +70,8 @@ class Training:
         """Each alpha asked for, once."""
         return tuple(dict.fromkeys(a for group in self.alphas for a in group)) or (1.0,)
 
-    def plan(self) -> tuple[Plan, Files]:
-        """What the options ask for, and the files that it rests on."""
+    def plan(self) -> Plan:
+        """What the options ask for."""
         from riskcli.learn.baselines import parse_source
         from riskcli.learn.experiment import Plan
         from riskcli.learn.folds import find_folds
@@ -82,12 +81,10 @@ class Training:
         sources = [parse_source(text) for text in self.baselines]
         settings = self._settings()
         seeds = range(self.seed, self.seed + self.seeds)
-        folds, files = find_folds(self.data, self.valid, self.test, self.folds, self.seed)
+        folds = find_folds(self.data, self.valid, self.test, self.folds, self.seed)
         own = [source.value for source in sources if source.kind == "feature"]
-        selector = self.selector or (own[0] if len(sources) == 1 and own else None)
-        plan = Plan(folds, sources, self._wanted(), settings, seeds, selector)
-        read = [(source.path, source.kind) for source in sources if source.path is not None]
-        return plan, (*files, *read)
+        selector = self.selector or (own[0] if own else None)
+        return Plan(folds, sources, self._wanted(), settings, seeds, selector)
 
     def _settings(self) -> Settings:
         from riskcli.learn.training import Settings, read_params
@@ -257,7 +254,7 @@ _TRAINING = [
         "--selector",
         metavar="FEATURE",
         help="The feature whose highest value selects queries for re-ranking. "
-        "[default: the baseline's, if it is one]",
+        "[default: that of the first baseline that is one]",
     ),
     click.option(
         "--param",
@@ -326,14 +323,14 @@ def train(training: Training, form: str | None, output: Path, replace: bool, qui
 
     check_folder(output, replace)
     shown = Output(form, None)
-    plan, inputs = training.plan()
+    plan = training.plan()
     with interruptible() as pressed, on_terminal(quiet, "trees") as told:
         outcome = run_experiment(plan, told, pressed)
     settings = training.recorded(plan)
     comparison = None
     if outcome.complete(plan.seeds[0]).keys() - set(plan.baselines):
-        comparison = Comparison(outcome, training.chosen_alphas, inputs, settings)
-    write_folder(output, outcome, comparison, _described(outcome, settings, inputs))
+        comparison = Comparison(outcome, training.chosen_alphas, settings)
+    write_folder(output, outcome, comparison, _described(outcome, settings))
     tell(outcome.notes if comparison is None else comparison.notes, quiet)
     if comparison is not None:
         write(View(comparison.result, lambda _: displays(comparison)), shown)
@@ -343,17 +340,17 @@ def train(training: Training, form: str | None, output: Path, replace: bool, qui
     return 0
 
 
-def _described(outcome: Outcome, settings: dict[str, Any], inputs: Files) -> dict[str, Any]:
+def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
     """What the numbers depend on, and how the training went."""
     from riskcli.learn.folder import versions
     from riskcli.output.result import tidy
-    from riskcli.trec.source import sha256
 
     return {
         "versions": versions(),
         "settings": settings,
         "inputs": [
-            {"path": path.name, "sha256": sha256(path), "kind": kind} for path, kind in inputs
+            {"path": file.path.name, "sha256": file.sha256, "kind": file.kind}
+            for file in outcome.inputs
         ],
         "alpha_range": tidy(outcome.alpha_range),
         "interrupted": outcome.interrupted,
@@ -389,7 +386,7 @@ def rank(
     MODEL is a model of LightGBM as `riskeval train` writes it, or any other.
     """
     from riskcli.cli.conclude import tell
-    from riskcli.learn.features import read_features
+    from riskcli.learn.feature_files import read_features
     from riskcli.learn.rankings import run_lines
     from riskcli.output.emit import emit
 

@@ -4,11 +4,17 @@ Blend: the plain model's scores plus a weight times the baseline's ranking, both
 each query. Selective re-ranking (SIGIR'12, section 5): the plain model where the highest value of a
 feature in the query is at most a threshold, the baseline elsewhere. Coin flip (SIGIR'12, section
 5.7): the plain model with a chance p, else the baseline; its gain and risk are p times the model's.
+
+With several baselines their rankings, standardised and averaged, stand for the one: the blend adds
+that mean, and the other two fall back on it. Risk remains the loss to the mean effectiveness of the
+baselines, so that falling back may have some.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +48,11 @@ class Judged:
         """That of the baseline, or the mean over several."""
         return column_mean(self.baselines)
 
+    @cached_property
+    def fallback(self) -> Floats:
+        """What selective re-ranking and the coin come to where they do without the model."""
+        return self.effectiveness(self.part.start)
+
     def effectiveness(self, scores: Floats) -> Floats:
         """The measure of each counted query, ties broken as in a run file."""
         return self.queries.effectiveness(tie_free(self.part.features, scores))
@@ -61,12 +72,6 @@ def blended(part: Part, plain: Floats, weight: float) -> Floats:
     return standardised(part.features, plain) + weight * part.start
 
 
-def matched_weight(valid: Judged, plain: Floats, risk: float) -> float:
-    """The weight with which the blend comes nearest to that risk."""
-    risks = [valid.risk(blended(valid.part, plain, weight)) for weight in _WEIGHTS]
-    return float(_WEIGHTS[int(np.argmin(np.abs(np.array(risks) - risk)))])
-
-
 def highest(features: Features, column: str) -> Floats:
     """The highest value of a feature in each query; missing ones are below all others."""
     starts = np.cumsum(features.sizes) - features.sizes
@@ -76,24 +81,52 @@ def highest(features: Features, column: str) -> Floats:
 
 def selected(part: Part, plain: Floats, column: str, threshold: float) -> Floats:
     """The plain ranking of the queries at or below the threshold, the baseline's of the others."""
-    (baseline,) = part.baselines.values()
     chosen = (highest(part.features, column) <= threshold)[part.features.query_of]
-    return np.where(chosen, tie_free(part.features, plain), baseline)
+    return np.where(chosen, tie_free(part.features, plain), tie_free(part.features, part.start))
 
 
-def matched_threshold(valid: Judged, plain: Floats, column: str, risk: float) -> float:
-    """The threshold at which selective re-ranking comes nearest to that risk."""
-    values = highest(valid.part.features, column)[valid.queries.counted]
-    model, baseline = valid.effectiveness(plain), valid.baseline
-    steps = np.unique(np.quantile(values, np.linspace(0, 1, _STEPS), method="lower"))
-    thresholds = [-np.inf, *steps.tolist()]
-    risks = [
-        mean_loss(np.where(values <= threshold, model, baseline), baseline)
-        for threshold in thresholds
-    ]
-    return float(thresholds[int(np.argmin(np.abs(np.array(risks) - risk)))])
+@dataclass(frozen=True)
+class Matching:
+    """A plain model on validation queries, to be made as risky as another one."""
+
+    valid: Judged
+    plain: Floats
+    """Its scores."""
+
+    def weight(self, risk: float) -> float:
+        """The weight with which the blend comes nearest to that risk."""
+        return float(_WEIGHTS[_nearest(self._blend_risks, risk)])
+
+    def threshold(self, column: str, risk: float) -> float:
+        """The threshold at which selective re-ranking comes nearest to that risk."""
+        values = highest(self.valid.part.features, column)[self.valid.queries.counted]
+        steps = np.unique(np.quantile(values, np.linspace(0, 1, _STEPS), method="lower"))
+        thresholds = [-np.inf, *steps.tolist()]
+        risks = [
+            self._risk(np.where(values <= threshold, self._model, self.valid.fallback))
+            for threshold in thresholds
+        ]
+        return float(thresholds[_nearest(risks, risk)])
+
+    def chance(self, risk: float) -> float:
+        """The chance with which flipping a coin for the model comes nearest to that risk."""
+        fallback_risk = self._risk(self.valid.fallback)
+        apart = self._risk(self._model) - fallback_risk
+        return float(np.clip((risk - fallback_risk) / apart, 0, 1)) if apart else 1.0
+
+    @cached_property
+    def _model(self) -> Floats:
+        return self.valid.effectiveness(self.plain)
+
+    @cached_property
+    def _blend_risks(self) -> list[float]:
+        part = self.valid.part
+        return [self.valid.risk(blended(part, self.plain, weight)) for weight in _WEIGHTS]
+
+    def _risk(self, effectiveness: Floats) -> float:
+        return mean_loss(effectiveness, self.valid.baseline)
 
 
-def matched_chance(plain_risk: float, risk: float) -> float:
-    """The chance with which flipping a coin for the plain model takes that risk."""
-    return float(np.clip(risk / plain_risk, 0, 1)) if plain_risk > 0 else 1.0
+def _nearest(risks: Sequence[float], risk: float) -> int:
+    """The first of those that are nearest."""
+    return int(np.argmin(np.abs(np.array(risks) - risk)))

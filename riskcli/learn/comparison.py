@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.basis import Basis, Input
+from riskcli.core.basis import Basis
 from riskcli.core.notes import Note
-from riskcli.learn.experiment import BLEND, SELECTIVE, Outcome
+from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, Ranked
+from riskcli.learn.queries import Ints
 from riskcli.learn.training import PLAIN
 from riskcli.output.result import Result, tidy
 from riskcli.risk.baselines import column_mean
 from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.risk.population import Population
-from riskcli.trec.source import sha256
 
 COLUMNS = (
-    "run", "alpha", "topics", "chosen", "mean", "mean_sd", "wins", "losses", "losses20", "reward",
-    "risk", "risk_sd", "urisk", "trisk", "zrisk", "georisk", "p_mean_plain", "p_risk_plain",
-    "blend_mean", "blend_risk", "p_mean_blend", "p_risk_blend", "coin_mean", "coin_risk",
+    "run", "alpha", "topics", "chosen", "mean", "mean_sd", "wins", "losses", "losses20",
+    "loss_win_ratio", "reward", "risk", "risk_sd", "urisk", "trisk", "zrisk", "georisk",
+    "p_mean_plain", "p_risk_plain", "blend_mean", "blend_risk", "p_mean_blend", "p_risk_blend",
+    "coin_mean", "coin_risk",
 )  # fmt: skip
 _COUNTS = ("topics", "wins", "losses", "losses20")
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -35,23 +36,32 @@ class Comparison:
 
     outcome: Outcome
     alphas: Sequence[float]
-    inputs: tuple[tuple[Path, str], ...]
     settings: Mapping[str, Any]
 
     @cached_property
-    def runs(self) -> list[str]:
-        """All complete runs: baselines, plain model, each risk model with its comparators."""
+    def _names(self) -> list[str]:
+        """All that may have a row: baselines, plain model, each risk model with its comparators."""
         models = [
             model.name + suffix
             for model in self.outcome.plan.models
-            for suffix in ("", BLEND, SELECTIVE)
+            for suffix in ("", BLEND, SELECTIVE, COIN)
         ]
-        known = [*self.outcome.plan.baselines, *models]
-        return [name for name in known if name in self._ranked]
+        return [*self.outcome.plan.baselines, *models]
 
     @cached_property
-    def _ranked(self) -> dict[str, Any]:
+    def runs(self) -> list[str]:
+        """The complete runs."""
+        return [name for name in self._names if name in self._ranked]
+
+    @cached_property
+    def _ranked(self) -> dict[str, Ranked]:
         return self.outcome.complete(self.outcome.plan.seeds[0])
+
+    @cached_property
+    def coins(self) -> dict[str, list[float]]:
+        """The chances of the coin flips that cover every fold, by model."""
+        folds, coins = len(self.outcome.plan.folds), self.outcome.coins
+        return {name: chances for name, chances in coins.items() if len(chances) == folds}
 
     @cached_property
     def scores(self) -> Floats:
@@ -68,58 +78,91 @@ class Comparison:
         return column_mean(self.scores[self._members])
 
     @cached_property
+    def paired(self) -> Paired:
+        """All runs against the baseline."""
+        return Paired(self.scores, self.baseline)
+
+    @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The outcome's, and what its figures call for."""
-        return (*self.outcome.notes, *self._range_note())
-
-    def _range_note(self) -> list[Note]:
-        found = [value for value in self.outcome.alpha_range if np.isfinite(value)]
-        if not found:
-            return []
-        top = float(np.mean(found))
+        top = self.highest_alpha
+        beyond = [f"{alpha:g}" for alpha in self.alphas if top is not None and alpha > top]
+        if not beyond:
+            return tuple(self.outcome.notes)
         message = (
-            f"the interesting range of alpha is 0 to {top:.1f}, gain over risk of the plain model "
-            "on training queries: above it, the baseline itself has a higher URisk"
+            f"alpha {', '.join(beyond)} lies beyond the interesting range, 0 to {top:.1f}: there "
+            "the baseline itself has a higher URisk than the plain model on training queries"
         )
-        beyond = [f"{alpha:g}" for alpha in self.alphas if alpha > top]
-        if beyond:
-            message += f"; alpha {', '.join(beyond)} lies beyond"
-        return [Note("alpha-range", message, bool(beyond))]
+        return (*self.outcome.notes, Note("alpha-range", message))
+
+    @property
+    def highest_alpha(self) -> float | None:
+        """Where the interesting range of alpha ends (SIGIR'12, 5.7), the mean over folds."""
+        finite = [value for value in self.outcome.alpha_range if np.isfinite(value)]
+        return float(np.mean(finite)) if finite else None
 
     def result(self) -> Result:
-        """A row a run and alpha."""
+        """A row a run and alpha; a coin flip has no run, but a row."""
         rows = [
             tuple(tidy([row[name]], whole=name in _COUNTS)[0] for name in COLUMNS)
             for alpha in self.alphas
             for row in self.rows(alpha)
         ]
         extra = {"alpha_range": tidy(self.outcome.alpha_range)}
-        inputs = tuple(Input(path, kind, sha256(path)) for path, kind in self.inputs)
-        return Result(COLUMNS, rows, Basis(self.settings, inputs, self.notes), extra)
+        basis = Basis(self.settings, tuple(self.outcome.inputs), self.notes)
+        return Result(COLUMNS, rows, basis, extra)
 
-    def rows(self, alpha: float) -> list[dict[str, Any]]:
-        """The figures of every run at that alpha."""
-        paired = Paired(self.scores, self.baseline)
+    def rows(self, alpha: float) -> list[Row]:
+        """The figures of every run at that alpha, and of the coin flip after those of its model."""
+        rows = {
+            name: self._row(name, alpha, {**figures, **self._seeds(name), **self.tests(name)})
+            for name, figures in zip(self.runs, self._of_matrix(alpha), strict=True)
+        }
+        for model in self.coins:
+            rows[model + COIN] = self._row(model + COIN, alpha, self._of_coin(model, alpha))
+        return [rows[name] for name in self._names if name in rows]
+
+    def _row(self, name: str, alpha: float, figures: Mapping[str, Any]) -> Row:
+        """A row with what every run has; `figures` may lack what this one has not."""
+        about = {"run": name, "alpha": alpha, "topics": self.scores.shape[1]}
+        return {**dict.fromkeys(COLUMNS), **about, "chosen": self._chosen(name), **figures}
+
+    def _of_matrix(self, alpha: float) -> list[Row]:
+        """The figures of each run: against the baseline, and in the population."""
         population = self._population()
-        several = {
-            "urisk": paired.linear.urisk(1 + alpha), "trisk": paired.linear.trisk(1 + alpha),
-            "wins": paired.wins.astype(float), "losses": paired.losses.astype(float),
-            "losses20": paired.losses20.astype(float), "reward": paired.reward,
-            "risk": paired.risk,
-        }  # fmt: skip
-        own = {"zrisk": population.zrisk(alpha), "georisk": population.georisk(alpha)}
-        found = []
-        for row, name in enumerate(self.runs):
-            alone = row in self._members and len(self._members) == 1
-            empty = float("nan")
-            figures = {key: empty if alone else float(v[row]) for key, v in several.items()}
-            figures |= {key: float(values[row]) for key, values in own.items()}
-            found.append({
-                "run": name, "alpha": alpha, "topics": self.scores.shape[1],
-                "chosen": self._chosen(name), "mean": float(self.scores[row].mean()),
-                **figures, **self._seeds(name), **self._against(name),
-            })  # fmt: skip
-        return found
+        against = _figures(self.paired, alpha) | {"trisk": self.paired.linear.trisk(1 + alpha)}
+        ratio = _ratio(against["losses"], against["wins"])
+        inside = {"mean": self.scores.mean(axis=1), "zrisk": population.zrisk(alpha),
+                  "georisk": population.georisk(alpha)}  # fmt: skip
+        columns = {**against, "loss_win_ratio": ratio}
+        if len(self._members) == 1:
+            columns = {name: values.astype(float) for name, values in columns.items()}
+            for values in columns.values():
+                values[self._members] = np.nan
+        return [
+            {name: float(values[row]) for name, values in {**columns, **inside}.items()}
+            for row in range(len(self.runs))
+        ]
+
+    def _of_coin(self, model: str, alpha: float) -> Row:
+        """What a coin flip comes to on average: each figure that is linear in its chance."""
+        plain, parts = self._ranked[PLAIN.name], []
+        ends = np.cumsum([len(values) for values in plain.values])
+        for chance, values, fallback, end in zip(
+            self.coins[model], plain.values, self.outcome.fallback, ends.tolist(), strict=True
+        ):
+            both = np.array([values, fallback])
+            paired = Paired(both, self.baseline[end - len(values) : end])
+            figures = {"mean": both.mean(axis=1), **_figures(paired, alpha)}
+            odds = np.array([chance, 1 - chance])
+            parts.append({name: float(odds @ each) for name, each in figures.items()})
+        sizes = np.diff(ends, prepend=0)
+        row: Row = {
+            name: float(np.dot([part[name] for part in parts], _weights(name, sizes)))
+            for name in parts[0]
+        }
+        ratio = _ratio(np.array(row["losses"]), np.array(row["wins"]))
+        return {**row, "loss_win_ratio": float(ratio)}
 
     def _population(self) -> Population:
         if len(self._members) > 1:
@@ -127,10 +170,12 @@ class Comparison:
         return Population.of_all(self.scores)
 
     def _chosen(self, name: str) -> float | None:
-        """Trees, weight or threshold, the mean over folds."""
+        """Trees, weight, threshold or chance, the mean over folds."""
         if name in self.outcome.plan.baselines:
             return None
-        values = [value for value in self._ranked[name].chosen if np.isfinite(value)]
+        coin = self.coins.get(name.removesuffix(COIN)) if name.endswith(COIN) else None
+        chosen = self._ranked[name].chosen if coin is None else coin
+        values = [value for value in chosen if np.isfinite(value)]
         return float(np.mean(values)) if values else None
 
     def _seeds(self, name: str) -> dict[str, float | None]:
@@ -145,27 +190,47 @@ class Comparison:
             return {"mean_sd": None, "risk_sd": None}
         return {"mean_sd": float(np.std(means, ddof=1)), "risk_sd": float(np.std(risks, ddof=1))}
 
-    def _against(self, name: str) -> dict[str, float | None]:
+    def tests(self, name: str) -> Row:
         """Tests against the plain model and the blend, and what a coin flip comes to."""
-        found: dict[str, float | None] = dict.fromkeys(COLUMNS[16:])
+        tests: Row = {}
         if name != PLAIN.name and PLAIN.name in self.runs:
-            found["p_mean_plain"], found["p_risk_plain"] = self._tests(name, PLAIN.name)
+            tests["p_mean_plain"], tests["p_risk_plain"] = self._tests(name, PLAIN.name)
         blend = f"{name}{BLEND}"
         if blend in self.runs:
-            scores = self.scores[self.runs.index(blend)]
-            found["blend_mean"] = float(scores.mean())
-            found["blend_risk"] = float(Paired(scores[None], self.baseline).risk[0])
-            found["p_mean_blend"], found["p_risk_blend"] = self._tests(name, blend)
-        coin = self.outcome.coins.get(name)
-        if coin is not None and len(coin.values) == self.scores.shape[1]:
-            found["coin_mean"], found["coin_risk"] = float(coin.values.mean()), coin.risk
-        return found
+            row = self.runs.index(blend)
+            tests["blend_mean"] = float(self.scores[row].mean())
+            tests["blend_risk"] = float(self.paired.risk[row])
+            tests["p_mean_blend"], tests["p_risk_blend"] = self._tests(name, blend)
+        if name in self.coins:
+            coin = self._of_coin(name, 0.0)
+            tests["coin_mean"], tests["coin_risk"] = coin["mean"], coin["risk"]
+        return tests
 
     def _tests(self, name: str, other: str) -> tuple[float, float]:
         """Paired t of the means, and of the losses to the baseline, uncorrected."""
         one, two = self.scores[self.runs.index(name)], self.scores[self.runs.index(other)]
         lost = [np.maximum(self.baseline - scores, 0) for scores in (one, two)]
         return _paired_p(one, two), _paired_p(*lost)
+
+
+def _figures(paired: Paired, alpha: float) -> dict[str, Floats]:
+    """By run, all that is linear in how often a run is taken."""
+    return {
+        "wins": paired.wins.astype(float), "losses": paired.losses.astype(float),
+        "losses20": paired.losses20.astype(float), "reward": paired.reward, "risk": paired.risk,
+        "urisk": paired.linear.urisk(1 + alpha),
+    }  # fmt: skip
+
+
+def _weights(name: str, sizes: Ints) -> Floats:
+    """How folds of these sizes count: counts add up, means are those over all queries."""
+    return np.ones(len(sizes)) if name in _COUNTS else sizes / sizes.sum()
+
+
+def _ratio(over: Floats, under: Floats) -> Floats:
+    """Infinite where only the divisor is 0; undefined where both are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(over / under)
 
 
 def _paired_p(one: Floats, two: Floats) -> float:

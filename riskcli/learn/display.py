@@ -6,48 +6,51 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riskcli.learn.comparison import Comparison
-from riskcli.learn.experiment import BLEND, SELECTIVE
-from riskcli.learn.training import PLAIN
-from riskcli.output.display import UNDEFINED, Cell, Display, Heading
+from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal
 
 _FIGURES = {
-    "run": ("run", ""), "chosen": ("chosen", "{:.3g}"), "mean": ("mean", "{:.4f}"),
-    "mean_sd": ("±", "{:.4f}"), "wins": ("W", "{:.0f}"), "losses": ("L", "{:.0f}"),
-    "losses20": ("L>20%", "{:.0f}"), "risk": ("risk", "{:.4f}"), "risk_sd": ("±", "{:.4f}"),
-    "urisk": ("URisk", "{:.4f}"), "trisk": ("TRisk", "{:.2f}"), "georisk": ("GeoRisk", "{:.4f}"),
+    "run": ("run", None), "mean": ("mean", 4), "wins": ("W", 0), "losses": ("L", 0),
+    "loss_win_ratio": ("L/W", 2), "losses20": ("L\n>20%", 0), "risk": ("risk", 4),
+    "urisk": ("URisk", 4), "trisk": ("TRisk", 2), "georisk": ("Geo-\nRisk", 4),
 }  # fmt: skip
-"""By column of the result, its heading and how its numbers are shown."""
-_AGAINST = {
-    "run": ("run", ""), "mean": ("mean", "{:.4f}"), "risk": ("risk", "{:.4f}"),
-    "p_mean_plain": ("p mean\nplain", "{:.2g}"), "p_risk_plain": ("p risk\nplain", "{:.2g}"),
-    "blend_mean": ("blend\nmean", "{:.4f}"), "blend_risk": ("blend\nrisk", "{:.4f}"),
-    "p_mean_blend": ("p mean\nblend", "{:.2g}"), "coin_mean": ("coin\nmean", "{:.4f}"),
+"""By column of the result, its heading and how many decimals its numbers have."""
+_TESTS = {
+    "run": ("run", None), "chosen": ("chosen", "{:.3g}"), "mean_sd": ("± mean", 4),
+    "risk_sd": ("± risk", 4), "p_mean_plain": ("p mean\nplain", "{:.2g}"),
+    "p_risk_plain": ("p risk\nplain", "{:.2g}"), "p_mean_blend": ("p mean\nblend", "{:.2g}"),
+    "p_risk_blend": ("p risk\nblend", "{:.2g}"),
 }  # fmt: skip
 _ABOUT_FIGURES = (
-    "chosen: trees of a model, weight of a blend, threshold of a selection; means over folds.",
-    "risk: mean loss to the baseline. .blend, .select: the plain model blended with the baseline, "
-    "or used for some queries only, as risky as the model on validation queries.",
+    "risk: mean loss to the baseline; L/W: losses over wins.",
+    ".blend, .select, .coin: the plain model blended with the baseline, used for some queries "
+    "only, or with a chance only (the mean over all flips), as risky as the model on validation "
+    "queries.",
 )
 _ABOUT_TESTS = (
+    "chosen: trees of a model, weight of a blend, threshold of a selection, chance of a coin; "
+    "means over folds.",
     "p: paired t of the means, or of the losses, against the plain model or the model's blend; "
     "uncorrected.",
-    "coin mean: what a coin flip between plain model and baseline comes to at the model's risk.",
 )
 
 
 def displays(comparison: Comparison) -> list[Display]:
-    """The figures at each alpha, then the models beside cheaper ways to take as little risk."""
-    shown = [_figures(comparison, alpha) for alpha in comparison.alphas]
-    others = (*comparison.outcome.plan.baselines, PLAIN.name)
-    models = [
-        row
-        for row in comparison.rows(0.0)
-        if row["run"] not in others and not row["run"].endswith((BLEND, SELECTIVE))
+    """The figures at each alpha; then how models differ from the plain one and their blends."""
+    plan = comparison.outcome.plan
+    rows = [row for row in comparison.rows(0.0) if row["run"] not in plan.baselines]
+    caption = [*_ABOUT_TESTS]
+    if len(plan.seeds) > 1:
+        caption.append(f"±: standard deviation over {len(plan.seeds)} seeds.")
+    if comparison.highest_alpha is not None:
+        caption.append(
+            f"Interesting range of α: 0 to {comparison.highest_alpha:.1f}, gain over risk of the "
+            "plain model on training queries; above it, the baseline itself has a higher URisk."
+        )
+    title = "Against the plain model, and the blend that is as risky without training for it"
+    return [
+        *(_figures(comparison, alpha) for alpha in comparison.alphas),
+        _table(title, rows, _TESTS, caption),
     ]
-    if not models:
-        return shown
-    title = "Against the plain model, and against what is as risky without training for it"
-    return [*shown, _table(title, models, _AGAINST, _ABOUT_TESTS)]
 
 
 def _figures(comparison: Comparison, alpha: float) -> Display:
@@ -57,21 +60,18 @@ def _figures(comparison: Comparison, alpha: float) -> Display:
         f"{plan.settings.effectiveness} on {comparison.scores.shape[1]} test queries, baseline "
         f"{sources}, α = {alpha:g}"
     )
-    caption = [*_ABOUT_FIGURES]
-    if len(plan.seeds) > 1:
-        caption.append(f"±: standard deviation over {len(plan.seeds)} seeds.")
-    return _table(title, comparison.rows(alpha), _FIGURES, caption)
+    return _table(title, comparison.rows(alpha), _FIGURES, _ABOUT_FIGURES)
 
 
 def _table(
     title: str,
     rows: Sequence[Mapping[str, Any]],
-    columns: Mapping[str, tuple[str, str]],
+    columns: Mapping[str, tuple[str, int | str | None]],
     caption: Sequence[str],
 ) -> Display:
     """The rows; columns that are empty everywhere are left out."""
     kept = [key for key in columns if any(_is_there(row[key]) for row in rows)]
-    headings = [Heading(columns[key][0], left=key == "run") for key in kept]
+    headings = [Heading(columns[key][0], left=key == "run", names=key == "run") for key in kept]
     cells = [[_cell(row[key], columns[key][1]) for key in kept] for row in rows]
     return Display.of_rows(title, headings, cells, caption)
 
@@ -80,7 +80,9 @@ def _is_there(value: Any) -> bool:
     return value is not None and value == value
 
 
-def _cell(value: Any, form: str) -> Cell:
+def _cell(value: Any, form: int | str | None) -> Cell:
     if isinstance(value, str):
         return Cell(value)
-    return Cell(form.format(value) if _is_there(value) else UNDEFINED)
+    if isinstance(form, str):
+        return Cell(form.format(value) if _is_there(value) else UNDEFINED)
+    return Cell(decimal(value, form or 0))

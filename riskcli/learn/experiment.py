@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.basis import Input
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.learn.baselines import Source
 from riskcli.learn.comparators import (
     Judged,
+    Matching,
     blended,
-    matched_chance,
-    matched_threshold,
-    matched_weight,
     mean_loss,
     selected,
 )
@@ -26,7 +25,7 @@ from riskcli.learn.queries import Queries
 from riskcli.learn.swaps import swap_measure
 from riskcli.learn.training import PLAIN, Part, Settings, Trained, Wanted, train_best
 
-BLEND, SELECTIVE = ".blend", ".select"
+BLEND, SELECTIVE, COIN = ".blend", ".select", ".coin"
 """What follows a model's name in those of the comparators that are as risky."""
 Told = Callable[[int, int], None]
 
@@ -38,6 +37,8 @@ class Fold:
     train: Features
     valid: Features
     test: Features
+    inputs: tuple[Input, ...] = ()
+    """The files that they were read from."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,6 @@ class Ranked:
         return np.concatenate(self.values)
 
 
-@dataclass(frozen=True)
-class Coin:
-    """What flipping a coin comes to on average: effectiveness by counted query, and risk."""
-
-    values: Floats
-    risk: float
-
-
 @dataclass
 class Outcome:
     """What an experiment gave."""
@@ -96,12 +89,18 @@ class Outcome:
     tests: list[Features] = field(default_factory=list)
     runs: dict[int, dict[str, Ranked]] = field(default_factory=dict)
     """By seed and name; blends and selections are made of the first seed's plain model."""
-    coins: dict[str, Coin] = field(default_factory=dict)
-    """By the name of the model that they are as risky as."""
+    fallback: list[Floats] = field(default_factory=list)
+    """By fold, the effectiveness of what a coin flip has where it does without the plain model."""
+    coins: dict[str, list[float]] = field(default_factory=dict)
+    """The chance of the plain model by fold, by the name of the model that is as risky."""
     models: dict[tuple[int, int, str], Trained] = field(default_factory=dict)
     """By seed, fold and name."""
     alpha_range: list[float] = field(default_factory=list)
     """By fold, gain over risk of the plain model on the training queries (SIGIR'12, 5.7)."""
+    topics: list[str] = field(default_factory=list)
+    """The counted test queries."""
+    inputs: list[Input] = field(default_factory=list)
+    """The files that were read."""
     notes: list[Note] = field(default_factory=list)
     interrupted: bool = False
 
@@ -142,8 +141,12 @@ def run_experiment(plan: Plan, told: Told | None = None, pressed: Sequence[bool]
         fold = load()
         _refuse_shared_topics(fold, fold_number, seen)
         parts = [_part(plan, features, outcome) for features in (fold.train, fold.valid, fold.test)]
+        of_baselines = (file for source in plan.sources for file in source.inputs)
+        read = dict.fromkeys([*outcome.inputs, *fold.inputs, *of_baselines])
+        outcome.inputs = list(read)
         outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
         trial = _Trial(plan, fold_number, *(_judged(plan, part) for part in parts))
+        outcome.topics += [fold.test.topics[query] for query in trial.test.queries.counted]
         for seed in plan.seeds:
             runs = outcome.runs.setdefault(seed, {})
             trial.add_baselines(runs)
@@ -189,31 +192,21 @@ class _Trial:
         """For each model trained for risk, what takes as much risk without."""
         runs = outcome.runs[seed]
         plain = outcome.models[seed, self.number, PLAIN.name]
-        valid, test = plain.scores(self.valid.part), plain.scores(self.test.part)
-        plain_risk = self.valid.risk(valid)
+        test = plain.scores(self.test.part)
+        matching = Matching(self.valid, plain.scores(self.valid.part))
+        outcome.fallback.append(self.test.fallback)
         for wanted in self.plan.models[1:]:
             model = outcome.models[seed, self.number, wanted.name]
             risk = self.valid.risk(model.scores(self.valid.part))
-            weight = matched_weight(self.valid, valid, risk)
+            weight = matching.weight(risk)
             scores = blended(self.test.part, test, weight)
             self._add(runs, f"{wanted.name}{BLEND}", scores, weight)
             selector = self.plan.selector
-            if len(self.plan.sources) > 1:
-                continue  # with several baselines there is no one ranking to fall back on
             if selector is not None:
-                threshold = matched_threshold(self.valid, valid, selector, risk)
+                threshold = matching.threshold(selector, risk)
                 scores = selected(self.test.part, test, selector, threshold)
                 self._add(runs, f"{wanted.name}{SELECTIVE}", scores, threshold)
-            self._flip(outcome, seed, wanted.name, matched_chance(plain_risk, risk))
-
-    def _flip(self, outcome: Outcome, seed: int, name: str, chance: float) -> None:
-        model = outcome.runs[seed][PLAIN.name].values[self.number]
-        values = self.test.baseline + chance * (model - self.test.baseline)
-        loss = chance * mean_loss(model, self.test.baseline) * len(values)
-        before = outcome.coins.get(name, Coin(np.zeros(0), 0.0))
-        total = before.risk * len(before.values) + loss
-        joined = np.concatenate([before.values, values])
-        outcome.coins[name] = Coin(joined, total / len(joined))
+            outcome.coins.setdefault(wanted.name, []).append(matching.chance(risk))
 
     def _add(self, runs: dict[str, Ranked], name: str, scores: Floats, chosen: float) -> None:
         run = runs.setdefault(name, Ranked())

@@ -21,6 +21,7 @@ from riskcli.core.version import __version__
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.experiment import Outcome, curve_rows
 from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.page import page_of
 from riskcli.learn.rankings import qrels_lines, run_lines
 from riskcli.learn.training import Trained
 from riskcli.output.rows import as_csv
@@ -65,6 +66,7 @@ def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
             written = as_csv(comparison.result())
             content = written if isinstance(written, str) else written.decode()
             write_part(part / "comparison.csv", [content])
+            write_part(part / "report.html", [page_of(comparison)])
 
 
 def _seed_name(outcome: Outcome, seed: int) -> str:

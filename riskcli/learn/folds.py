@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from riskcli.core.basis import Input
 from riskcli.core.errors import UsageError
 from riskcli.learn.experiment import Fold
-from riskcli.learn.features import Features, read_features
+from riskcli.learn.feature_files import read_features
+from riskcli.learn.features import Features
 
 NAMES = {
     "train": ("train", "training"),
@@ -25,14 +27,11 @@ Loader = Callable[[], Fold]
 
 def find_folds(
     data: Sequence[Path], valid: Path | None, test: Path | None, count: int | None, seed: int
-) -> tuple[list[Loader], list[tuple[Path, str]]]:
-    """The folds, and the files that they are made of, each with its kind."""
+) -> list[Loader]:
+    """The folds, to be read when their turn comes; one file to be cut is read at once."""
     if all(place.is_dir() for place in data):
         _refuse_beside_folders(valid, test, count)
-        files = [_files_of(place) for place in data]
-        return [partial(_load, *three) for three in files], [
-            (path, kind) for three in files for path, kind in zip(three, NAMES, strict=True)
-        ]
+        return [partial(_load, *_files_of(place)) for place in data]
     if len(data) != 1:
         raise UsageError("give one file of training data, or one or more folders of folds")
     if count is not None:
@@ -40,14 +39,12 @@ def find_folds(
             raise UsageError("--folds cuts one file into folds: leave out --valid and --test")
         whole = read_features(data[0])
         order = _cut(len(whole.topics), count, seed)
-        return [partial(_of_parts, whole, order, n) for n in range(count)], [(data[0], "features")]
+        return [partial(_of_parts, whole, order, n) for n in range(count)]
     if valid is None or test is None:
         raise UsageError(
             "validation and test data are needed: give --valid FILE and --test FILE, or --folds N"
         )
-    return [partial(_load, data[0], valid, test)], [
-        (data[0], "train"), (valid, "valid"), (test, "test"),
-    ]  # fmt: skip
+    return [partial(_load, data[0], valid, test)]
 
 
 def _refuse_beside_folders(valid: Path | None, test: Path | None, count: int | None) -> None:
@@ -75,7 +72,13 @@ def _files_of(folder: Path) -> tuple[Path, Path, Path]:
 
 
 def _load(train: Path, valid: Path, test: Path) -> Fold:
-    return Fold(*_alike([read_features(path) for path in (train, valid, test)]))
+    first, second, third = _alike([read_features(path) for path in (train, valid, test)])
+    inputs = map(_input, (first, second, third), NAMES)
+    return Fold(first, second, third, tuple(inputs))
+
+
+def _input(features: Features, kind: str) -> Input:
+    return Input(features.path, kind, features.sha256)
 
 
 def _alike(parts: Sequence[Features]) -> list[Features]:
@@ -102,4 +105,9 @@ def _of_parts(whole: Features, parts: Sequence[Sequence[int]], number: int) -> F
     valid = (number + 1) % len(parts)
     rest = [part for other, part in enumerate(parts) if other not in (number, valid)]
     train = sorted(query for part in rest for query in part)
-    return Fold(whole.taken(train), whole.taken(parts[valid]), whole.taken(parts[number]))
+    return Fold(
+        whole.taken(train),
+        whole.taken(parts[valid]),
+        whole.taken(parts[number]),
+        (_input(whole, "features"),),
+    )

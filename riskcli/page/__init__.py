@@ -25,6 +25,7 @@ from riskcli.analyses.score.analysis import RiskTable
 from riskcli.analyses.score.display import displays
 from riskcli.core.notes import counted
 from riskcli.core.version import __version__
+from riskcli.output.display import Display
 from riskcli.output.escape import html, script_json
 from riskcli.output.html import as_html
 from riskcli.page.data import RunNotes, page_data
@@ -60,6 +61,9 @@ class Page:
     """By run: a name to show, its team, a description."""
     documents: Mapping[str, Any] | None = None
     """The top of each run's rankings, where they are taken along (see `extras.py`)."""
+    further: Sequence[Display] = ()
+    """Tables of another analysis of the same runs, below the leaderboard."""
+    further_title: str = ""
 
 
 def as_page(page: Page) -> str:
@@ -74,6 +78,7 @@ def as_page(page: Page) -> str:
         "style": style,
         "context": _context(page),
         "key": _key(),
+        "further": _further(page),
         "about": _about(page.tables[0]),
         "static": as_html(displays(page.tables[0].sorted_by(), STATIC_WIDTH)),
         "data": script_json(compact(data)),
@@ -146,6 +151,17 @@ def _key() -> str:
         f"<dt>{html(title)}</dt><dd>{html(text)}</dd>" for title, text in [*counts, *entries]
     )
     return f"<dl>\n{listed}\n</dl>"
+
+
+def _further(page: Page) -> str:
+    """The tables of another analysis, which need no script."""
+    if not page.further:
+        return ""
+    tables = as_html(page.further)
+    return (
+        f'<section class="notes" id="further">\n<h2>{html(page.further_title)}</h2>\n'
+        f'<div class="wide">\n{tables}</div>\n</section>\n'
+    )
 
 
 def _about(table: RiskTable) -> str:

@@ -39,7 +39,11 @@ def whole(run: Run) -> Run:
 
 def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     """Read a run file; an `InputError` names the first line that is not one of a run."""
-    source = Source(Path(path), max_bytes)
+    return run_of(Source(Path(path), max_bytes))
+
+
+def run_of(source: Source) -> Run:
+    """The run in a file, whatever program wrote it."""
     form = run_format_of(source.start)
     return run_in(source) if form is None else read_foreign(source.path, source.text(), form)
 
