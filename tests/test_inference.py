@@ -18,7 +18,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
 from riskcli.risk.inference import Inference
 from riskcli.risk.influence import influence, influence_error
-from riskcli.risk.jackknife import Jackknife, Statistic, delete_each_topic, jackknife_error
+from riskcli.risk.jackknife import Jackknife, Statistic, delete_each_topic, error_and_heaviest
 from riskcli.risk.measures import georisk, zrisk
 from riskcli.risk.population import Population
 from riskcli.risk.swap import swap_tests
@@ -62,7 +62,7 @@ GOLDEN: dict[tuple[Name, float], dict[str, float]] = {
 def test_golden_matrix(name: Name, alpha: float) -> None:
     values, golden = golden_matrix(), GOLDEN[name, alpha]
     comparison = Comparison(values, Baseline("r0", (0,), values[0]))
-    error = Jackknife(comparison).difference_errors(STATISTICS[name], alpha)[0][1]
+    error = Jackknife(comparison).left_out(STATISTICS[name], alpha, 0.05).error[1]
     assert error == pytest.approx(golden["se"], abs=5.1e-11)
     frame = risk_table(named(values), "r0", options=Options(alphas=(alpha,))).to_frame()
     row = frame.set_index("run").loc["r1"]
@@ -286,7 +286,7 @@ def test_influence_and_jackknife_errors_agree_on_the_golden_matrix() -> None:
     comparison = Comparison(values, Baseline("r0", (0,), values[0]))
     for name in ("zrisk", "georisk"):
         for alpha in (0.0, 1.0, 5.0, 10.0):
-            exact = Jackknife(comparison).difference_errors(STATISTICS[name], alpha)[0]
+            exact = Jackknife(comparison).left_out(STATISTICS[name], alpha, 0.05).error
             for run in (1, 2, 4, 5):
                 quick = influence_difference_error(values, run, 0, name, alpha)
                 assert 0.85 < quick / exact[run] < 1.20
@@ -550,8 +550,9 @@ def test_calibration(alpha: float) -> None:
     assert 0.930 <= found["zrisk cover"] <= 0.965
 
 
-def test_jackknife_error_of_equal_values_is_0() -> None:
-    assert jackknife_error(np.full((1, 7), 0.1)).tolist() == [0.0]
+def test_equal_values_have_neither_error_nor_a_heaviest_topic() -> None:
+    error, heaviest = error_and_heaviest(np.full((1, 7), 0.1))
+    assert (error.tolist(), heaviest.tolist()) == ([0.0], [0.0])
 
 
 def test_matrix_of_one_run_is_its_own_population() -> None:

@@ -119,10 +119,11 @@ class Comparison:
 
 def with_loss(comparison: Comparison, loss: str) -> Comparison:
     """The comparison under a loss of that name; a fit sees the differences of all other runs."""
-    own = comparison.baseline.own_row
-    differences = comparison.paired.delta
-    if own is not None:
-        differences = np.delete(differences, own, axis=0)
+
+    def differences() -> Floats:
+        own, delta = comparison.baseline.own_row, comparison.paired.delta
+        return delta if own is None else np.delete(delta, own, axis=0)
+
     return replace(comparison, smooth=chosen_cubic(loss, differences))
 
 

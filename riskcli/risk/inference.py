@@ -8,17 +8,17 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import ALL, Floats, Mask
+from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
 from riskcli.core.errors import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
-from riskcli.risk.intervals import Parts, log_interval, pseudo_deviations, t_interval
-from riskcli.risk.jackknife import Jackknife, Statistic, heaviest_share
+from riskcli.risk.intervals import Parts, log_interval, t_interval
+from riskcli.risk.jackknife import Jackknife, LeftOut, Statistic, error_and_heaviest
 from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.permutation import ShuffleTest, shuffled_means, shuffled_statistics
+from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.smooth import SmoothPopulation
 from riskcli.risk.swap import SwapTest, swap_tests
 
 MOST_SHUFFLED_CELLS = 1_000_000
@@ -99,7 +99,9 @@ class Inference:
             compared = self._shuffled(test, np.ones(len(means), dtype=bool))
         else:
             compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
-        compared = replace(compared, heaviest=heaviest_share(comparison.paired.delta))
+        delta = comparison.paired.delta
+        heaviest = [error_and_heaviest(delta[rows])[1] for rows in row_blocks(*delta.shape)]
+        compared = replace(compared, heaviest=np.concatenate(heaviest))
         return self._estimate(means, self._interval_of_means(means), compared)
 
     def of_statistic(self, statistic: Statistic, alpha: float) -> Estimate:
@@ -112,14 +114,17 @@ class Inference:
         values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
         empty = comparison.scores.sum(axis=1) == 0
         void = empty | comparison.reference_is_empty
+        left_out = self.jackknife.left_out(statistic, alpha, self.significance.gamma)
         if self.by_shuffles:
             compared = self._shuffled(self._shuffle_test(statistic, alpha), ~void).scaled(scale)
         else:
             difference = values - self._reference_values(statistic, alpha, values)
-            compared = self._compared(statistic, alpha, difference / scale).scaled(scale)
-        low, high = self._own_interval(statistic, alpha, values)
+            compared = self._compared(statistic, alpha, difference / scale, left_out).scaled(scale)
+        low, high = self._own_interval(alpha, values, left_out)
         own = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
-        return self._estimate(values, own, compared, void)
+        known = self._estimate(values, own, compared, void)
+        rank_low, rank_high = self._rank_interval(statistic, alpha, values, left_out)
+        return replace(known, rank_low=rank_low, rank_high=rank_high)
 
     def urisk_interval(self, alpha: float) -> tuple[Floats, Floats]:
         """URisk's, put together from those of its reward and its risk."""
@@ -174,7 +179,9 @@ class Inference:
         stepped = test.step_down(tested)
         return Compared(test.difference, test.error, test.p, critical, stepped)
 
-    def _compared(self, statistic: Statistic, alpha: float, difference: Floats) -> Compared:
+    def _compared(
+        self, statistic: Statistic, alpha: float, difference: Floats, left_out: LeftOut
+    ) -> Compared:
         """The statistic against the baseline's, on the scale that is tested."""
         if self.significance.test == "swap" and self.comparison.topics >= LEAST_TOPICS:
             tests = self._swap_tests(statistic, alpha)
@@ -183,9 +190,9 @@ class Inference:
         unknown = np.full(len(difference), np.nan)
         if self.degrees < 1:
             return Compared(difference, unknown, unknown, self.critical)
-        error, heaviest = self.jackknife.difference_errors(statistic, alpha)
         noise = NO_DIFFERENCE * float(np.sqrt(self.comparison.scores.mean(axis=1).max()))
-        return replace(self._by_t(difference, error, noise), heaviest=heaviest)
+        compared = self._by_t(difference, left_out.error, noise)
+        return replace(compared, heaviest=left_out.heaviest)
 
     def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
@@ -203,56 +210,79 @@ class Inference:
 
     def _interval_of_means(self, means: Floats) -> tuple[Floats, Floats]:
         """On the log scale; a run with a score below 0 has Student's."""
-        scores, topics, gamma = (
-            self.comparison.scores, self.comparison.topics, self.significance.gamma,
-        )  # fmt: skip
-        without_each = (scores.sum(axis=1, keepdims=True) - scores) / max(topics - 1, 1)
-        low, high = log_interval(means, np.maximum(without_each, 0.0), gamma)
-        if not self.comparison.has_negative:
-            return low, high
-        below = (scores < 0).any(axis=1)
-        plain_low, plain_high = t_interval(means, scores - means[:, None], gamma)
-        return np.where(below, plain_low, low), np.where(below, plain_high, high)
+        gamma = self.significance.gamma
+        low, high = np.empty((2, len(means)))
+        for rows in row_blocks(*self.comparison.scores.shape):
+            scores, mine = self.comparison.scores[rows], means[rows]
+            left = scores.sum(axis=1, keepdims=True) - scores
+            without_each = np.maximum(left / max(self.comparison.topics - 1, 1), 0.0)
+            low[rows], high[rows] = log_interval(mine, without_each, gamma)
+            below = (scores < 0).any(axis=1)
+            if below.any():
+                plain_low, plain_high = t_interval(mine, scores - mine[:, None], gamma)
+                low[rows] = np.where(below, plain_low, low[rows])
+                high[rows] = np.where(below, plain_high, high[rows])
+        return low, high
 
     def _own_interval(
-        self, statistic: Statistic, alpha: float, values: Floats
+        self, alpha: float, values: Floats, left_out: LeftOut
     ) -> tuple[Floats, Floats]:
         """Of a sum over topics from its two parts, of what is above 0 on the log scale."""
-        gamma = self.significance.gamma
-        if not statistic.per_topic:
-            ends = [
-                log_interval(values[rows], without_each, gamma)
-                for rows, without_each in self.jackknife.values_by_rows(statistic, alpha)
-            ]
-            low, high = (np.concatenate(end) for end in zip(*ends, strict=True))
-            return low, high
-        if isinstance(self.comparison.population, SmoothPopulation):
-            return t_interval(values, self.jackknife.deviations(statistic, alpha), gamma)
-        topics = self.comparison.topics
-        low, high = self._parts_of_zrisk.interval(1 + alpha)
-        return low * topics, high * topics
+        if left_out.deviations is None:
+            topics = self.comparison.topics
+            low, high = self._parts_of_zrisk.interval(1 + alpha)
+            return low * topics, high * topics
+        if left_out.low is None or left_out.high is None:
+            return t_interval(values, left_out.deviations, self.significance.gamma)
+        return left_out.low, left_out.high
 
     @cached_property
     def _parts_of_zrisk(self) -> Parts:
         """The means over topics of z above 0, and of -z below 0."""
-        departures, without = self.comparison.population.departures, self.jackknife.without_each
-        return Parts(
-            departures.above / departures.topics,
-            departures.below / departures.topics,
-            pseudo_deviations(without.above / without.topics),
-            pseudo_deviations(without.below / without.topics),
-            self.significance.gamma,
-        )
+        departures, jackknife = self.comparison.population.departures, self.jackknife
+        plus, minus = departures.above / departures.topics, departures.below / departures.topics
+        gamma = self.significance.gamma
+        return Parts.of(plus, minus, jackknife.parts, departures.topics, gamma)
 
     @cached_property
     def _parts_of_urisk(self) -> Parts:
         """Reward and risk, or the gains and the losses of a smooth loss."""
-        w = self.comparison.paired.weighted(0.0)
-        gains, losses = np.maximum(w, 0.0), np.maximum(-w, 0.0)
-        reward, risk = gains.mean(axis=1), losses.mean(axis=1)
-        return Parts(
-            reward, risk, gains - reward[:, None], losses - risk[:, None], self.significance.gamma
-        )
+        w, topics = self.comparison.paired.weighted(0.0), self.comparison.topics
+        reward, risk = np.maximum(w, 0.0).mean(axis=1), np.maximum(-w, 0.0).mean(axis=1)
+
+        def contributions(rows: slice) -> tuple[Floats, Floats]:
+            gains, losses = np.maximum(w[rows], 0.0), np.maximum(-w[rows], 0.0)
+            return gains - reward[rows, None], losses - risk[rows, None]
+
+        return Parts.of(reward, risk, contributions, topics, self.significance.gamma)
+
+    def _rank_interval(
+        self, statistic: Statistic, alpha: float, values: Floats, left_out: LeftOut
+    ) -> tuple[Floats, Floats]:
+        """From the comparisons of all pairs; those of a sum of two parts at all alphas at once."""
+        if left_out.deviations is not None:
+            return rank_intervals(values, left_out.deviations, self.significance.gamma)
+        if (statistic, alpha) not in self._ranks:
+            alphas = self.alphas if alpha in self.alphas else (alpha,)
+            departures, shape = self.comparison.population.departures, self.comparison.scores.shape
+            spread = np.empty((2, *shape))
+            for rows in row_blocks(*shape):
+                spread[:, rows] = self.jackknife.parts(rows)
+            spread *= self.comparison.topics
+            found = rank_intervals_of_parts(
+                np.array([statistic.value(departures, 1 + each, ALL) for each in alphas]),
+                list(spread),
+                [(1.0, -(1 + each)) for each in alphas],
+                self.significance.gamma,
+            )
+            keys = [(statistic, each) for each in alphas]
+            self._ranks.update(zip(keys, found, strict=True))
+        return self._ranks[statistic, alpha]
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[Statistic, float], tuple[Floats, Floats]]:
+        """Those that are known already."""
+        return {}
 
     @cached_property
     def _shuffle_tests(self) -> dict[tuple[Statistic, float], ShuffleTest]:

@@ -9,13 +9,13 @@ topics contribute. `docs/significance.md` has the coverage that this gives.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, row_blocks
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE
 
@@ -77,9 +77,13 @@ def log_interval(values: Floats, without_each: Floats, gamma: float) -> tuple[Fl
     return np.where(known, values / reach, np.nan), np.where(known, values * reach, np.nan)
 
 
+Contributions = Callable[[slice], tuple[Floats, Floats]]
+"""Of some runs, what each topic contributes to either part: deviations, as those of a mean."""
+
+
 @dataclass(frozen=True)
 class Parts:
-    """Two parts of a value, both at least 0, and what each topic contributes to either.
+    """Two parts of a value, both at least 0, and the errors of either.
 
     The value is plus - weight minus. With l and u the ends of each part's own interval and r the
     correlation of the parts, its interval reaches below it by sqrt(a^2 - 2 r a b + b^2), where
@@ -88,46 +92,44 @@ class Parts:
 
     plus: Floats
     minus: Floats
-    on_plus: Floats
-    on_minus: Floats
-    gamma: float
+    errors: tuple[Floats, Floats]
+    shared: Floats
+    """The covariance of the parts."""
+    critical: tuple[Floats, Floats]
+    """The critical value of Student's t for either part."""
+
+    @classmethod
+    def of(
+        cls, plus: Floats, minus: Floats, contributions: Contributions, topics: int, gamma: float
+    ) -> Parts:
+        """The parts of all runs; without errors below 3 topics."""
+        found = np.full((5, len(plus)), np.nan)
+        for rows in row_blocks(len(plus), topics) if topics >= LEAST_TOPICS else ():
+            both = contributions(rows)
+            found[:2, rows] = [error_of(each) for each in both]
+            found[2, rows] = np.einsum("ij,ij->i", *both) / (topics * (topics - 1))
+            found[3:, rows] = [_critical(each, gamma) for each in both]
+        return cls(plus, minus, (found[0], found[1]), found[2], (found[3], found[4]))
 
     def interval(self, weight: float) -> tuple[Floats, Floats]:
         """Lower and upper end; NaN where the value does not vary but for rounding."""
         value = self.plus - weight * self.minus
-        if self.on_plus.shape[1] < LEAST_TOPICS:
-            return np.full(len(value), np.nan), np.full(len(value), np.nan)
-        errors, shared = self._errors
-        variance = errors[0] ** 2 - 2 * weight * shared + (weight * errors[1]) ** 2
+        errors = self.errors
+        variance = errors[0] ** 2 - 2 * weight * self.shared + (weight * errors[1]) ** 2
         known = variance > (NO_DIFFERENCE * np.maximum(self.plus, weight * self.minus)) ** 2
-        (plus_down, plus_up), (minus_down, minus_up) = self._reaches
+        (plus_down, plus_up), (minus_down, minus_up) = (
+            _reach(part, critical * error)
+            for part, critical, error in zip(
+                (self.plus, self.minus), self.critical, errors, strict=True
+            )
+        )
         below = self._joined(plus_down, weight * minus_up)
         above = self._joined(plus_up, weight * minus_down)
         return np.where(known, value - below, np.nan), np.where(known, value + above, np.nan)
 
-    @cached_property
-    def _errors(self) -> tuple[tuple[Floats, Floats], Floats]:
-        """Of both parts, and their covariance."""
-        topics = self.on_plus.shape[1]
-        shared = np.einsum("ij,ij->i", self.on_plus, self.on_minus) / (topics * (topics - 1))
-        return (error_of(self.on_plus), error_of(self.on_minus)), shared
-
-    @cached_property
-    def _reaches(self) -> list[tuple[Floats, Floats]]:
-        """How far each part's interval reaches down and up: t SE on the scale of the root."""
-        (plus_error, minus_error), _ = self._errors
-        return [
-            _reach(part, _critical(deviations, self.gamma) * error)
-            for part, error, deviations in (
-                (self.plus, plus_error, self.on_plus),
-                (self.minus, minus_error, self.on_minus),
-            )
-        ]
-
     def _joined(self, one: Floats, other: Floats) -> Floats:
-        (plus_error, minus_error), shared = self._errors
-        product = plus_error * minus_error
-        correlation = np.divide(shared, product, out=np.zeros_like(shared), where=product > 0)
+        product = self.errors[0] * self.errors[1]
+        correlation = np.divide(self.shared, product, out=np.zeros_like(product), where=product > 0)
         squares = one**2 - 2 * correlation * one * other + other**2
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 

@@ -6,29 +6,28 @@ sums answer for every share at once: O(c log c) a run instead of O(c^2), and fre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from riskcli.core.arrays import ALL, Floats, Rows
+from riskcli.core.arrays import ALL, Floats, Rows, row_blocks
 from riskcli.risk.by_share import SumsByShare
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.influence import Influence
-from riskcli.risk.intervals import pseudo_deviations
+from riskcli.risk.intervals import log_interval, pseudo_deviations
 from riskcli.risk.population import Departures, Population
 from riskcli.risk.smooth import SmoothPopulation, shares_without_each
-
-_CELLS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True)
 class Statistic:
     """What a risk measure of a population declares of its tests.
 
-    `value` computes it from the departures of runs; with `per_topic` it is a sum over topics, and
-    what is tested is the value over c, so that samples of different sizes are comparable.
+    `value` computes it from the departures of runs; with `per_topic` it is the sum over topics of
+    what is above less 1 + alpha times what is below, and what is tested is the value over c, so
+    that samples of different sizes are comparable.
     `influences` picks the statistic that is tested, and each topic's influence on it; `gradient`
     says how it changes with the mean score and with ZRisk/c, given both.
     """
@@ -71,6 +70,24 @@ def _sums_without_each(population: Population) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What the values without each topic say of a statistic, by run.
+
+    `error` is that of the difference to the reference, and `heaviest` the share of its variance
+    that one topic carries.
+    """
+
+    error: Floats
+    heaviest: Floats
+    deviations: Floats | None = None
+    """By run and topic, as those of a mean, on the scale of the value shown; None where the
+    statistic is put together from two parts."""
+    low: Floats | None = None
+    """The lower end of its own interval, where that is on the log scale."""
+    high: Floats | None = None
+
+
+@dataclass(frozen=True)
 class Jackknife:
     """Standard errors of statistics for the runs of a comparison."""
 
@@ -94,21 +111,40 @@ class Jackknife:
         """
         return [delete_each_topic(each) for each in self.comparison.reference_populations()]
 
-    def values_by_rows(self, statistic: Statistic, alpha: float) -> Iterator[tuple[slice, Floats]]:
-        """Each run's statistic without each topic, some rows at a time."""
-        for rows in _blocks(*self.comparison.scores.shape):
-            yield rows, statistic.tested(self.without_each, alpha, rows)
-
-    def difference_errors(self, statistic: Statistic, alpha: float) -> tuple[Floats, Floats]:
-        """The error of each run's difference to the reference, and its heaviest topic's share."""
-        error, heaviest = np.empty((2, len(self.comparison.scores)))
+    def left_out(self, statistic: Statistic, alpha: float, gamma: float) -> LeftOut:
+        """All that is read from the values without each topic, computed once, some runs a time."""
+        comparison = self.comparison
+        runs, topics = comparison.scores.shape
+        error, heaviest, low, high = np.empty((4, runs))
+        parts = self.has_parts(statistic)
+        deviations = np.empty((0 if parts else runs, topics))
+        whole = statistic.tested(comparison.population.departures, alpha)
         shared = self._shared_reference(statistic, alpha)
-        for rows, values in self.values_by_rows(statistic, alpha):
+        for rows in row_blocks(runs, topics):
+            values = statistic.tested(self.without_each, alpha, rows)
             reference = self._own_reference(statistic, alpha, rows) if shared is None else shared
-            differences = values - reference
-            error[rows] = jackknife_error(differences)
-            heaviest[rows] = heaviest_share(differences)
-        return error, heaviest
+            error[rows], heaviest[rows] = error_and_heaviest(values - reference)
+            if not parts:
+                deviations[rows] = pseudo_deviations(values) * statistic.scale(topics)
+                if not statistic.per_topic:
+                    low[rows], high[rows] = log_interval(whole[rows], values, gamma)
+        if parts:
+            return LeftOut(error, heaviest)
+        if statistic.per_topic:
+            return LeftOut(error, heaviest, deviations=deviations)
+        return LeftOut(error, heaviest, deviations, low, high)
+
+    def has_parts(self, statistic: Statistic) -> bool:
+        """Whether it is put together from what is above and below, linear in 1 + alpha."""
+        return statistic.per_topic and self.comparison.smooth is None
+
+    def parts(self, rows: slice) -> tuple[Floats, Floats]:
+        """The deviations of the means over topics of z above 0, and of -z below 0."""
+        without = self.without_each
+        return (
+            pseudo_deviations(without.above[rows] / without.topics),
+            pseudo_deviations(without.below[rows] / without.topics),
+        )
 
     def deviations(self, statistic: Statistic, alpha: float) -> Floats:
         """By run and topic, as those of a mean, on the scale of the value shown."""
@@ -127,7 +163,7 @@ class Jackknife:
             for row in rows:
                 total += statistic.tested(self.without_each, alpha, slice(row, row + 1))[0]
         else:
-            for block in _blocks(*self.comparison.scores.shape):
+            for block in row_blocks(*self.comparison.scores.shape):
                 total += statistic.tested(self.without_each, alpha, block).sum(axis=0)
         return total / len(rows)
 
@@ -136,27 +172,17 @@ class Jackknife:
         return np.asarray(sum(each) / len(each))
 
 
-def jackknife_error(replicates: Floats) -> Floats:
-    """sqrt((c - 1)/c * sum of squared deviations of the delete-one values from their mean)."""
+def error_and_heaviest(replicates: Floats) -> tuple[Floats, Floats]:
+    """The jackknife's error of each row, and how much of its variance the outermost topic carries.
+
+    sqrt((c - 1)/c * sum of squared deviations of the delete-one values from their mean); both are 0
+    for a constant row.
+    """
     topics = replicates.shape[1]
     centred = replicates - replicates.mean(axis=1, keepdims=True)
-    centred[(replicates == replicates[:, :1]).all(axis=1)] = 0.0
+    centred[replicates.max(axis=1) == replicates.min(axis=1)] = 0.0
     squares = np.einsum("ij,ij->i", centred, centred)
-    return np.asarray(np.sqrt(squares * (topics - 1) / topics))
-
-
-def heaviest_share(values: Floats) -> Floats:
-    """How much of each row's variance its outermost topic carries; 0 for a constant row."""
-    centred = np.abs(values - values.mean(axis=1, keepdims=True))
-    squares = np.einsum("ij,ij->i", centred, centred)
-    outermost = centred.max(axis=1, initial=0.0) ** 2
+    outermost = np.maximum(centred.max(axis=1), -centred.min(axis=1)) ** 2
     share: Floats = np.zeros_like(squares)
     np.divide(outermost, squares, out=share, where=squares > 0)
-    return share
-
-
-def _blocks(runs: int, topics: int) -> Iterator[slice]:
-    """Rows in portions, so that scratch memory stays small whatever the matrix."""
-    at_once = max(1, _CELLS_AT_ONCE // max(topics, 1))
-    for start in range(0, runs, at_once):
-        yield slice(start, min(start + at_once, runs))
+    return np.asarray(np.sqrt(squares * (topics - 1) / topics)), share

@@ -6,6 +6,7 @@ the two fences of a box plot of the differences, which are to count next to noth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,9 +75,9 @@ def fences(differences: Floats) -> tuple[float, float]:
     return float(first - reach), float(third + reach)
 
 
-def chosen_cubic(loss: str, differences: Floats) -> Cubic | None:
+def chosen_cubic(loss: str, differences: Callable[[], Floats]) -> Cubic | None:
     """The cubic of that loss (None: linear); `smooth:fit` is fitted to the differences."""
     check_words(loss=(loss, Loss))
     if loss == SMOOTH_FIT:
-        return through_fences(*fences(differences))
+        return through_fences(*fences(differences()))
     return PUBLISHED if loss == SMOOTH else None

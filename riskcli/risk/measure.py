@@ -106,19 +106,11 @@ class RiskMeasure:
         if self.details is not None:
             known = self.details(comparison, alpha, inference)
         known = replace(known, value=values, rank=rank(values))
-        deviations = self._deviations(comparison, alpha, inference)
-        if deviations is None:
+        if known.rank_low is not None or self.deviations is None:
             return known
+        deviations = self.deviations(comparison, alpha)
         low, high = rank_intervals(values, deviations, inference.significance.gamma)
         return replace(known, rank_low=low, rank_high=high)
-
-    def _deviations(
-        self, comparison: Comparison, alpha: float, inference: Inference
-    ) -> Floats | None:
-        """What tests of pairs rest on; a jackknife that is known already is not repeated."""
-        if self.statistic is not None:
-            return inference.jackknife.deviations(self.statistic, alpha)
-        return None if self.deviations is None else self.deviations(comparison, alpha)
 
     @property
     def all_columns(self) -> tuple[Column, ...]:

@@ -8,14 +8,16 @@ Wilhelm 2024), for each run by itself; a run whose interval begins at 1 may be t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Floats, Mask
+from riskcli.core.arrays import Floats, Mask, row_blocks
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE, NO_VARIANCE
 
-_CELLS_AT_ONCE = 4_000_000
+_CELLS_AT_ONCE = 100_000
 
 
 def rank_intervals(values: Floats, deviations: Floats, gamma: float) -> tuple[Floats, Floats]:
@@ -23,29 +25,78 @@ def rank_intervals(values: Floats, deviations: Floats, gamma: float) -> tuple[Fl
 
     `deviations` by run and topic: SE^2 of a difference = sum (d_i - d_j)^2 / (c (c - 1)).
     """
-    runs, topics = deviations.shape
-    low, high = np.full((2, runs), np.nan)
-    if topics < LEAST_TOPICS:
-        return low, high
-    present = np.isfinite(values)
-    known, spread = values[present], deviations[present]
-    count = len(known)
-    squares = np.einsum("ij,ij->i", spread, spread)
-    noise = NO_DIFFERENCE * float(np.abs(spread).max(initial=0.0))
-    at_once = max(1, _CELLS_AT_ONCE // max(count, 1))
-    above, below = np.zeros((2, count))
+    return rank_intervals_of_parts(values[None], [deviations], [(1.0,)], gamma)[0]
+
+
+def rank_intervals_of_parts(
+    values: Floats, parts: Sequence[Floats], weights: Sequence[Sequence[float]], gamma: float
+) -> list[tuple[Floats, Floats]]:
+    """The same for several statistics, rows of `values`, whose deviations are sums of `parts`.
+
+    Each has its own weights of the parts; the products of the parts are computed once for all.
+    """
+    topics = parts[0].shape[1]
+    low, high = np.full((2, *values.shape), np.nan)
+    present = np.isfinite(values).all(axis=0)
+    if topics >= LEAST_TOPICS and present.any():
+        spread = parts if present.all() else [part[present] for part in parts]
+        low[:, present], high[:, present] = _ranks_left_open(
+            values[:, present], spread, np.array(weights), gamma
+        )
+    return list(zip(low, high, strict=True))
+
+
+def _ranks_left_open(
+    values: Floats, parts: Sequence[Floats], weights: Floats, gamma: float
+) -> tuple[Floats, Floats]:
+    """By statistic and run, for runs that all have values."""
+    count, topics = parts[0].shape
+    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1)]
+    factors = [[(1 if i == j else 2) * w[i] * w[j] for i, j in pairs] for w in weights]
+    own = [np.einsum("ij,ij->i", parts[i], parts[j]) for i, j in pairs]
+    noises = _noise(parts, weights)
+    low, high = np.ones_like(values), np.full_like(values, count)
+    # In proportion to the matrix: scratch memory stays small, and few products of many runs are
+    # much faster than many of few.
+    at_once = max(1, max(_CELLS_AT_ONCE, parts[0].size // 8) // count)
     for start in range(0, count, at_once):
         rows = slice(start, start + at_once)
-        size = squares[rows, None] + squares
-        variance = size - 2 * (spread[rows] @ spread.T)
-        variance = np.where(variance <= NO_VARIANCE * size, 0.0, variance) / (topics * (topics - 1))
-        difference = known - known[rows, None]
-        t = _sizes_of_t(difference, np.sqrt(variance), noise)
-        apart = _told_apart(t, topics, gamma)
-        above[rows] = (apart & (difference > 0)).sum(axis=1)
-        below[rows] = (apart & (difference < 0)).sum(axis=1)
-    low[present], high[present] = 1 + above, count - below
+        shared = [_products(parts[i], parts[j], rows) for i, j in pairs]
+        for k, (value, factor, noise) in enumerate(zip(values, factors, noises, strict=True)):
+            squares = _combined(factor, own)
+            size = squares[rows, None] + squares
+            variance = size - 2 * _combined(factor, shared)
+            variance[variance <= NO_VARIANCE * size] = 0.0
+            difference = value - value[rows, None]
+            t = _sizes_of_t(difference, np.sqrt(variance / (topics * (topics - 1))), noise)
+            apart = _told_apart(t, topics, gamma)
+            low[k, rows] += (apart & (difference > 0)).sum(axis=1)
+            high[k, rows] -= (apart & (difference < 0)).sum(axis=1)
     return low, high
+
+
+def _noise(parts: Sequence[Floats], weights: Floats) -> list[float]:
+    """What is rounding beside the largest deviation of each statistic."""
+    largest = np.zeros(len(weights))
+    for rows in row_blocks(*parts[0].shape):
+        for k, weight in enumerate(weights):
+            spread = _combined(weight, [part[rows] for part in parts])
+            largest[k] = max(largest[k], spread.max(), -spread.min())
+    return [NO_DIFFERENCE * each for each in largest.tolist()]
+
+
+def _products(one: Floats, other: Floats, rows: slice) -> Floats:
+    """Of some runs' deviations with every run's, the mean of both ways round."""
+    product = one[rows] @ other.T
+    return product if one is other else (product + other[rows] @ one.T) / 2
+
+
+def _combined(weights: Sequence[float] | Floats, parts: Sequence[Floats]) -> Floats:
+    """The weighted sum of parts."""
+    total = weights[0] * parts[0]
+    for weight, part in zip(weights[1:], parts[1:], strict=True):
+        total += weight * part
+    return np.asarray(total)
 
 
 def _sizes_of_t(difference: Floats, error: Floats, noise: float) -> Floats:

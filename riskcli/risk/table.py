@@ -171,6 +171,11 @@ def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
 def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) -> list[Block]:
     inference = Inference(comparison, options.significance, statistics(), options.levels)
     baseline = comparison.baseline
+    fixed = {
+        measure.id: measure.estimate(comparison, options.levels[0], inference)
+        for measure in measures()
+        if not measure.depends_on_alpha
+    }
     return [
         Block(
             measure=matrix.measure,
@@ -179,7 +184,7 @@ def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) ->
             alpha=alpha if comparison.smooth is None else None,
             topics=comparison.topics,
             runs=matrix.runs,
-            estimates=_estimates(comparison, alpha, inference),
+            estimates=_estimates(comparison, alpha, inference, fixed),
             baseline_row=baseline.own_row,
             baseline_members=baseline.members,
             baseline_size=len(baseline.members),
@@ -189,10 +194,21 @@ def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) ->
     ]
 
 
-def _estimates(comparison: Comparison, alpha: float, inference: Inference) -> dict[str, Estimate]:
-    """Every measure that the scores allow, its p-values corrected as one family."""
+def _estimates(
+    comparison: Comparison,
+    alpha: float,
+    inference: Inference,
+    fixed: Mapping[str, Estimate | None],
+) -> dict[str, Estimate]:
+    """Every measure that the scores allow, its p-values corrected as one family.
+
+    Those that alpha does not change are known already (`fixed`).
+    """
     plan = inference.significance
-    known = {m.id: m.estimate(comparison, alpha, inference) for m in measures()}
+    known = {
+        m.id: fixed[m.id] if m.id in fixed else m.estimate(comparison, alpha, inference)
+        for m in measures()
+    }
     return {
         name: estimate.corrected(plan.correction, plan.gamma)
         for name, estimate in known.items()
