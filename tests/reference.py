@@ -977,6 +977,20 @@ def zeta_interval(matrix: Matrix, i: int, alpha: float, level: float = 0.95) -> 
     return parts_interval(parts[0], parts[1], 1 + alpha, level)
 
 
+def smooth_zeta_interval(matrix: Matrix, i: int, level: float = 0.95) -> Ends:
+    """ZRisk / c under the smooth loss: Student's of the pseudo-values, degrees by kurtosis."""
+    whole = theta(matrix, i, "zeta", 0.0, "smooth")
+    left = [
+        theta(without_topic(matrix, q), i, "zeta", 0.0, "smooth") for q in range(len(matrix[i]))
+    ]
+    pseudo = _pseudo_values(whole, left)
+    se = deviation(pseudo) / math.sqrt(len(left))
+    if len(left) < LEAST_TOPICS or se < NOISE * max(abs(whole), NOISE):
+        return None
+    margin = _quantile(kurtosis_degrees(pseudo), level) * se
+    return whole - margin, whole + margin
+
+
 def georisk_interval(
     matrix: Matrix, i: int, alpha: float, loss: Loss = "linear", level: float = 0.95
 ) -> Ends:

@@ -91,6 +91,10 @@ def test_smooth_jackknife_equals_brute_force(values: Floats) -> None:
             if name == "georisk" and not math.isnan(row["georisk_lo"]):
                 ends = reference.georisk_interval(matrix, i, 0.0, loss="smooth")
                 assert (row["georisk_lo"], row["georisk_hi"]) == pytest.approx(ends, rel=1e-6)
+            ends = reference.smooth_zeta_interval(matrix, i) if name == "zrisk" else None
+            if ends is not None and ends[1] - ends[0] > 1e-6:
+                found_ends = row["zrisk_lo"] / scale, row["zrisk_hi"] / scale
+                assert found_ends == pytest.approx(ends, rel=1e-6, abs=1e-9)
             if i == 0:
                 continue
             found = reference.difference_jackknife(matrix, i, 0, measure, loss="smooth")  # type: ignore[arg-type]

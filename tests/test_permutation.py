@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations, product
 
 import numpy as np
@@ -10,10 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options, Significance, UsageError, risk_table
-from riskcli.risk.losses import PUBLISHED
+from riskcli.risk.losses import PUBLISHED, Cubic
 from riskcli.risk.measures import statistics
-from riskcli.risk.permutation import ShuffleTest, shuffled_means, shuffled_statistics
-from riskcli.risk.ranks import rank_intervals
+from riskcli.risk.permutation import (
+    ShuffleTest,
+    shuffled_means,
+    shuffled_statistics,
+    shuffled_together,
+)
+from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 
@@ -177,6 +183,21 @@ def test_family_error_where_all_runs_are_equal() -> None:
     assert sum(flagged.values()) / simulations / len(flagged) >= 0.03, flagged
 
 
+@pytest.mark.parametrize("pool", [np.mean, np.median])
+@pytest.mark.parametrize("smooth", [None, PUBLISHED])
+def test_shared_shuffles_give_what_shuffles_of_one_test_give(
+    pool: Callable[..., Floats], smooth: Cubic | None
+) -> None:
+    values = np.random.default_rng(8).random((5, 12))
+    baseline, keys = pool(values, axis=0), ((ZRISK, GEORISK), (0.0, 2.0))
+    means, others = shuffled_together(values, baseline, *keys, 99, 4, smooth)
+    alone = shuffled_means(values, baseline, 99, 4)
+    assert np.array_equal(means.shuffled, alone.shuffled)
+    for key, test in shuffled_statistics(values, *keys, 99, 4, smooth).items():
+        assert np.array_equal(others[key].shuffled, test.shuffled)
+        assert np.array_equal(others[key].t, test.t)
+
+
 # ---------------------------------------------------------------- ranks
 
 
@@ -191,6 +212,20 @@ def test_rank_intervals_equal_literal_ones(values: Floats, gamma: float) -> None
     for run in range(len(values)):
         expected = reference.rank_interval(means.tolist(), deviations.tolist(), run, gamma)
         assert (low[run], high[run]) == expected
+
+
+@settings(max_examples=40)
+@given(score_values(min_runs=2, min_topics=3), st.sampled_from([0.05, 0.3]))
+def test_ranks_of_weighted_parts_equal_those_of_their_sum(values: Floats, gamma: float) -> None:
+    parts = [part - part.mean(axis=1, keepdims=True) for part in (values, values[:, ::-1] ** 2)]
+    weights = [(1.0, -1.0), (1.0, -2.5), (0.0, 1.0)]
+    sums = [w * parts[0] + v * parts[1] for w, v in weights]
+    apart = [each[:, None] - each[None] for each in sums]
+    close = [(a.std(axis=2) < 1e-6) & (a.std(axis=2) > 0) for a in apart]
+    assume(not np.any(close))
+    together = rank_intervals_of_parts(np.tile(values.mean(axis=1), (3, 1)), parts, weights, gamma)
+    for each, found in zip(sums, together, strict=True):
+        assert np.array_equal(found, rank_intervals(values.mean(axis=1), each, gamma))
 
 
 def test_ranks_and_their_intervals_in_the_table() -> None:

@@ -16,7 +16,12 @@ from riskcli.risk.intervals import Parts, log_interval, t_interval
 from riskcli.risk.jackknife import Jackknife, LeftOut, Statistic, error_and_heaviest
 from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
-from riskcli.risk.permutation import ShuffleTest, shuffled_means, shuffled_statistics
+from riskcli.risk.permutation import (
+    ShuffleTest,
+    shuffled_means,
+    shuffled_statistics,
+    shuffled_together,
+)
 from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.swap import SwapTest, swap_tests
@@ -90,13 +95,10 @@ class Inference:
     @cached_property
     def of_means(self) -> Estimate:
         """Each run's mean: its interval, its difference to the baseline and the test of that."""
-        comparison, plan = self.comparison, self.significance
+        comparison = self.comparison
         means = np.asarray(comparison.scores.mean(axis=1))
         if self.by_shuffles:
-            test = shuffled_means(
-                comparison.scores, comparison.baseline.scores, plan.number_of_shuffles, plan.seed
-            )
-            compared = self._shuffled(test, np.ones(len(means), dtype=bool))
+            compared = self._shuffled(self._shuffle_test_of_means, np.ones(len(means), dtype=bool))
         else:
             compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
         delta = comparison.paired.delta
@@ -283,6 +285,25 @@ class Inference:
     def _ranks(self) -> dict[tuple[Statistic, float], tuple[Floats, Floats]]:
         """Those that are known already."""
         return {}
+
+    @cached_property
+    def _shuffle_test_of_means(self) -> ShuffleTest:
+        """With that of the statistics `together`, which are asked for as well."""
+        comparison, plan = self.comparison, self.significance
+        scores, baseline = comparison.scores, comparison.baseline.scores
+        if not self.together or not self.alphas or comparison.has_negative:
+            return shuffled_means(scores, baseline, plan.number_of_shuffles, plan.seed)
+        means, others = shuffled_together(
+            scores,
+            baseline,
+            self.together,
+            self.alphas,
+            plan.number_of_shuffles,
+            plan.seed,
+            comparison.smooth,
+        )
+        self._shuffle_tests.update(others)
+        return means
 
     @cached_property
     def _shuffle_tests(self) -> dict[tuple[Statistic, float], ShuffleTest]:
