@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from riskcli import Options, Significance, UsageError, risk_table
 from riskcli.risk.losses import PUBLISHED, Cubic
@@ -196,6 +197,20 @@ def test_shared_shuffles_give_what_shuffles_of_one_test_give(
     for key, test in shuffled_statistics(values, *keys, 99, 4, smooth).items():
         assert np.array_equal(others[key].shuffled, test.shuffled)
         assert np.array_equal(others[key].t, test.t)
+
+
+def test_a_matrix_too_large_to_shuffle_is_tested_by_t_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.random.default_rng(2).random((4, 30))
+    codes = [note.code for note in risk_table(named(values), "@mean").notes]
+    assert "not-shuffled" not in codes
+    monkeypatch.setattr("riskcli.risk.inference.MOST_SHUFFLED_CELLS", 119)
+    table = risk_table(named(values), "@mean")
+    assert "not-shuffled" in [note.code for note in table.notes]
+    expected = stats.ttest_rel(values[1], values.mean(axis=0)).pvalue
+    assert table.to_frame()["mean_p"][1] == pytest.approx(expected)
+    assert "not-shuffled" not in [note.code for note in risk_table(named(values), "r0").notes]
 
 
 # ---------------------------------------------------------------- ranks

@@ -9,6 +9,7 @@ import numpy as np
 from riskcli.core.notes import Note, counted, listed
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
+from riskcli.risk.inference import MOST_SHUFFLED_CELLS, Inference
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -109,6 +110,18 @@ def _only_zeros(measure: str, runs: Sequence[str], comparison: Comparison) -> No
         return None
     message = f"{measure}: all scores are 0, so that ZRisk and GeoRisk are not tested: "
     return Note("only-zeros", message + listed(empty))
+
+
+def not_shuffled(matrix: ScoreMatrix, comparison: Comparison, inference: Inference) -> list[Note]:
+    """The warning that t stands in for shuffles against a virtual baseline."""
+    if not inference.too_large_to_shuffle:
+        return []
+    message = (
+        f"{matrix.measure}: {comparison.scores.size:,} scores are too many to shuffle (at most "
+        f"{MOST_SHUFFLED_CELLS:,}): differences to {comparison.baseline.name} are tested by t, "
+        "which flags equal runs by ZRisk and GeoRisk too often"
+    )
+    return [Note("not-shuffled", message)]
 
 
 def doubtful_tests(

@@ -82,14 +82,21 @@ class Inference:
 
         That keeps the topics' totals, and so says nothing of teams or of frozen runs.
         """
+        return self._can_shuffle and self.comparison.scores.size <= MOST_SHUFFLED_CELLS
+
+    @property
+    def too_large_to_shuffle(self) -> bool:
+        """Whether only the size of the matrix stands in the way: t tests it instead."""
+        return self._can_shuffle and not self.by_shuffles
+
+    @property
+    def _can_shuffle(self) -> bool:
         comparison = self.comparison
-        if self.significance.test == "swap":
-            return False
         return (
-            not comparison.baseline.members
+            self.significance.test != "swap"
+            and not comparison.baseline.members
             and comparison.members is None
             and comparison.topics >= LEAST_TOPICS
-            and comparison.scores.size <= MOST_SHUFFLED_CELLS
         )
 
     @cached_property

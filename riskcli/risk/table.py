@@ -12,7 +12,7 @@ from riskcli.core.choices import Convention, PopulationRule, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
-from riskcli.risk.cautions import cautions, doubtful_tests
+from riskcli.risk.cautions import cautions, doubtful_tests, not_shuffled
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison, population_rule, with_loss
 from riskcli.risk.correction import adjust
@@ -92,10 +92,12 @@ def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], lis
     notes: list[Note] = []
     compared = comparisons(matrix, options)
     for comparison in compared:
-        mine = _blocks_of(matrix, comparison, options)
+        inference = Inference(comparison, options.significance, statistics(), options.levels)
+        mine = _blocks_of(matrix, comparison, options, inference)
         blocks += mine
         notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
         notes += doubtful_tests(matrix, comparison, [block.estimates for block in mine])
+        notes += not_shuffled(matrix, comparison, inference)
     if options.pool == POOL_EACH and len(compared) > 1:
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
@@ -168,8 +170,9 @@ def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
 
 
-def _blocks_of(matrix: ScoreMatrix, comparison: Comparison, options: Options) -> list[Block]:
-    inference = Inference(comparison, options.significance, statistics(), options.levels)
+def _blocks_of(
+    matrix: ScoreMatrix, comparison: Comparison, options: Options, inference: Inference
+) -> list[Block]:
     baseline = comparison.baseline
     fixed = {
         measure.id: measure.estimate(comparison, options.levels[0], inference)
