@@ -52,7 +52,7 @@ class Analysis(Based, ABC):
         """The tidy rows, and what they rest on."""
 
     @abstractmethod
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
 
     @property

@@ -22,7 +22,6 @@ from importlib.resources import files
 from typing import Any
 
 from riskcli.analyses.score.analysis import RiskTable
-from riskcli.analyses.score.display import displays
 from riskcli.core.notes import counted
 from riskcli.core.version import __version__
 from riskcli.output.display import Display
@@ -80,7 +79,7 @@ def as_page(page: Page) -> str:
         "key": _key(),
         "further": _further(page),
         "about": _about(page.tables[0]),
-        "static": as_html(displays(page.tables[0].sorted_by(), STATIC_WIDTH)),
+        "static": as_html(page.tables[0].displays(STATIC_WIDTH)),
         "data": script_json(compact(data)),
         "script": script,
     }

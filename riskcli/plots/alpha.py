@@ -10,7 +10,8 @@ import altair as alt
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.analyses.sweep.analysis import Swept, alpha_sweep
+from riskcli.analyses.sweep.analysis import alpha_sweep
+from riskcli.analyses.sweep.swept import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import counted

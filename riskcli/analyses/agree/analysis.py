@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskcli.analyses.agree.coefficients import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.analyses.agree.coefficients import kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.analyses.agree.display import displays
+from riskcli.analyses.agree.rankings import Agreed, Compared, Ranking
 from riskcli.analyses.base import (
     Analysis,
     Fit,
@@ -31,13 +32,8 @@ from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
-from riskcli.risk.rounding import equal_digits
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
-
-if TYPE_CHECKING:
-    pass
-
 
 COLUMNS = (
     "measure", "of", "loss", "other_measure", "other_of", "other_loss", "runs", "tau_b", "tau_ap",
@@ -46,56 +42,12 @@ COLUMNS = (
 PERSISTENCE = 0.9
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """The runs' values by one risk and one effectiveness measure; NaN where there is none."""
-
-    measure: str
-    of: RiskMeasure
-    loss: str
-    values: Mapping[str, float]
-
-    def order(self, runs: Sequence[str]) -> list[str]:
-        """The runs from best to worst; those equal but for rounding as they are given."""
-        values = dict(
-            zip(runs, equal_digits(np.array([self.values[run] for run in runs])), strict=True)
-        )
-        return sorted(runs, key=lambda run: -values[run])
-
-    @property
-    def ranked(self) -> set[str]:
-        """The runs that have a value."""
-        return {run for run, value in self.values.items() if not np.isnan(value)}
-
-
-@dataclass(frozen=True)
-class Agreed:
-    """Two rankings, over the runs that both have; AP correlation takes the first for the truth."""
-
-    first: int
-    second: int
-    runs: int
-    tau_b: float
-    tau_ap: float
-    overlap: Overlap
-
-
 @dataclass(frozen=True, repr=False)
-class Agreement(Analysis):
+class Agreement(Analysis, Compared):
     """Every ordered pair of rankings, and what they rest on."""
 
-    rankings: tuple[Ranking, ...]
-    pairs: tuple[Agreed, ...]
-    baseline: str
-    alpha: float
-    persistence: float
-    depth: int | None
-
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.agree.display import displays
-
         return displays(self, width)
 
     def result(self) -> Result:

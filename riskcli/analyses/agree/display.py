@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from riskcli.analyses.agree.analysis import Agreed, Agreement, Ranking
+from riskcli.analyses.agree.rankings import Agreed, Compared, Ranking
 from riskcli.output.display import Cell, Display, Heading, decimal, folded, in_title
 from riskcli.risk.losses import LINEAR
 
 Show = Callable[[Agreed], str]
 
 
-def displays(agreement: Agreement, width: int) -> list[Display]:
+def displays(agreement: Compared, width: int) -> list[Display]:
     """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
     about = f"baseline {in_title(agreement.baseline)}, α = {agreement.alpha:g}"
     seen = "" if agreement.depth is None else f", first {agreement.depth} runs"
@@ -46,7 +46,7 @@ def displays(agreement: Agreement, width: int) -> list[Display]:
     return made
 
 
-def _matrix(agreement: Agreement, title: str, show: Show, caption: Sequence[str]) -> Display:
+def _matrix(agreement: Compared, title: str, show: Show, caption: Sequence[str]) -> Display:
     names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
     found = {(pair.first, pair.second): pair for pair in agreement.pairs}
     headings = [Heading("", left=True), *(Heading(name.replace(" ", "\n")) for name in names)]

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Scores, basis_of, matrices_of
 from riskcli.analyses.bias.baselines import (
-    Baselines,
-    Components,
+    MatrixBias,
     each_as_baseline,
     principal_components,
 )
-from riskcli.core.arrays import Floats
+from riskcli.analyses.bias.display import displays
 from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.errors import UsageError
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.estimate import rank
 from riskcli.scores.matrix import ScoreMatrix
-
-if TYPE_CHECKING:
-    pass
-
 
 PARTS: tuple[BiasPart, ...] = get_args(BiasPart)
 
@@ -44,26 +39,6 @@ COLUMNS: Mapping[BiasPart, tuple[str, ...]] = {
 DEFAULT_ALPHA = 10.0
 
 
-@dataclass(frozen=True)
-class MatrixBias:
-    """One score matrix: URisk under every baseline, and what it shows."""
-
-    measure: str
-    alpha: float
-    topics: int
-    runs: tuple[str, ...]
-    means: Floats
-    found: Baselines
-    ranks: Floats
-    """Of URisk, by run and baseline; NaN for the baseline itself."""
-    components: Components
-
-    @property
-    def baselines(self) -> tuple[str, ...]:
-        """The runs, then the virtual ones."""
-        return (*self.runs, *self.found.names)
-
-
 @dataclass(frozen=True, repr=False)
 class Bias(Analysis):
     """The matrices of a call, and what they rest on."""
@@ -78,12 +53,9 @@ class Bias(Analysis):
             check_words(part=(part, BiasPart))
         return replace(self, part=part)
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.bias.display import displays
-
-        return displays(self, width)
+        return displays(self.parts, self.part, width)
 
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskcli.analyses.bias.analysis import Bias, MatrixBias
+from riskcli.analyses.bias.baselines import MatrixBias
+from riskcli.core.choices import BiasPart
 from riskcli.output.display import Cell, Display, Heading, decimal, folded, p_value
 
 
-def displays(bias: Bias, width: int) -> list[Display]:
+def displays(parts: Sequence[MatrixBias], part: BiasPart | None, width: int) -> list[Display]:
     """All parts, or the one asked for."""
-    part = bias.part
     made: list[Display] = []
-    for one in bias.parts:
+    for one in parts:
         order = [int(row) for row in np.argsort(-one.means, kind="stable")]
         if part in (None, "urisk"):
             made += folded(_matrix(one, order), width, fixed=2)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
+from riskcli.analyses.bias.left_out import LeftOut
+from riskcli.analyses.bias.population_display import displays
 from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.output.display import Display
@@ -27,49 +29,15 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """One matrix by one risk measure: everyone's figures, and those without each member."""
-
-    measure: str
-    of: RiskMeasure
-    alpha: float
-    runs: tuple[str, ...]
-    values: Floats
-    ranks: Floats
-    left_out: tuple[str, ...]
-    """The runs, or the teams and the runs without one."""
-    values_without: Floats
-    """By run and member left out; NaN for a run that is left out itself."""
-    ranks_without: Floats
-    """Likewise; who is left out keeps the place that it had, so that only others' moves count."""
-
-    def range_of(self, row: int) -> tuple[float, float, float, float]:
-        """The least and the largest value and rank of a run, with everyone or without one."""
-        values = np.append(self.values_without[row], self.values[row])
-        ranks = np.append(self.ranks_without[row], self.ranks[row])
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        return low, high, float(np.nanmin(ranks)), float(np.nanmax(ranks))
-
-    def most(self, row: int) -> tuple[str, float]:
-        """Whose absence changes the run's value most, and by how much."""
-        change = self.values_without[row] - self.values[row]
-        index = int(np.nanargmax(np.abs(change)))
-        return self.left_out[index], float(change[index])
-
-
 @dataclass(frozen=True, repr=False)
 class PopulationBias(Analysis):
     """All matrices of a call by all risk measures asked for."""
 
     parts: tuple[LeftOut, ...]
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, _width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.bias.population_display import displays
-
-        return displays(self, width)
+        return displays(self.parts)
 
     def result(self) -> Result:
         """A row a run, measure and risk measure."""

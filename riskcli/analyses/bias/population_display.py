@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from riskcli.analyses.bias.population import LeftOut, PopulationBias
+from collections.abc import Sequence
+
+from riskcli.analyses.bias.left_out import LeftOut
 from riskcli.output.display import Cell, Display, Heading
 
 
-def displays(bias: PopulationBias, _width: int = 0) -> list[Display]:
+def displays(parts: Sequence[LeftOut]) -> list[Display]:
     """A table a measure and risk measure, the best first."""
-    return [_display(part) for part in bias.parts]
+    return [_display(part) for part in parts]
 
 
 def _display(part: LeftOut) -> Display:

@@ -55,7 +55,7 @@ class Gate(Verdicts, Analysis):
         """Those of every result, and what CI services read."""
         return FORMS
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
         return displays(self, width)
 

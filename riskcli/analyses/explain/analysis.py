@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, one_matrix, set_up
+from riskcli.analyses.explain.account import Account, TopicShare
+from riskcli.analyses.explain.display import displays
 from riskcli.core.errors import UsageError, nearest
 from riskcli.output.display import Display
 from riskcli.output.result import Result, tidy
@@ -22,37 +24,13 @@ from riskcli.scores.matrix import ScoreMatrix
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")
 
 
-@dataclass(frozen=True)
-class TopicShare:
-    """What one topic adds to the value."""
-
-    topic: str
-    score: float
-    reference: float
-    contribution: float
-
-
 @dataclass(frozen=True, repr=False)
-class Explanation(Analysis):
-    """The steps to a value, to its test, and the topics that cost it most."""
+class Explanation(Analysis, Account):
+    """The account of one number, and what it rests on."""
 
-    run: str
-    measure: str
-    of: RiskMeasure
-    baseline: str
-    alpha: float
-    steps: tuple[tuple[str, float], ...]
-    test: tuple[tuple[str, float], ...]
-    verdict: str
-    topics: tuple[TopicShare, ...]
-    reference_title: str
-
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, _width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.explain.display import displays
-
-        return displays(self, width)
+        return displays(self)
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""

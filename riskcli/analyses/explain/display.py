@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskcli.analyses.explain.analysis import Explanation
+from riskcli.analyses.explain.account import Account
 from riskcli.output.display import Cell, Display, Heading
 
 
-def displays(found: Explanation, _width: int = 0) -> list[Display]:
+def displays(found: Account) -> list[Display]:
     """Value, test, and topics."""
     alpha = f", α = {found.alpha:g}" if found.of.depends_on_alpha else ""
     against = f", against {found.baseline}"
@@ -33,7 +33,7 @@ def _shown(value: float) -> str:
     return f"{value:g}" if float(value).is_integer() else f"{value:.6g}"
 
 
-def _topics(found: Explanation) -> Display:
+def _topics(found: Account) -> Display:
     headings = [
         Heading("topic", left=True), Heading("score"), Heading(found.reference_title),
         Heading("adds"),

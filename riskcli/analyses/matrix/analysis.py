@@ -47,7 +47,7 @@ class Matrices(Analysis):
         """Those of every result, JSON in the shape of the matrix, and Parquet."""
         return FORMS
 
-    def displays(self, width: int) -> list[Display]:
+    def displays(self, width: int, /) -> list[Display]:
         """Runs by topics, in as many tables as the width asks for."""
         return [table for matrix in self.matrices for table in folded(_display(matrix), width)]
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Scores, basis_of, input_records, set_up
+from riskcli.analyses.population.display import Row, displays
 from riskcli.core.basis import Basis
 from riskcli.core.errors import UsageError
 from riskcli.output.display import Display
-from riskcli.output.result import Result, Value
+from riskcli.output.result import Result
 from riskcli.risk.members import Teams, team_rows
 from riskcli.risk.options import Options
 from riskcli.scores.frozen import FrozenPopulation
@@ -26,12 +27,9 @@ class Members(Analysis):
 
     population: FrozenPopulation
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, _width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.population.display import displays
-
-        return displays(self, width)
+        return displays(self.population, _rows(self.population))
 
     def result(self) -> Result:
         """A row a measure and run."""
@@ -91,13 +89,13 @@ def _totals(matrix: ScoreMatrix, teams: Teams) -> list[float]:
     return totals
 
 
-def _rows(population: FrozenPopulation) -> Iterator[list[Value]]:
+def _rows(population: FrozenPopulation) -> Iterator[Row]:
     for matrix in population.matrices:
         teams = Teams(population.teams).of(matrix.runs)
         for row, (run, team) in enumerate(zip(matrix.runs, teams, strict=True)):
             scores = matrix.values[row]
             weight = 1.0 if team is None else _weight_in_team(matrix, teams, row)
-            yield [run, team, matrix.measure, len(matrix.topics), float(scores.mean()), weight]
+            yield run, team, matrix.measure, len(matrix.topics), float(scores.mean()), weight
 
 
 def _weight_in_team(matrix: ScoreMatrix, teams: list[str | None], row: int) -> float:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from riskcli.analyses.base import Analysis, Names, Scores, described, loss_record, set_up
-from riskcli.analyses.score.columns import USUAL, Layout
+from riskcli.analyses.score.columns import USUAL, Layout, View
+from riskcli.analyses.score.display import displays
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
@@ -81,12 +82,12 @@ class RiskTable(Analysis):
             return self.blocks
         return tuple(turned(block) for block in self.blocks)
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.score.display import displays
-
-        return displays(self, width)
+        table = self if self.order else self.sorted_by()
+        return displays(
+            View(table.shown_blocks, table.ordered_by, self.layout, self.options), width
+        )
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""

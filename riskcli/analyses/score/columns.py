@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.errors import UsageError, nearest
@@ -21,6 +22,7 @@ from riskcli.risk.columns import KEYS
 from riskcli.risk.columns import Column as Declared
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
+from riskcli.risk.options import Options
 from riskcli.risk.table import Block
 
 BASELINE_MARK = "◆"
@@ -54,6 +56,15 @@ class Layout:
         if self.precision is not None:
             return self.precision
         return 4 if measure is None else measure.decimals
+
+
+class View(NamedTuple):
+    """What is shown of a risk table: its blocks in their order and convention."""
+
+    blocks: tuple[Block, ...]
+    ordered_by: str
+    layout: Layout
+    options: Options
 
 
 USUAL = Layout()

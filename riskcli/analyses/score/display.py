@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from riskcli.analyses.score.analysis import RiskTable
 from riskcli.analyses.score.columns import (
     BASELINE_MARK,
     Layout,
+    View,
     depends_on_alpha,
     interval_column,
     measure_column,
@@ -40,17 +40,16 @@ from riskcli.risk.members import described
 from riskcli.risk.table import Block
 
 
-def displays(table: RiskTable, width: int) -> list[Display]:
+def displays(table: View, width: int) -> list[Display]:
     """A display for each measure and baseline, more where the alphas do not fit side by side.
 
     Where columns are asked for by name, there is one for each baseline.
     """
-    table = table if table.order else table.sorted_by()
     if table.layout.columns:
-        together = _groups(table.shown_blocks, by_measure=False)
+        together = _groups(table.blocks, by_measure=False)
         return [_one_table(table, blocks) for blocks in together]
     made: list[Display] = []
-    for blocks in _groups(table.shown_blocks, by_measure=True):
+    for blocks in _groups(table.blocks, by_measure=True):
         tables = _tables(table, blocks, width)
         caption = [*_about(table, blocks, tables[-1]), *_flag_claims(table, blocks, tables[-1])]
         made += [replace(each, caption=caption, marks=table.layout.marks) for each in tables]
@@ -66,7 +65,7 @@ def _groups(blocks: Sequence[Block], by_measure: bool) -> list[list[Block]]:
     return list(groups.values())
 
 
-def _one_table(table: RiskTable, blocks: list[Block]) -> Display:
+def _one_table(table: View, blocks: list[Block]) -> Display:
     """The columns asked for, of all effectiveness measures and alphas, in one table."""
     layout, first = table.layout, blocks[0]
     left = [name_column(first)]
@@ -112,7 +111,7 @@ def _aligned(column: Column, block: Block, first: Block) -> Column:
     return Column(column.heading, [cells.get(run, Cell(UNDEFINED)) for run in first.runs])
 
 
-def _tables(table: RiskTable, blocks: list[Block], width: int) -> list[Display]:
+def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     """The blocks in as few tables as fit the width; one alone is filled up with details."""
     left = _run_columns(table, blocks[0])
 
@@ -154,7 +153,7 @@ def _measures(blocks: Sequence[Block]) -> str:
     return ", ".join(dict.fromkeys(block.measure for block in blocks))
 
 
-def _run_columns(table: RiskTable, block: Block) -> list[Column]:
+def _run_columns(table: View, block: Block) -> list[Column]:
     """Rank, name, mean and win/tie/loss: what does not depend on alpha."""
     fixed = [measure for measure in measures() if not measure.depends_on_alpha]
     columns = [rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
@@ -190,7 +189,7 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> list[Column]:
     return extras
 
 
-def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
+def _about(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
     """What was measured on what, and what the headings mean."""
     first = blocks[0]
     headings = [heading.text.rpartition("\n")[2] for heading in display.headings]
@@ -216,7 +215,7 @@ def _about(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[
     return ["; ".join(parts) + "."]
 
 
-def _flag_claims(table: RiskTable, blocks: Sequence[Block], display: Display) -> list[str]:
+def _flag_claims(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
     """What the marks claim, where there are any."""
     marked = {heading.text.rpartition("\n")[2] for heading in display.headings if heading.marked}
     tested = [m for m in measures() if titled(m, blocks[0].convention) in marked]
@@ -225,7 +224,7 @@ def _flag_claims(table: RiskTable, blocks: Sequence[Block], display: Display) ->
     return [_flag_line(table, blocks[0]), *_claims(table, blocks, tested)]
 
 
-def _flag_line(table: RiskTable, block: Block) -> str:
+def _flag_line(table: View, block: Block) -> str:
     significance = table.options.significance
     sizes = sorted(set(block.families.values()))
     size = " or ".join(map(str, sizes))
@@ -237,7 +236,7 @@ def _flag_line(table: RiskTable, block: Block) -> str:
     )
 
 
-def _claims(table: RiskTable, blocks: Sequence[Block], tested: Sequence[RiskMeasure]) -> list[str]:
+def _claims(table: View, blocks: Sequence[Block], tested: Sequence[RiskMeasure]) -> list[str]:
     """For each tested measure, the statement that a mark makes, in the words of the contract."""
     about = _claim_of(table, blocks)
     titles: dict[str, list[str]] = {}
@@ -247,7 +246,7 @@ def _claims(table: RiskTable, blocks: Sequence[Block], tested: Sequence[RiskMeas
     return [f"{', '.join(names)}: {claim}" for claim, names in titles.items()]
 
 
-def _claim_of(table: RiskTable, blocks: Sequence[Block]) -> Claim:
+def _claim_of(table: View, blocks: Sequence[Block]) -> Claim:
     """What the words of the marks depend on."""
     block = blocks[0]
     reference = (

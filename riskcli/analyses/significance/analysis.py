@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
-from riskcli.analyses.significance.pairs import Pairs, compare_all, letters, randomised_tukey_hsd
+from riskcli.analyses.significance.display import displays
+from riskcli.analyses.significance.pairs import (
+    TUKEY,
+    Pairs,
+    PairTable,
+    compare_all,
+    letters,
+    randomised_tukey_hsd,
+)
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
 from riskcli.core.errors import UsageError
@@ -33,29 +41,6 @@ COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
     "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
 )  # fmt: skip
-TUKEY = "tukey"
-
-
-@dataclass(frozen=True)
-class PairTable:
-    """The differences by one risk measure (`of`) of one score matrix, at one alpha."""
-
-    measure: str
-    of: RiskMeasure
-    alpha: float
-    topics: int
-    runs: tuple[str, ...]
-    values: Floats
-    others: tuple[str, ...]
-    other_values: Floats
-    pairs: Pairs
-    effect: Floats
-    groups: tuple[str, ...]
-    correction: str
-    population: str = "all"
-    rank_low: Floats | None = None
-    """The best rank that the tests leave open for each run; all pairs only."""
-    rank_high: Floats | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,12 +50,9 @@ class SignificanceTables(Analysis):
     tables: tuple[PairTable, ...]
     plan: Significance
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.significance.display import displays
-
-        return displays(self, width)
+        return displays(self.tables, self.plan, width)
 
     def result(self) -> Result:
         """The long form: a row a pair."""

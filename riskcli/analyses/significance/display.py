@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from riskcli.analyses.significance.analysis import TUKEY, PairTable, SignificanceTables
+from riskcli.analyses.significance.pairs import TUKEY, PairTable
 from riskcli.core.notes import counted
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, span
 from riskcli.risk.correction import CORRECTION_TITLES
@@ -19,11 +20,10 @@ _ALL = "All differences, intervals and p-values: -f tsv."
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
 
 
-def displays(found: SignificanceTables, width: int) -> list[Display]:
+def displays(tables: Sequence[PairTable], plan: Significance, width: int) -> list[Display]:
     """For each table its groups and matrix, or its list of differences to the baseline."""
     made: list[Display] = []
-    plan = found.plan
-    for table in found.tables:
+    for table in tables:
         if not table.groups:
             made.append(_differences(table, plan))
             continue

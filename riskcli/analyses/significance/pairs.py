@@ -13,10 +13,13 @@ from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Correction
 from riskcli.risk.correction import adjust
 from riskcli.risk.estimate import flags
+from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import ratio_to_error, two_sided_p
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, NO_VARIANCE
 
 _CELLS_AT_ONCE = 200_000
+
+TUKEY = "tukey"
 
 
 @dataclass(frozen=True)
@@ -141,3 +144,25 @@ def _letter(number: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     head, last = divmod(number, len(ascii_lowercase))
     return (_letter(head - 1) if head else "") + ascii_lowercase[last]
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The differences by one risk measure (`of`) of one score matrix, at one alpha."""
+
+    measure: str
+    of: RiskMeasure
+    alpha: float
+    topics: int
+    runs: tuple[str, ...]
+    values: Floats
+    others: tuple[str, ...]
+    other_values: Floats
+    pairs: Pairs
+    effect: Floats
+    groups: tuple[str, ...]
+    correction: str
+    population: str = "all"
+    rank_low: Floats | None = None
+    """The best rank that the tests leave open for each run; all pairs only."""
+    rank_high: Floats | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,11 @@ from riskcli.analyses.base import (
     loss_record,
     set_up,
 )
-from riskcli.analyses.sweep.events import Event, events
+from riskcli.analyses.sweep.display import displays
+from riskcli.analyses.sweep.events import events
+from riskcli.analyses.sweep.swept import Series, Swept
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Convention, SweepPart, check_words
+from riskcli.core.choices import SweepPart, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
@@ -40,43 +41,11 @@ from riskcli.risk.paired import two_sided_p
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
-if TYPE_CHECKING:
-    pass
-
-
 EVENT_COLUMNS = (
     "alpha", "event", "risk_measure", "run", "other", "before", "after", "value", "measure",
     "baseline", "population",
 )  # fmt: skip
 DEFAULT_ALPHAS = tuple(float(alpha) for alpha in range(21))
-
-
-@dataclass(frozen=True)
-class Series:
-    """Every run at every alpha, by each measure: arrays of alphas by runs."""
-
-    loss: str
-    alphas: tuple[float | None, ...]
-    values: Mapping[str, Floats]
-    ranks: Mapping[str, Floats]
-    p: Mapping[str, Floats]
-    """Of the measures whose value is a test statistic."""
-
-
-@dataclass(frozen=True)
-class Swept:
-    """One score matrix against one baseline over the range."""
-
-    measure: str
-    baseline: str
-    population: str
-    topics: int
-    runs: tuple[str, ...]
-    own_row: int | None
-    series: tuple[Series, ...]
-    """Of the linear loss, and of a smooth one where it was asked for."""
-    events: tuple[Event, ...]
-    convention: Convention = "plain"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,12 +65,9 @@ class Sweep(Analysis):
             check_words(part=(part, SweepPart))
         return replace(self, part=part, most_events=most_events)
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.sweep.display import displays
-
-        return displays(self, width)
+        return displays(self.parts, self.part, self.most_events, self.gamma, width)
 
     def result(self) -> Result:
         """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""

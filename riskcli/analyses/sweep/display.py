@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from riskcli.analyses.score.columns import BASELINE_MARK
-from riskcli.analyses.sweep.analysis import Series, Sweep, Swept
 from riskcli.analyses.sweep.events import Event
+from riskcli.analyses.sweep.swept import Series, Swept
+from riskcli.core.choices import SweepPart
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, symbol, titled, weight
 from riskcli.output.display import (
@@ -29,13 +30,15 @@ from riskcli.risk.measures import measures
 MOST_EVENTS = 30
 
 
-def displays(sweep: Sweep, width: int) -> list[Display]:
+def displays(
+    parts: Sequence[Swept], part: SweepPart | None, most: int | None, gamma: float, width: int
+) -> list[Display]:
     """Events and series, or only the part asked for."""
     made: list[Display] = []
-    for swept in sweep.parts:
-        if sweep.part != "series":
-            made.append(_events(swept, sweep.most_events or MOST_EVENTS, sweep.gamma))
-        if sweep.part != "events":
+    for swept in parts:
+        if part != "series":
+            made.append(_events(swept, most or MOST_EVENTS, gamma))
+        if part != "events":
             made += _series_tables(swept, width)
     return made
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.analyses.base import Analysis, Fit, Names, Scores, described, loss_record, set_up
+from riskcli.analyses.topics.display import displays
 from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
-from riskcli.core.arrays import Rows
-from riskcli.core.choices import Convention, TopicOrder, check_words
+from riskcli.analyses.topics.parts import RunTopics
+from riskcli.core.choices import TopicOrder, check_words
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.output.convention import MINUS
@@ -28,40 +29,10 @@ from riskcli.risk.options import Options, as_names
 from riskcli.risk.table import comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
-if TYPE_CHECKING:
-    pass
-
-
 COLUMNS = (
     "run", "measure", "baseline", "population", "alpha", "topic", "score", "baseline_score",
     "delta", "w", "tr", "tj", "flag", "expected", "z", "zrisk_part", "zrisk_share",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class RunTopics:
-    """One run against one baseline at one alpha: an array a column, a cell a topic."""
-
-    run: str
-    measure: str
-    baseline: str
-    population: str
-    alpha: float | None
-    topics: tuple[str, ...]
-    columns: Mapping[str, NDArray[Any]]
-    totals: Mapping[str, float]
-    """The run's values by every risk measure, as the risk table has them."""
-    baseline_mean: float
-    of_topics: int
-    """How many topics the totals are over, shown or not."""
-    critical: float
-    convention: Convention = "plain"
-
-    def chosen(self, topics: Sequence[int] | Rows) -> RunTopics:
-        """Only those topics, in that order."""
-        kept = [int(i) for i in topics]
-        columns = {name: column[kept] for name, column in self.columns.items()}
-        return replace(self, topics=tuple(self.topics[i] for i in kept), columns=columns)
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,12 +52,9 @@ class TopicTable(Analysis):
         kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
         return replace(self, parts=tuple(kept))
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.topics.display import displays
-
-        return displays(self, width)
+        return displays(self.parts, self.gamma, width)
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from riskcli.analyses.topics.analysis import RunTopics, TopicTable
+from riskcli.analyses.topics.parts import RunTopics
 from riskcli.core.notes import counted
 from riskcli.output.convention import MINUS, titled, weights
 from riskcli.output.display import (
@@ -34,12 +34,11 @@ _CROWD_LEGEND = (
 _CROWD = (("expected", "exp.", 4), ("z", "z", 2), ("zrisk_share", "share", 3))
 
 
-def displays(table: TopicTable, width: int) -> list[Display]:
+def displays(parts: Sequence[RunTopics], gamma: float, width: int) -> list[Display]:
     """A display for each run, measure, baseline and alpha."""
-    last = len(table.parts) - 1
+    last = len(parts) - 1
     return [
-        _display(part, table.gamma, width, explained=place == last)
-        for place, part in enumerate(table.parts)
+        _display(part, gamma, width, explained=place == last) for place, part in enumerate(parts)
     ]
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from riskcli.analyses.base import Analysis
+from riskcli.analyses.validate.display import FORMS, displays
 from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, note_topics
+from riskcli.analyses.validate.report import FileReport, Reports
 from riskcli.analyses.validate.strangers import fingerprint, likely_cause, none_is_judged
 from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
@@ -21,7 +23,6 @@ from riskcli.output.result import Result
 from riskcli.scores.files.registry import inspect_scores, kind_of, run_format, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
-from riskcli.trec.codes import Severity
 from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import Finding, count_lines, text_lines
 from riskcli.trec.names import inspect_names, names_by_rule
@@ -54,51 +55,18 @@ class Checks:
         }
 
 
-@dataclass(frozen=True)
-class FileReport:
-    """What was found in one file."""
-
-    path: Path
-    kind: Literal["run", "scores", "qrels", "unread"]
-    tally: Tally
-    names: tuple[str, ...] = ()
-    """A run's tags, or the runs of a score file."""
-    named: bool = False
-    """False for a run, or the scores of one, that its tag or its file must name."""
-    sha256: str | None = None
-    """The checksum of the file that was read, where one was asked for."""
-    fingerprint: str | None = None
-    """Of a run's ranking: the same for runs that rank alike."""
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of that severity."""
-        return self.tally.count(severity)
-
-
 @dataclass(frozen=True, repr=False)
-class Validation(Analysis):
-    """What was found in every file, qrels first."""
-
-    files: tuple[FileReport, ...]
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of that severity, in all files."""
-        return sum(file.count(severity) for file in self.files)
+class Validation(Analysis, Reports):
+    """What was found in every file, and with which checks."""
 
     @property
     def forms(self) -> Forms:
         """Those of every result, and what CI services read."""
-        # Late: it imports this module.
-        from riskcli.analyses.validate.display import FORMS
-
         return FORMS
 
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, _width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.validate.display import displays
-
-        return displays(self, width)
+        return displays(self)
 
     def result(self) -> Result:
         """A row a finding; `more` counts those of its code that were left out after it."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from riskcli.analyses.validate.report import FileReport, Reports
 from riskcli.core.notes import counted
 from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation
 
-if TYPE_CHECKING:
-    from riskcli.analyses.validate.analysis import FileReport, Validation
-
 _HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
 
 
-def displays(validation: Validation, _width: int) -> list[Display]:
+def displays(reports: Reports) -> list[Display]:
     """A table for each file in which something was found, and a line for the whole."""
-    found = [_display(file) for file in validation.files if file.tally.counts]
-    return [*found, Display.of_rows("", (), (), [summary(validation)])]
+    found = [_display(file) for file in reports.files if file.tally.counts]
+    return [*found, Display.of_rows("", (), (), [summary(reports)])]
 
 
 def _display(file: FileReport) -> Display:
@@ -35,32 +31,32 @@ def _display(file: FileReport) -> Display:
     return Display.of_rows(f"{file.path}: {_counts(file)}", _HEADINGS, rows)
 
 
-def _counts(counted_in: FileReport | Validation) -> str:
+def _counts(counted_in: FileReport | Reports) -> str:
     errors, warnings = counted_in.count("error"), counted_in.count("warning")
     return f"{errors:,} error{'' if errors == 1 else 's'}, " + (
         f"{warnings:,} warning{'' if warnings == 1 else 's'}"
     )
 
 
-def summary(validation: Validation) -> str:
+def summary(reports: Reports) -> str:
     """How many files, how many of them are refused, and how much was found."""
-    refused = sum(file.count("error") > 0 for file in validation.files)
-    doubtful = sum(bool(file.tally.counts) for file in validation.files) - refused
+    refused = sum(file.count("error") > 0 for file in reports.files)
+    doubtful = sum(bool(file.tally.counts) for file in reports.files) - refused
     return (
-        f"{counted(len(validation.files), 'file')}: {refused} refused, {doubtful} with warnings "
-        f"only; {_counts(validation)}"
+        f"{counted(len(reports.files), 'file')}: {refused} refused, {doubtful} with warnings "
+        f"only; {_counts(reports)}"
     )
 
 
-def as_github(validation: Validation) -> str:
+def as_github(reports: Reports) -> str:
     """An annotation for each finding that is kept, and one for the whole."""
     lines = []
-    for file in validation.files:
+    for file in reports.files:
         for finding, more in file.tally.findings():
             message = f"{finding.message} (and {more:,} more)" if more else finding.message
             where = {"file": str(file.path), "line": finding.line, "title": finding.code}
             lines.append(annotation(finding.severity, message, **where))
-    lines.append(annotation("notice", summary(validation), title="riskeval validate"))
+    lines.append(annotation("notice", summary(reports), title="riskeval validate"))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from riskcli.trec.fast import repeated
+from riskcli.trec.fast.repeated import encoded
 from riskcli.trec.fast.texts import Texts
 
 TEXT = pa.large_string()
@@ -112,7 +112,7 @@ def read(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> Table | None:
         return None
     for place, name in enumerate(wanted):
         if layout[name] == REPEATED:
-            table = table.set_column(place, name, repeated.encoded(table[name]))
+            table = table.set_column(place, name, encoded(table[name]))
     return Table(table)
 
 

@@ -1,0 +1,42 @@
+"""What was found in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from riskcli.trec.codes import Severity
+from riskcli.trec.tally import Tally
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What was found in one file."""
+
+    path: Path
+    kind: Literal["run", "scores", "qrels", "unread"]
+    tally: Tally
+    names: tuple[str, ...] = ()
+    """A run's tags, or the runs of a score file."""
+    named: bool = False
+    """False for a run, or the scores of one, that its tag or its file must name."""
+    sha256: str | None = None
+    """The checksum of the file that was read, where one was asked for."""
+    fingerprint: str | None = None
+    """Of a run's ranking: the same for runs that rank alike."""
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity."""
+        return self.tally.count(severity)
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What was found in every file, qrels first."""
+
+    files: tuple[FileReport, ...]
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity, in all files."""
+        return sum(file.count(severity) for file in self.files)
