@@ -17,21 +17,28 @@ from typing import TYPE_CHECKING, Any
 from riskcli.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from riskcli.api import *  # noqa: F403
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'riskcli' has no attribute {name!r}")
-    import riskcli.api as api  # late: the command line imports this package, and needs none of it
+def _api() -> ModuleType:
+    """Loaded late: the command line imports this package, and needs none of it."""
+    import riskcli.api
 
+    return riskcli.api
+
+
+def __getattr__(name: str) -> Any:
     try:
-        return getattr(api, name)
+        if name.startswith("_"):
+            raise AttributeError
+        return getattr(_api(), name)
     except AttributeError:
         raise AttributeError(f"module 'riskcli' has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:
-    import riskcli.api as api  # late, as above
-
-    return sorted(name for name in vars(api) if not name.startswith("_") and name != "annotations")
+    return sorted(
+        name for name in vars(_api()) if not name.startswith("_") and name != "annotations"
+    )

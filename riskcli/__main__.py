@@ -1,21 +1,18 @@
-"""`riskeval` at the command line: the one place where errors become exit codes.
-
-Signals are handled before anything else is imported, so what `main` needs is imported within it.
-"""
+"""`riskeval` at the command line: signals and streams are seen to before anything is imported."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
-from riskcli.core.stopping import INTERRUPTED, stop_quietly
+from riskcli.core.stopping import stop_quietly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 WRONG_INPUT = 2
-UNFORESEEN = 70
 LEAST_MEMORY = 512 * 2**20
 
 
@@ -28,72 +25,10 @@ def start() -> None:
 
 
 def main() -> None:
-    """Run the command and exit: 0 done, 1 for "no", 2 for wrong input, 70 for a fault of ours."""
-    # Nothing here multiplies matrices: threads for that would only cost time to start.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    wishes: dict[str, Any] = {"debug": False}
-    try:
-        code = _run(wishes)
-    except KeyboardInterrupt:
-        code = _fail("interrupted", INTERRUPTED)
-    except Exception as error:
-        code = _explained(error, wishes)
-    sys.exit(code)
+    """Run the command and exit."""
+    from riskcli.app import running  # late: only now do signals end the program quietly
 
-
-def _run(wishes: dict[str, Any]) -> int:
-    """The exit code of the command, where nothing but its input or its answer is wrong."""
-    import click
-
-    import riskcli.core.faults  # what says how it ended is loaded while files can be opened
-    import riskcli.output.escape  # noqa: F401
-    from riskcli.app import riskeval
-    from riskcli.core.errors import RiskevalError
-
-    try:
-        code = riskeval.main(prog_name="riskeval", standalone_mode=False, obj=wishes)
-        sys.stdout.flush()
-    except RiskevalError as error:
-        code = _fail(str(error), error.exit_code)
-        _forget_stdout()
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except click.Abort:
-        code = _fail("interrupted", INTERRUPTED)
-    except (BrokenPipeError, SystemExit):  # click makes a SystemExit of the former
-        code = 0  # the reader has seen enough
-        _forget_stdout()
-    return code if isinstance(code, int) else 0
-
-
-def _explained(error: Exception, wishes: dict[str, Any]) -> int:
-    """Say what went wrong; what lies with the machine or its files is no fault of ours."""
-    from riskcli.core.faults import report, trouble_with_the_machine
-
-    said = trouble_with_the_machine(error)
-    code = UNFORESEEN if said is None else WRONG_INPUT
-    _fail(report(error, wishes["debug"]) if said is None else said, code)
-    _forget_stdout()
-    return code
-
-
-def _fail(message: str, code: int) -> int:
-    import click
-
-    from riskcli.output.escape import visible
-
-    shown = "\n".join(map(visible, message.split("\n")))
-    click.echo(f"riskeval: {shown}", err=True)
-    return code
-
-
-def _forget_stdout() -> None:
-    """What stdout still holds cannot be written; Python would complain while closing it."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, AttributeError, ValueError):
-        return
+    running.main()
 
 
 def _mend_streams() -> None:
@@ -107,7 +42,6 @@ def _mend_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, mode)
-    import io
 
     class Lossy(io.FileIO):
         def write(self, data: Any, /) -> int:
@@ -135,7 +69,8 @@ def _refuse_little_memory() -> None:
     if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
         found = f"this process may have {limit // 2**20} MiB of memory (ulimit -v)"
         least = f"riskeval needs at least {LEAST_MEMORY // 2**20} MiB"
-        sys.exit(_fail(f"out-of-memory: {found}, {least}", WRONG_INPUT))
+        sys.stderr.write(f"riskeval: out-of-memory: {found}, {least}\n")
+        sys.exit(WRONG_INPUT)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def many_runs(runs: int, length: int, measures: int = 2) -> riskcli.RiskTable:
 @pytest.mark.parametrize(("runs", "length"), [(3, 8), (12, 17), (200, 40)])
 def test_no_row_is_wider_than_the_terminal(runs: int, length: int, width: int) -> None:
     table = many_runs(runs, length)
-    for shown in (table, table.laid_out(Layout(("mean", "georisk", "georisk_interval", "wtl")))):
+    for shown in (table, table.laid_out(("mean", "georisk", "georisk_interval", "wtl"))):
         lines = as_text(shown.displays(width), width, colour=False).splitlines()
         assert max(map(len, lines)) <= width
         rows = [line for line in lines if re.match(r" *[0-9]+ +[0-9]{3}_", line)]
@@ -87,7 +87,7 @@ def test_any_column_can_be_asked_for() -> None:
     names = column_names()
     assert {"mean", "mean_p_adj", "georisk_interval", "wtl", "losses20", "rank_urisk"} <= {*names}
     for name in names:
-        (display,) = table.laid_out(Layout((name,))).displays(200)
+        (display,) = table.laid_out((name,)).displays(200)
         assert len(display.columns) in (3, 4) and len(display.rows) == 3
     with pytest.raises(UsageError, match="no column 'geo_risk'; did you mean georisk"):
         Layout(("geo_risk",))

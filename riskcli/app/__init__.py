@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from riskcli.app.completion import completion
+from riskcli.app.help import help as help_command
 from riskcli.cli.group import LazyGroup
 from riskcli.core.version import __version__
 
@@ -75,9 +77,9 @@ def load_command(name: str) -> click.Command:  # noqa: C901
         case "cite":
             from riskcli.app.cite import cite as command
         case "completion":
-            from riskcli.app.completion import completion as command
+            command = completion
         case _:
-            from riskcli.app.help import help as command
+            command = help_command
     return command
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.configuration import in_force
 from riskcli.cli.group import program
 from riskcli.cli.options import Output, output_options
+from riskcli.cli.rendering import write
+from riskcli.core.basis import Basis
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.forms import View
+from riskcli.output.result import Result
 
 
 @click.command()
@@ -18,13 +24,6 @@ def config(command: str, profile: str | None, output: Output) -> None:
     Settings stand in riskeval.toml, or under [tool.riskeval] in pyproject.toml: the long options
     as keys. Those in a table [profile.NAME] count with --profile NAME. The command line wins.
     """
-    from riskcli.cli.configuration import in_force
-    from riskcli.cli.rendering import write
-    from riskcli.core.basis import Basis
-    from riskcli.output.display import Cell, Display, Heading
-    from riskcli.output.forms import View
-    from riskcli.output.result import Result
-
     found = in_force(program().get_command(click.get_current_context(), command), profile)
     rows = [(item.option, _spelled(item.value), item.source) for item in found]
     result = Result(

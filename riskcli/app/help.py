@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import click
 
 from riskcli.cli.group import program
@@ -9,13 +11,17 @@ from riskcli.cli.group import program
 WIDTH = 80
 
 
-def _words(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    # Late: words come from all rooms, and only a shell that completes needs them here.
-    from riskcli.app.glossary import known_words
+def _glossary() -> ModuleType:
+    """Loaded late: words come from all rooms, and `help COMMAND` needs none of them."""
+    from riskcli.app import glossary
 
+    return glossary
+
+
+def _words(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     commands = ctx.find_root().command
     names = commands.list_commands(ctx) if isinstance(commands, click.Group) else []
-    return [word for word in (*names, *known_words()) if word.startswith(incomplete)]
+    return [word for word in (*names, *_glossary().known_words()) if word.startswith(incomplete)]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -25,16 +31,13 @@ def help(word: str | None) -> None:  # noqa: A001
 
     Without WORD: all that can be explained.
     """
-    # Late: words come from all rooms; `help COMMAND` and the list of commands need none of them.
-    from riskcli.app.glossary import explained, overview
-
     group, context = program(), click.get_current_context()
     if word is None:
-        click.echo(overview(group.summaries))
+        click.echo(_glossary().overview(group.summaries))
     elif word in group.summaries:
         command = group.get_command(context, word)
         click.echo(command.get_help(click.Context(command, context.parent, info_name=word)))
     else:
-        text = explained(word, group.every_command())
+        text = _glossary().explained(word, group.every_command())
         for line in text.split("\n"):
             click.echo(click.wrap_text(line, WIDTH) if len(line) > WIDTH else line)

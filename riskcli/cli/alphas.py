@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
@@ -26,14 +26,8 @@ class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     ) -> tuple[float, ...]:
         if isinstance(value, tuple):
             return value
-        from decimal import Decimal, InvalidOperation
-
         try:
-            found = [
-                alpha
-                for part in str(value).split(",")
-                for alpha in _span(part, Decimal, self._least)
-            ]
+            found = [alpha for part in str(value).split(",") for alpha in _span(part, self._least)]
         except (InvalidOperation, ValueError) as error:
             reason = str(error) if isinstance(error, ValueError) else "not a number"
             self.fail(f"{value!r}: {reason}; expected numbers as 1 or 0,5,10 or 0:20:5", param, ctx)
@@ -43,16 +37,16 @@ class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 _MOST_ALPHAS = 10_000
 
 
-def _span(text: str, decimal: Callable[[str], Any], least: int) -> list[float]:
+def _span(text: str, least: int) -> list[float]:
     """The values of `x`, `first:last` or `first:last:step`."""
-    parts = [decimal(part.strip()) for part in text.split(":")]
+    parts = [Decimal(part.strip()) for part in text.split(":")]
     if not all(part.is_finite() and least <= part <= MOST_ALPHA for part in parts):
         raise ValueError(f"expected numbers from {least} to {MOST_ALPHA:g}")
     if len(parts) == 1:
         return [float(parts[0])]
     if len(parts) > 3:
         raise ValueError("a range is first:last or first:last:step")
-    first, last, step = parts if len(parts) == 3 else (*parts, decimal("1"))
+    first, last, step = parts if len(parts) == 3 else (*parts, Decimal(1))
     if step <= 0 or last < first:
         raise ValueError("a range needs a step above 0 and a last value not below the first")
     count = int((last - first) / step) + 1
@@ -63,6 +57,4 @@ def _span(text: str, decimal: Callable[[str], Any], least: int) -> list[float]:
 
 def as_alpha(alpha_hat: float) -> float:
     """1 less, in decimals: 1.1 becomes 0.1."""
-    from decimal import Decimal
-
     return float(Decimal(repr(alpha_hat)) - 1)

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem as Item
 
 from riskcli.core.choices import VIRTUAL_BASELINES
+from riskcli.core.errors import RiskevalError
 
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -25,8 +26,7 @@ def among(words: Callable[[], Iterable[str]]) -> Complete:
 
 def effectiveness_measures() -> Iterable[str]:
     """The families, those that need a cutoff with the usual ones."""
-    # Late, here and below: only a shell that completes needs it.
-    from riskcli.effectiveness.names import FAMILIES
+    from riskcli.effectiveness.names import FAMILIES  # late: only a shell that completes needs it
 
     for family in FAMILIES:
         if family.argument != "cutoff":
@@ -37,13 +37,12 @@ def effectiveness_measures() -> Iterable[str]:
 
 def baselines(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Item]:
     """Virtual baselines, the runs of the files given (by their files' names), and files."""
-    from riskcli.core.errors import RiskevalError
-    from riskcli.trec.discovery import find_files
-    from riskcli.trec.names import file_name
+    from riskcli.trec import discovery  # late, as above
+    from riskcli.trec import names as trec_names
 
     names = list(VIRTUAL_BASELINES)
     given = ctx.params.get("runs") or ctx.args  # the latter where the line ends in an option
     with suppress(RiskevalError):
-        names += [file_name(file) for file in find_files(given).files]
+        names += [trec_names.file_name(file) for file in discovery.find_files(given).files]
     known = [Item(name) for name in names if name.startswith(incomplete)]
     return [*known, Item(incomplete, type="file")]

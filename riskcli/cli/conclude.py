@@ -8,6 +8,7 @@ from typing import Protocol
 import click
 
 from riskcli.cli.options import Inputs, Output
+from riskcli.cli.rendering import write
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note
 from riskcli.output.escape import visible
@@ -25,9 +26,6 @@ class Concludable(Source, Protocol):
 
 def conclude(analysis: Concludable, inputs: Inputs, output: Output) -> int:
     """Tell the notes, write the result, and give the exit code."""
-    # Late: a command whose input is wrong does without the renderers.
-    from riskcli.cli.rendering import write
-
     tell(analysis.notes, inputs.quiet)
     write(analysis, output)
     return inputs.exit_code(analysis.skipped)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +13,11 @@ from riskcli.cli.completing import among, effectiveness_measures
 from riskcli.cli.gathering import Command, gathered
 from riskcli.cli.paths import INPUT, OUTPUT
 from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
-from riskcli.core.errors import UsageError
 from riskcli.core.limits import MOST_JOBS
 from riskcli.scores.files import INPUT_FORMATS
 
 if TYPE_CHECKING:
     from riskcli.scores.evaluation import Evaluation
-    from riskcli.scores.reading import Rules
-    from riskcli.scores.remote import Workers
-    from riskcli.scores.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -56,86 +51,20 @@ class Inputs(Files):
     team_of: str | None = None
     anonymise: Path | None = None
 
-    def rules(self) -> Rules:
-        """How files are turned into scores."""
-        from riskcli.effectiveness.names import split_names
-        from riskcli.scores.reading import Rules
-
-        return Rules(
-            measures=tuple(split_names(self.measures)),
-            topics=self.topics,
-            max_grade=None if self.max_grade == "auto" else int(self.max_grade),
-            score_precision=self.score_precision,
-            run_names=self.run_names,
-            on_error=self.on_error,
-            max_bytes=self.max_bytes,
-            input_format=self.input_format,
-        )
-
     def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
         """Read and score everything, in teams and under the names to show.
 
         With checksums, where the result's form has them or a population's judgements are compared.
         """
-        from riskcli.cli.progress import on_terminal
-        from riskcli.core.parallel import keep_freed_memory
-        from riskcli.scores.evaluation import evaluate
+        # Late: help and wrong options need neither numpy nor readers.
+        from riskcli.cli.evaluating import evaluated
 
-        keep_freed_memory()
-        with self._workers() as executor, on_terminal(self.quiet) as progress:
-            evaluation = evaluate(
-                self.runs,
-                qrels=self.qrels,
-                rules=self.rules(),
-                baselines=baselines,
-                jobs=self.jobs,
-                progress=progress,
-                checksums=checksums,
-                executor=executor,
-                store=self._store(),
-            )
-        return self._named(evaluation) if self.renames else evaluation
+        return evaluated(self, baselines, checksums)
 
     @property
     def renames(self) -> bool:
         """Whether runs are put into teams or shown under other names."""
         return not (self.teams is None and self.team_of is None and self.anonymise is None)
-
-    def _named(self, evaluation: Evaluation) -> Evaluation:
-        from riskcli.core.files import replace_file
-        from riskcli.risk.members import Teams
-        from riskcli.scores.teams import TeamList, anonymised, read_key, read_teams, with_teams
-
-        runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
-        listed = read_teams(self.teams, runs) if self.teams else TeamList()
-        teams = zip(runs, Teams(listed.teams, self.team_of).of(runs), strict=True)
-        by_run = {run: team for run, team in teams if team is not None}
-        evaluation = with_teams(evaluation, by_run, listed.names)
-        if self.anonymise is None:
-            return evaluation
-        evaluation, key = anonymised(evaluation, read_key(self.anonymise))
-        replace_file(self.anonymise, key.encode())
-        return evaluation
-
-    def _store(self) -> Store | None:
-        """The store of scores, if one is named."""
-        if self.store is None:
-            if self.rehash:
-                raise UsageError("--rehash belongs to --store")
-            return None
-        from riskcli.scores.store.store import Store
-
-        return Store(self.store, self.rehash)
-
-    def _workers(self) -> AbstractContextManager[Workers | None]:
-        """The workers of a cluster, if one is named."""
-        if self.cluster is None:
-            if self.send is not None:
-                raise UsageError("--send belongs to --cluster")
-            return nullcontext()
-        from riskcli.scores.cluster import cluster
-
-        return cluster(self.cluster, self.send or "paths")
 
     def exit_code(self, skipped: Sequence[object]) -> int:
         """1 where a file was left out, unless 0 was asked for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,16 +28,13 @@ from riskcli.core.choices import (
     Family,
     Loss,
     Pool,
-    PopulationRule,
     Test,
     words,
 )
-from riskcli.core.errors import UsageError
 from riskcli.output.forms import CSV, FORMS, LATEX, TABLE, Dress, Form, Forms, chosen
 
 if TYPE_CHECKING:
-    from riskcli.risk.options import Options, Significance
-    from riskcli.scores.frozen import FrozenPopulation
+    from riskcli.risk.options import Options
 
 
 @dataclass(frozen=True)
@@ -63,59 +60,15 @@ class Against:
         in_file = any(Path(name).is_file() for name in self.population)
         return in_file or (output is not None and output.form.checksums)
 
-    def significance(self) -> Significance:
-        """The level of tests and intervals."""
-        from riskcli.risk.options import Significance
-
-        return Significance(gamma=self.gamma)
-
     def options(self, swept: bool = False) -> Options:
         """The library's options.
 
         Where alphas are `swept` they belong to the linear loss, whatever else is shown beside it.
         """
-        from riskcli.risk.options import Options
+        # Late: help and wrong options need no numpy.
+        from riskcli.cli.comparing import options_of
 
-        if not swept and self.loss != "linear" and (self.alphas or self.alpha_hats):
-            raise UsageError(f"--loss {self.loss} has no alpha: leave out --alpha or --loss")
-        return Options(
-            baselines=self.baselines,
-            pool=self.pool,
-            population=self._chosen_population(),
-            alphas=self._chosen_alphas() or (1.0,),
-            significance=self.significance(),
-            loss=self.loss,
-            convention=self.convention,
-        )
-
-    def _chosen_population(self) -> PopulationRule | FrozenPopulation | None:
-        """The rule that was named, or the population of a file."""
-        from riskcli.scores.frozen import read_population
-
-        chosen = dict.fromkeys(self.population)
-        if len(chosen) > 1:
-            raise UsageError(
-                f"one population at a time, found {' and '.join(chosen)}: figures from different "
-                "populations do not stand in one table"
-            )
-        for rule in (rule for rule in words(PopulationRule) if rule in chosen):
-            return cast(PopulationRule, rule)
-        for name in chosen:
-            if not Path(name).is_file():
-                known = ", ".join(words(PopulationRule))
-                raise UsageError(f"--population is {name!r}, expected {known}, or a file")
-            return read_population(name)
-        return None
-
-    def _chosen_alphas(self) -> tuple[float, ...]:
-        from riskcli.cli.alphas import as_alpha
-
-        if self.alpha_hats and self.alphas:
-            raise UsageError("--alpha and --alpha-hat say the same thing: give one of them")
-        if self.alpha_hats and self.convention != "minus":
-            raise UsageError("--alpha-hat belongs to --convention minus; plain takes --alpha")
-        hats = [as_alpha(hat) for group in self.alpha_hats for hat in group]
-        return tuple(dict.fromkeys([alpha for group in self.alphas for alpha in group] + hats))
+        return options_of(self, swept)
 
 
 @dataclass(frozen=True)
@@ -127,19 +80,6 @@ class Comparing(Against):
     family: Family
     swaps: int
     seed: int
-
-    def significance(self) -> Significance:
-        """How differences are tested."""
-        from riskcli.risk.options import Significance
-
-        return Significance(
-            gamma=self.gamma,
-            test=self.test,
-            correction=self.correction,
-            family=self.family,
-            swaps=self.swaps,
-            seed=self.seed,
-        )
 
 
 def _read_from_stdin(

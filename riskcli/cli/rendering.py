@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +20,22 @@ def write(source: Any, output: Output) -> None:
     """The result in the form asked for, to the file or to stdout."""
     form, dress = output.form, output.dress
     if output.output is None and form is TABLE:
-        width = shutil.get_terminal_size((TERMINAL_WIDTH, 24)).columns
+        width = _terminal_width()
         dress = replace(dress, width=width, colour=_colour_wanted(output.color))
     content = form.render(source, dress)
     if output.output is None and sys.stdout.isatty():
         content = _for_terminal(content, form)
     emit(content, output.output)
+
+
+def _terminal_width() -> int:
+    """That of COLUMNS, else of the terminal that stdout is; 80 where neither tells one."""
+    with suppress(ValueError):
+        if (asked := int(os.environ.get("COLUMNS", ""))) > 0:
+            return asked
+    with suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or TERMINAL_WIDTH
+    return TERMINAL_WIDTH
 
 
 def _for_terminal(content: str | bytes, form: Form) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,7 +38,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    part = target.parent / f".{target.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}{PART}"
+    part = target.parent / f".{target.name[:_KEPT_OF_NAME]}.{os.urandom(4).hex()}{PART}"
     UNFINISHED.add(str(part))
     try:
         with part.open("xb") as stream:
@@ -64,7 +63,7 @@ def replaced_folder(path: Path) -> Iterator[Path]:
     import shutil  # loads all compression formats
 
     path.resolve().parent.mkdir(parents=True, exist_ok=True)
-    part = path.resolve().parent / f".{path.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}{PART}"
+    part = path.resolve().parent / f".{path.name[:_KEPT_OF_NAME]}.{os.urandom(4).hex()}{PART}"
     UNFINISHED.add(str(part))
     try:
         part.mkdir()

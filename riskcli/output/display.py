@@ -20,7 +20,6 @@ LEAST_TEXT = 16
 LEAST_NAME = 12
 """Names are shortened, but not below this many characters."""
 
-Marks = Literal["arrows", "daggers", "none"]
 """How significance is marked."""
 MARKS: dict[Marks, dict[Mark, str]] = {
     "arrows": {"": "", "better": "▲", "worse": "▼"},

@@ -12,15 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from riskcli.core.errors import UsageError, nearest
-from riskcli.output.display import Display
-from riskcli.output.html import as_html
-from riskcli.output.latex import as_latex
-from riskcli.output.markdown import as_markdown
-from riskcli.output.result import Result
-from riskcli.output.rows import as_csv, as_json, as_jsonl, as_tsv, spreadsheet_safe
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from riskcli.output.display import Display
+    from riskcli.output.result import Result
 
 TERMINAL_WIDTH = 80
 FILE_WIDTH = 160
@@ -97,7 +97,7 @@ class RowsForm(Form):
         self._refuse("label", dress.label, "latex and html")
         result = source.result()
         return self.write(
-            spreadsheet_safe(result) if dress.csv_safe and self.spreadsheet else result
+            _renderers().spreadsheet_safe(result) if dress.csv_safe and self.spreadsheet else result
         )
 
 
@@ -135,6 +135,13 @@ class OwnForm(Form):
         return self.write(source)
 
 
+def _renderers() -> ModuleType:
+    """Loaded late: help and errors name forms, and render none."""
+    from riskcli.output import renderers
+
+    return renderers
+
+
 def _as_text(shown: Sequence[Display], dress: Dress) -> str:
     # Late: rich takes longer to import than the other forms to write.
     from riskcli.output.text import as_text
@@ -143,38 +150,35 @@ def _as_text(shown: Sequence[Display], dress: Dress) -> str:
 
 
 TABLE = TablesForm("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
-TSV = RowsForm("tsv", ".tsv", as_tsv, spreadsheet=True)
-CSV = RowsForm("csv", ".csv", as_csv, spreadsheet=True)
-JSON = RowsForm("json", ".json", as_json, checksums=True)
-JSONL = RowsForm("jsonl", ".jsonl", as_jsonl)
+TSV = RowsForm("tsv", ".tsv", lambda result: _renderers().as_tsv(result), spreadsheet=True)
+CSV = RowsForm("csv", ".csv", lambda result: _renderers().as_csv(result), spreadsheet=True)
+JSON = RowsForm("json", ".json", lambda result: _renderers().as_json(result), checksums=True)
+JSONL = RowsForm("jsonl", ".jsonl", lambda result: _renderers().as_jsonl(result))
 
 
-def _as_parquet(result: Result) -> bytes:
-    # Late: only this form needs the writer of Parquet.
-    from riskcli.output.binary import as_parquet
+def _binary() -> ModuleType:
+    """Loaded late: other forms do without the writers of Parquet and of spreadsheets."""
+    from riskcli.output import binary
 
-    return as_parquet(result)
-
-
-def _as_xlsx(result: Result) -> bytes:
-    # Late: only this form needs the writer of spreadsheets, which is an extra.
-    from riskcli.output.binary import as_xlsx
-
-    return as_xlsx(result)
+    return binary
 
 
-PARQUET = RowsForm("parquet", ".parquet", _as_parquet, checksums=True)
-XLSX = RowsForm("xlsx", ".xlsx", _as_xlsx, checksums=True)
-MARKDOWN = TablesForm("markdown", ".md", lambda shown, _: as_markdown(shown), PUBLISHED_WIDTH)
+PARQUET = RowsForm(
+    "parquet", ".parquet", lambda result: _binary().as_parquet(result), checksums=True
+)
+XLSX = RowsForm("xlsx", ".xlsx", lambda result: _binary().as_xlsx(result), checksums=True)
+MARKDOWN = TablesForm(
+    "markdown", ".md", lambda shown, _: _renderers().as_markdown(shown), PUBLISHED_WIDTH
+)
 LATEX = TablesForm(
     "latex",
     ".tex",
-    lambda shown, dress: as_latex(shown, dress.label, dress.siunitx),
+    lambda shown, dress: _renderers().as_latex(shown, dress.label, dress.siunitx),
     LATEX_WIDTH,
     labelled=True,
 )
 HTML = TablesForm(
-    "html", ".html", lambda shown, dress: as_html(shown, dress.label), PUBLISHED_WIDTH,
+    "html", ".html", lambda shown, dress: _renderers().as_html(shown, dress.label), PUBLISHED_WIDTH,
     labelled=True,
 )  # fmt: skip
 

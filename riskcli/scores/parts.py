@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from riskcli.core.errors import InputError
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
 # What a store or a cluster needs is imported late: most calls have neither, and start sooner.
 
 
+Reading = Callable[..., Iterator[Part | InputError]]
+
+
+def _elsewhere() -> ModuleType:
+    from riskcli.scores import remote
+
+    return remote
+
+
+def _keeping() -> ModuleType:
+    from riskcli.scores import kept
+
+    return kept
+
+
 @dataclass(frozen=True)
 class Means:
     """How files are read: by how many threads here, or by whose workers; and which store helps."""
@@ -34,15 +50,9 @@ class Means:
         cls, jobs: int | None, executor: Executor | Workers | None, store: Path | Store | str | None
     ) -> Means:
         """The means, from what `evaluate` is given."""
-        if isinstance(executor, Executor):
-            from riskcli.scores.remote import Workers
-
-            executor = Workers(executor)
-        if isinstance(store, str | Path):
-            from riskcli.scores.store.store import Store
-
-            store = Store(Path(store))
-        return cls(jobs or available_cores(), executor, store)
+        workers = _elsewhere().Workers(executor) if isinstance(executor, Executor) else executor
+        kept = _keeping().Store(Path(store)) if isinstance(store, str | Path) else store
+        return cls(jobs or available_cores(), workers, kept)
 
 
 class Gatherer:
@@ -54,9 +64,7 @@ class Gatherer:
         self._progress = progress
         self._kept: Kept | None = None
         if means.store is not None:
-            from riskcli.scores.kept import Kept
-
-            self._kept = Kept(means.store, reader)
+            self._kept = _keeping().Kept(means.store, reader)
 
     def parts(self, files: Sequence[Path]) -> list[Part | InputError]:
         """What each file holds, or what is wrong with it where such files are skipped."""
@@ -86,8 +94,8 @@ class Gatherer:
         if not files:
             return iter(())
         if self._means.workers is not None:
-            from riskcli.scores.remote import read_elsewhere
-
-            return read_elsewhere(self._means.workers, self._reader, files, self._progress)
+            return _elsewhere().read_elsewhere(
+                self._means.workers, self._reader, files, self._progress
+            )
         self._reader.threads = -(-self._means.jobs // len(files))
         return in_order(self._reader.try_read, files, self._means.jobs, self._progress)

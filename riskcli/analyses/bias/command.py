@@ -59,19 +59,19 @@ def bias(
     With --population each run (or team) is left out of the population in turn: the range of every
     other run's ZRisk, GeoRisk and ranks, and whose absence changes them most.
     """
-    # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.bias.analysis import baseline_bias
-
     if len(alpha) != 1:
         raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
     if population and part is not None:
         raise UsageError("--part belongs to the baseline's bias, not to --population")
     if of and not population:
         raise UsageError("--of belongs to --population")
+    # Late: numpy and scipy are for those who compute.
+    from riskcli.analyses.bias import analysis
+    from riskcli.analyses.bias import population as population_bias
+
     evaluation = inputs.evaluate(checksums=output.form.checksums)
     if population:
-        from riskcli.analyses.bias.population import population_bias
-
-        return conclude(population_bias(evaluation, of=of, alpha=alpha[0]), inputs, output)
-    bias = baseline_bias(evaluation, alpha=alpha[0], components=components)
-    return conclude(bias.only(part), inputs, output)
+        left_out = population_bias.population_bias(evaluation, of=of, alpha=alpha[0])
+        return conclude(left_out, inputs, output)
+    found = analysis.baseline_bias(evaluation, alpha=alpha[0], components=components)
+    return conclude(found.only(part), inputs, output)

@@ -77,7 +77,7 @@ def equal_runs(
 
 def _urisk_and_similarity(scores: Floats, virtual: Floats, alpha: float) -> tuple[Floats, Floats]:
     """By run and baseline: URisk = (1 + alpha/2) mean delta - (alpha/2) mean |delta|."""
-    from scipy.spatial.distance import cdist  # slow to import, and only wanted here
+    from scipy.spatial.distance import cdist  # late: it loads much that nothing else needs
 
     baselines = np.concatenate([scores, virtual])
     topics = scores.shape[1]

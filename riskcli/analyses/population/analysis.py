@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from riskcli.output.display import Display
 from riskcli.output.result import Result
 from riskcli.risk.members import Teams, team_rows
 from riskcli.risk.options import Options
-from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = ("run", "team", "measure", "topics", "mean", "weight")
@@ -57,8 +58,10 @@ def freeze(scores: Scores, *, options: Options | None = None) -> FrozenPopulatio
     )
 
 
-def members(population: FrozenPopulation) -> Members:
-    """What is in a frozen population."""
+def members(population: FrozenPopulation | Path | str) -> Members:
+    """What is in a frozen population, or in the file of one."""
+    if not isinstance(population, FrozenPopulation):
+        population = read_population(population)
     settings = {
         **population.settings,
         "population": population.name,

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import click
 
 from riskcli.cli.conclude import tell
 from riskcli.cli.group import LazyGroup
 from riskcli.cli.options import PATH, Inputs, Output, input_options, output_options
+from riskcli.cli.rendering import write
+from riskcli.output.emit import emit
 
 SUMMARIES = {
     "freeze": "Write the population that the runs make to a file.",
     "show": "What is in such a file: runs, teams, weights, hash.",
 }
+
+
+def _analysis() -> ModuleType:
+    """Loaded late: help and wrong options need no numpy."""
+    from riskcli.analyses.population import analysis
+
+    return analysis
 
 
 def _load(name: str) -> click.Command:
@@ -42,12 +52,8 @@ def freeze(inputs: Inputs, output: Path | None) -> int:
     It holds, for every measure: the topics, each run's score on each of them, the teams (--teams,
     --team-of), the totals, the settings and checksums that all of this rests on, and a hash.
     """
-    # Late: numpy is for those who compute.
-    from riskcli.analyses.population.analysis import freeze as frozen
-    from riskcli.output.emit import emit
-
     evaluation = inputs.evaluate()
-    made = frozen(evaluation)
+    made = _analysis().freeze(evaluation)
     tell(evaluation.notes, inputs.quiet)
     emit(made.to_json(), output)
     return inputs.exit_code(evaluation.skipped)
@@ -61,10 +67,5 @@ def show(file: Path, output: Output) -> int:
 
     A run weighs one, or one over the distinct runs of its team; copies of a run share its weight.
     """
-    # Late: numpy is for those who compute.
-    from riskcli.analyses.population.analysis import members
-    from riskcli.cli.rendering import write
-    from riskcli.scores.frozen import read_population
-
-    write(members(read_population(file)), output)
+    write(_analysis().members(file), output)
     return 0

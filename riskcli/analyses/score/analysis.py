@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from riskcli.analyses.base import Analysis, Names, Scores, described, loss_record, set_up
 from riskcli.analyses.score.columns import USUAL, Layout, View
+from riskcli.analyses.score.columns import column_names as column_names
 from riskcli.analyses.score.display import displays
 from riskcli.core.arrays import Flags, Floats
+from riskcli.core.choices import Marks
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.core.order import natural_key
@@ -53,9 +55,16 @@ class RiskTable(Analysis):
         column = (self.order or "mean").removeprefix("-")
         return "mean" if column == "run" else column
 
-    def laid_out(self, layout: Layout) -> RiskTable:
-        """The table as people are to see it."""
-        return replace(self, layout=layout)
+    def laid_out(
+        self,
+        columns: Sequence[str] = (),
+        *,
+        ranks: bool = True,
+        marks: Marks | None = None,
+        precision: int | None = None,
+    ) -> RiskTable:
+        """The table as people are to see it: these columns (none: the usual), so many decimals."""
+        return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> RiskTable:
         """Only the first run of each team, as they are sorted; a run without a team stays."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from riskcli.core.arrays import Flags, Floats
+from riskcli.core.choices import Marks
 from riskcli.core.errors import UsageError, nearest
 from riskcli.output.convention import titled
 from riskcli.output.display import (
@@ -14,7 +15,6 @@ from riskcli.output.display import (
     Cell,
     Column,
     Heading,
-    Marks,
     decimals,
     p_value,
 )

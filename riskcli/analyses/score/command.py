@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from types import ModuleType
 
 import click
 
@@ -16,22 +16,15 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-from riskcli.core.choices import words
-from riskcli.core.parallel import importing
-from riskcli.output.display import Marks
+from riskcli.core.ahead import importing
+from riskcli.core.choices import Marks, words
 
 
-def _columns() -> Iterable[str]:
-    # Late, here and below: only a shell that completes needs it.
-    from riskcli.analyses.score.columns import column_names
+def _analysis() -> ModuleType:
+    """Loaded late: help and wrong options need neither numpy nor scipy."""
+    from riskcli.analyses.score import analysis
 
-    return column_names()
-
-
-def _sortable() -> Iterable[str]:
-    from riskcli.analyses.score.analysis import sortable_columns
-
-    return sortable_columns()
+    return analysis
 
 
 @click.command()
@@ -40,7 +33,7 @@ def _sortable() -> Iterable[str]:
 @output_options()
 @click.option(
     "--sort",
-    shell_complete=among(_sortable),
+    shell_complete=among(lambda: _analysis().sortable_columns()),
     default="mean",
     show_default=True,
     metavar="COLUMN",
@@ -50,7 +43,7 @@ def _sortable() -> Iterable[str]:
 @click.option("--best-per-team", is_flag=True, help="Show only each team's best run by --sort.")
 @click.option(
     "--columns",
-    shell_complete=among(_columns),
+    shell_complete=among(lambda: _analysis().column_names()),
     metavar="NAMES",
     help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
     "georisk_interval, wtl, ...",
@@ -81,20 +74,13 @@ def score(
     Prints, for every run, its mean effectiveness, URisk, TRisk, ZRisk and GeoRisk, and which
     differences to the baseline are significant.
     """
-    with importing(_computing):
+    with importing(_analysis):
         evaluation = inputs.evaluate(comparing.wanted, comparing.needs_checksums(output))
-    # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.score.analysis import risk_table
-    from riskcli.analyses.score.columns import Layout
+    from riskcli.analyses.score.analysis import risk_table  # late, as above
 
     table = risk_table(evaluation, options=comparing.options()).sorted_by(sort)
     table = table.best_per_team() if best_per_team else table
     table = table.top(top) if top else table
     chosen = tuple(name.strip() for name in columns.split(",")) if columns else ()
-    table = table.laid_out(Layout(chosen, not no_ranks, marks, precision))
-    return conclude(table, inputs, output)
-
-
-def _computing() -> None:
-    """Import what is needed once the files are read."""
-    import riskcli.analyses.score.analysis  # noqa: F401
+    shown = table.laid_out(chosen, ranks=not no_ranks, marks=marks, precision=precision)
+    return conclude(shown, inputs, output)

@@ -7,6 +7,8 @@ import click
 from riskcli.analyses.validate.display import FORMS, summary
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import Files, Output, file_options, output_options
+from riskcli.cli.progress import on_terminal
+from riskcli.cli.rendering import write
 from riskcli.output.forms import RowsForm
 
 
@@ -36,16 +38,14 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
     is checked too, and the runs' topics are compared with it. Exits with 0 where nothing is
     refused, with 1 otherwise.
     """
-    from riskcli.analyses.validate.analysis import Checks
-    from riskcli.analyses.validate.analysis import validate as check
-    from riskcli.cli.progress import on_terminal
-    from riskcli.cli.rendering import write
+    # Late: help and wrong options need no readers.
+    from riskcli.analyses.validate import analysis
 
-    checks = Checks(
+    checks = analysis.Checks(
         max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format
     )
     with on_terminal(files.quiet) as progress:
-        found = check(
+        found = analysis.validate(
             files.runs,
             qrels=files.qrels,
             checks=checks,

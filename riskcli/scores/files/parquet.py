@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from riskcli.scores.files.objects import from_values, spelled
 from riskcli.scores.files.rows import Items, ScoreRow, bad_score
@@ -18,12 +19,16 @@ from riskcli.trec.findings import Finding
 METADATA_KEY = b"riskeval"
 
 
-def about(text: bytes) -> dict[str, Any]:
-    """What riskeval wrote beside the table."""
-    import pyarrow as pa
+def _parquet() -> Any:
+    """Loaded late: few files are Parquet, and its reader takes long to load."""
     from pyarrow import parquet
 
-    return _metadata(parquet.read_schema(pa.BufferReader(text)))
+    return parquet
+
+
+def about(text: bytes) -> dict[str, Any]:
+    """What riskeval wrote beside the table."""
+    return _metadata(_parquet().read_schema(pa.BufferReader(text)))
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
@@ -36,11 +41,8 @@ def _metadata(schema: Any) -> dict[str, Any]:
 
 def inspect_parquet(path: Path, text: bytes) -> Items:
     """The scores of a table, and what is wrong with it."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     try:
-        table = parquet.ParquetFile(pa.BufferReader(text)).read()
+        table = _parquet().ParquetFile(pa.BufferReader(text)).read()
     except (pa.ArrowException, OSError, ValueError) as error:
         yield Finding(path, None, "bad-parquet", str(error))
         return

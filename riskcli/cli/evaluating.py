@@ -1,0 +1,89 @@
+"""What the options about RUNS ask for: files read and scored, in teams, under the names to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from riskcli.cli.progress import on_terminal
+from riskcli.core.errors import UsageError
+from riskcli.core.files import replace_file
+from riskcli.core.parallel import keep_freed_memory
+from riskcli.effectiveness.names import split_names
+from riskcli.risk.members import Teams
+from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.reading import Rules
+from riskcli.scores.teams import TeamList, anonymised, read_key, read_teams, with_teams
+
+if TYPE_CHECKING:
+    from riskcli.cli.inputs import Inputs
+    from riskcli.scores.remote import Workers
+    from riskcli.scores.store.store import Store
+
+
+def rules(inputs: Inputs) -> Rules:
+    """How files are turned into scores."""
+    return Rules(
+        measures=tuple(split_names(inputs.measures)),
+        topics=inputs.topics,
+        max_grade=None if inputs.max_grade == "auto" else int(inputs.max_grade),
+        score_precision=inputs.score_precision,
+        run_names=inputs.run_names,
+        on_error=inputs.on_error,
+        max_bytes=inputs.max_bytes,
+        input_format=inputs.input_format,
+    )
+
+
+def evaluated(inputs: Inputs, baselines: Sequence[str], checksums: bool) -> Evaluation:
+    """The scores of all runs."""
+    keep_freed_memory()
+    with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
+        evaluation = evaluate(
+            inputs.runs,
+            qrels=inputs.qrels,
+            rules=rules(inputs),
+            baselines=baselines,
+            jobs=inputs.jobs,
+            progress=progress,
+            checksums=checksums,
+            executor=executor,
+            store=_store(inputs),
+        )
+    return _named(inputs, evaluation) if inputs.renames else evaluation
+
+
+def _named(inputs: Inputs, evaluation: Evaluation) -> Evaluation:
+    runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
+    listed = read_teams(inputs.teams, runs) if inputs.teams else TeamList()
+    teams = zip(runs, Teams(listed.teams, inputs.team_of).of(runs), strict=True)
+    by_run = {run: team for run, team in teams if team is not None}
+    evaluation = with_teams(evaluation, by_run, listed.names)
+    if inputs.anonymise is None:
+        return evaluation
+    evaluation, key = anonymised(evaluation, read_key(inputs.anonymise))
+    replace_file(inputs.anonymise, key.encode())
+    return evaluation
+
+
+def _store(inputs: Inputs) -> Store | None:
+    """The store of scores, if one is named."""
+    if inputs.store is None:
+        if inputs.rehash:
+            raise UsageError("--rehash belongs to --store")
+        return None
+    from riskcli.scores.store.store import Store  # late: most calls have no store
+
+    return Store(inputs.store, inputs.rehash)
+
+
+def _workers(inputs: Inputs) -> AbstractContextManager[Workers | None]:
+    """The workers of a cluster, if one is named."""
+    if inputs.cluster is None:
+        if inputs.send is not None:
+            raise UsageError("--send belongs to --cluster")
+        return nullcontext()
+    from riskcli.scores.cluster import cluster  # late: most calls have no cluster
+
+    return cluster(inputs.cluster, inputs.send or "paths")
