@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 WRONG_INPUT = 2
-LEAST_MEMORY = 512 * 2**20
+LEAST_MEMORY = 768 * 2**20
 
 
 def start() -> None:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import riskcli.page
+import riskcli.page.document
 from riskcli import Options, ScoreMatrix, Significance, freeze, risk_table
-from riskcli.page import SCRIPTS, Page, as_page
 from riskcli.page.data import packed, page_data
+from riskcli.page.document import SCRIPTS, Page, as_page
 from riskcli.risk.correction import CORRECTIONS
 from riskcli.risk.measures import measures
 from tests.browser import Tab, chromium, tab
@@ -199,7 +199,7 @@ def page_with(matrix: ScoreMatrix, edit: Callable[[dict[str, Any]], None], folde
     edit(data)
     path = folder / "page.html"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(riskcli.page, "page_data", lambda *_: data)
+        patched.setattr(riskcli.page.document, "page_data", lambda *_: data)
         path.write_text(as_page(Page("changed", [matrix], [table])), encoding="utf-8")
     return path
 

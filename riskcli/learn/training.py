@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -219,9 +221,6 @@ class _Watch:
 @contextmanager
 def interruptible() -> Iterator[list[bool]]:
     """Within, Ctrl-C fills the list instead of ending the program; a second one ends it."""
-    import signal  # late: it takes a while, and only training needs it
-    import threading
-
     pressed: list[bool] = []
     if threading.current_thread() is not threading.main_thread():
         yield pressed

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from riskcli.core.choices import Marks
 from riskcli.output import escape
 from riskcli.output.result import Result
 
@@ -20,12 +21,12 @@ LEAST_TEXT = 16
 LEAST_NAME = 12
 """Names are shortened, but not below this many characters."""
 
-"""How significance is marked."""
 MARKS: dict[Marks, dict[Mark, str]] = {
     "arrows": {"": "", "better": "▲", "worse": "▼"},
     "daggers": {"": "", "better": "†", "worse": "‡"},
     "none": {"": "", "better": "", "worse": ""},
 }
+"""How significance is marked."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a DataFrame."""
-        import pandas as pd
+        import pandas as pd  # late, as below
 
         columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
         series = [_as_series(values) for values in columns]
@@ -69,7 +69,7 @@ def _as_entry(error: InputError) -> dict[str, Any]:
 
 def _as_series(values: Sequence[Value]) -> pd.Series[Any]:
     """Numbers as float (NaN for undefined), counts with gaps as Int64, the rest as it is."""
-    import pandas as pd
+    import pandas as pd  # late: it takes longer than all else, and the command line does without
 
     present = {type(value) for value in values if value is not None}
     if present == {int} and None in values:

@@ -14,6 +14,7 @@ from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, in
 from riskcli.cli.paths import INPUT
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
+from riskcli.output.emit import emit
 
 if TYPE_CHECKING:
     from riskcli.core.choices import PopulationRule
@@ -70,29 +71,27 @@ def report(
     topic by topic, and take the numbers along. Whatever is chosen is in the page's address.
     """
     _refuse_what_the_page_lacks(comparing)
-    from riskcli.analyses.score.analysis import risk_table
-    from riskcli.output.emit import emit
-    from riskcli.page import Page, as_page, compact
-    from riskcli.page.extras import documents_of, read_about
+    # Late: help and wrong options need neither numpy nor the page.
+    from riskcli.page import document, extras
 
-    about = read_about(about_runs) if about_runs else {}
+    about = extras.read_about(about_runs) if about_runs else {}
     evaluation = inputs.evaluate([*comparing.wanted, *also])
-    asked_for = risk_table(evaluation, options=comparing.options())
+    asked_for = document.risk_table(evaluation, options=comparing.options())
     further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
     first, *others = _plans(asked_for.options, further, both_populations)
     tables = [
-        asked_for if first == asked_for.options else risk_table(evaluation, options=first),
-        *(risk_table(evaluation, options=plan) for plan in others),
+        asked_for if first == asked_for.options else document.risk_table(evaluation, options=first),
+        *(document.risk_table(evaluation, options=plan) for plan in others),
     ]
     taken = None
     notes = list(tables[0].notes)
     if documents is not None:
-        taken = documents_of(evaluation, documents, inputs.run_names, inputs.score_precision)
-        size = len(compact(taken).encode()) / 1e6
+        taken = extras.documents_of(evaluation, documents, inputs.run_names, inputs.score_precision)
+        size = len(document.compact(taken).encode()) / 1e6
         notes.append(Note("documents", f"documents make the page {size:.1f} MB larger", False))
-    page = Page(title, evaluation.matrices, tables, collection, date, about, taken)
+    page = document.Page(title, evaluation.matrices, tables, collection, date, about, taken)
     tell(notes, inputs.quiet)
-    emit(as_page(page), output)
+    emit(document.as_page(page), output)
     return inputs.exit_code(tables[0].skipped)
 
 

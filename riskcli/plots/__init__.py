@@ -1,9 +1,13 @@
-"""Figures for papers and pages: a module a kind, each with a `FIGURE` that is listed here.
+"""Figures for papers and pages: a module a kind, which `save` lists.
 
-The modules of the kinds are imported when one is drawn: they need the extra `plots`.
+They are imported when one is drawn, for they need the extra `plots`.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+
+from riskcli.core.errors import UsageError
 
 KINDS = {
     "alpha": "a risk measure over alpha (SIGIR'14, Figure 1; SIGIR'16, Figures 2 and 3)",
@@ -28,3 +32,15 @@ OF_EXPERIMENTS = {
     CURVE: "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
 }
 """Figures that are drawn from the folder of `riskeval train`, not from runs."""
+
+FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
+SCALED = ("svg", "png", "pdf")
+"""The forms of a figure by suffix, and those that have a size on paper."""
+
+
+def form_of(output: Path) -> str:
+    """The form that the file's suffix asks for."""
+    form = FORMS.get(output.suffix.lower())
+    if form is None:
+        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMS)}")
+    return form

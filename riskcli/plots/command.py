@@ -10,7 +10,8 @@ from riskcli.cli.conclude import tell
 from riskcli.cli.options import OUTPUT, Against, Inputs, against_options, input_options
 from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
-from riskcli.plots import CURVE, KINDS, OF_EXPERIMENTS
+from riskcli.output.emit import emit
+from riskcli.plots import CURVE, KINDS, OF_EXPERIMENTS, SCALED, form_of
 
 _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
@@ -60,37 +61,35 @@ def plot(
     One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in
     FILE.alt.txt, stands what it shows in words, for a paper or a page.
     """
-    from riskcli.analyses.base import set_up
-    from riskcli.output.emit import emit
-    from riskcli.plots.alternative import alternative
-    from riskcli.plots.request import SIZES, Request
-    from riskcli.plots.save import SCALED, drawn, form_of
-
     form = form_of(output)
     _refuse_sizes_without_meaning(size, width, form in SCALED)
+    try:  # late: help and wrong options need neither numpy nor what draws
+        from riskcli.plots import alternative, curve, request, save
+    except ImportError as error:
+        raise UsageError(
+            f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
+        ) from error
     words_beside = output.with_name(f"{output.name}.alt.txt")
     if kind == CURVE:
-        from riskcli.plots.curve import CurveRequest
-
         folder = _experiment(inputs, against)
-        asked_for = CurveRequest(
-            folder, of, names, width, height, None if size is None else SIZES[size]
+        asked_for = curve.CurveRequest(
+            folder, of, names, width, height, None if size is None else request.SIZES[size]
         )
-        emit(drawn(kind, asked_for, form), output)
-        emit(f"{alternative(kind, asked_for)}\n", words_beside)
+        emit(save.drawn(kind, asked_for, form), output)
+        emit(f"{alternative.alternative(kind, asked_for)}\n", words_beside)
         return 0
     _refuse_what_figures_lack(kind, against, of)
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
-    setup = set_up(evaluation, against.options())
+    setup = save.set_up(evaluation, against.options())
     ranged = bool(against.alphas or against.alpha_hats)
-    request = Request(
+    wanted = request.Request(
         setup.matrices[0], setup.options, names, of, width, height, seed,
-        None if size is None else SIZES[size], ranged,
+        None if size is None else request.SIZES[size], ranged,
     )  # fmt: skip
-    content = drawn(kind, request, form)
-    tell([*setup.basis.notes, *request.notes], inputs.quiet)
+    content = save.drawn(kind, wanted, form)
+    tell([*setup.basis.notes, *wanted.notes], inputs.quiet)
     emit(content, output)
-    emit(f"{alternative(kind, request)}\n", words_beside)
+    emit(f"{alternative.alternative(kind, wanted)}\n", words_beside)
     return inputs.exit_code(evaluation.skipped)
 
 

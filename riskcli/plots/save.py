@@ -6,29 +6,47 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+import altair as alt
+import vl_convert
+
+from riskcli.analyses.base import set_up as set_up
 from riskcli.core.errors import UsageError
 from riskcli.output.escape import html, visible
-from riskcli.plots import KINDS, OF_EXPERIMENTS
+from riskcli.plots import (
+    KINDS,
+    OF_EXPERIMENTS,
+    alpha,
+    box,
+    curve,
+    heatmap,
+    loss,
+    losses,
+    pair,
+    pca,
+    power,
+    profile,
+    qq,
+    rbo,
+    topics,
+    tradeoff,
+    wins,
+)
 from riskcli.plots.alternative import alternative
+from riskcli.plots.curve import CurveRequest
 from riskcli.plots.request import Request, Size
+from riskcli.plots.style import finished
+from riskcli.plots.web_page import web_page
 
-if TYPE_CHECKING:
-    from riskcli.plots.curve import CurveRequest
-
-FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
-SCALED = ("svg", "png", "pdf")
 _PPI = 200
 _STEPS = 6
 _LEAST_PANEL = 60
 _TITLE_LETTER = 6.6
 _SVG_SIZE = re.compile(r'<svg[^>]*? width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"[^>]*>')
 _SVG_LENGTHS = re.compile(r'width="[\d.]+" height="[\d.]+"')
-AnyRequest: TypeAlias = "Request | CurveRequest"
+AnyRequest: TypeAlias = Request | CurveRequest
 Drawer = Callable[[AnyRequest], dict[str, Any]]
 _MEMBERS = frozenset({
     "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
@@ -40,35 +58,35 @@ _ENTRIES = re.compile(rb"(?:^ +/\w+ \d+ 0 R\n){2,}", re.MULTILINE)
 _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
 
-def form_of(output: Path) -> str:
-    """The form that the file's suffix asks for."""
-    form = FORMS.get(output.suffix.lower())
-    if form is None:
-        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMS)}")
-    return form
+DRAWN: dict[str, Callable[[Any], Any]] = {
+    "alpha": alpha.draw,
+    "box": box.draw,
+    "curve": curve.draw,
+    "heatmap": heatmap.draw,
+    "loss": loss.draw,
+    "losses": losses.draw,
+    "pair": pair.draw,
+    "pca": pca.draw,
+    "power": power.draw,
+    "profile": profile.draw,
+    "qq": qq.draw,
+    "rbo": rbo.draw,
+    "topics": topics.draw,
+    "tradeoff": tradeoff.draw,
+    "wins": wins.draw,
+}
+"""What draws each kind of figure."""
 
 
 def drawn(kind: str, request: AnyRequest, form: str) -> bytes:
     """The figure of that kind in that form."""
-    known = {**KINDS, **OF_EXPERIMENTS}
-    if kind not in known:
-        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(known)}")
-    try:
-        import altair as alt
-        import vl_convert
-    except ImportError as error:
-        raise UsageError(
-            f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
-        ) from error
-    from riskcli.plots.style import finished
-    from riskcli.plots.web_page import web_page
-
+    if kind not in DRAWN:
+        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(DRAWN)}")
     alt.data_transformers.disable_max_rows()
-    module = import_module(f"{__package__}.{kind}")
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
     def described(request: AnyRequest) -> dict[str, Any]:
-        return dict(_visible(finished(module.draw(request)).to_dict()))
+        return dict(_visible(finished(DRAWN[kind](request)).to_dict()))
 
     if request.size is not None:
         request = _fitted(described, request, version)
@@ -99,8 +117,6 @@ def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
     The whole is as wide as its panels and what stands beside them: a line, near enough for a few
     steps of the secant method.
     """
-    import vl_convert
-
     assert request.size is not None
     target = request.size.design
 

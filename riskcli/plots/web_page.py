@@ -11,7 +11,7 @@ from typing import Any
 import vl_convert
 
 from riskcli.output.escape import script_json
-from riskcli.page import source_hash
+from riskcli.page.document import source_hash
 
 _SNIPPET = (
     'vegaEmbed("#figure", JSON.parse(document.getElementById("description").textContent), '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
     from riskcli.scores.store.store import Store
 
-# What a store or a cluster needs is imported late: most calls have neither, and start sooner.
-
-
-Reading = Callable[..., Iterator[Part | InputError]]
-
 
 def _elsewhere() -> ModuleType:
+    """Loaded late, as a store is: most calls have neither."""
     from riskcli.scores import remote
 
     return remote
@@ -92,10 +88,10 @@ class Gatherer:
 
     def _read(self, files: Sequence[Path]) -> Iterator[Part | InputError]:
         if not files:
-            return iter(())
+            return
         if self._means.workers is not None:
-            return _elsewhere().read_elsewhere(
-                self._means.workers, self._reader, files, self._progress
-            )
+            read = _elsewhere().read_elsewhere
+            yield from read(self._means.workers, self._reader, files, self._progress)
+            return
         self._reader.threads = -(-self._means.jobs // len(files))
-        return in_order(self._reader.try_read, files, self._means.jobs, self._progress)
+        yield from in_order(self._reader.try_read, files, self._means.jobs, self._progress)

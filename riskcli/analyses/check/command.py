@@ -182,6 +182,7 @@ def check(
     from riskcli.analyses.check.grammar import parse_rule
     from riskcli.analyses.check.publish import publish
     from riskcli.analyses.check.sources import with_baseline
+    from riskcli.cli.evaluating import rules as rules_of
     from riskcli.risk.options import Significance
 
     if len(baselines) != 1:
@@ -192,7 +193,7 @@ def check(
         inputs.runs,
         baselines[0],
         qrels=inputs.qrels,
-        rules=inputs.rules(),
+        rules=rules_of(inputs),
         jobs=inputs.jobs,
         checksums=any(form.checksums for form in (output.form, *(asked for asked, _ in reports))),
     )

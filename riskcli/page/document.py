@@ -1,0 +1,208 @@
+"""The page as a document: its data, its scripts and its style in one file.
+
+Its formulas are a second implementation of those in `risk/`, in JavaScript, compared with the first
+on random matrices in a real browser (tests/test_page_model.py). What is not a formula (ids, titles,
+decimals, what depends on alpha) is read from the data. At the alphas of the table the page shows
+the table's own numbers; at other alphas it computes only what agrees with them, and names the rest.
+
+Style and script lie beside this module as files of their own. The page's Content-Security-Policy
+names them by their hashes and forbids all else: no request, no other script, no inline handler.
+All names reach the script as JSON, and the document as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from riskcli.analyses.score.analysis import RiskTable
+from riskcli.analyses.score.analysis import risk_table as risk_table
+from riskcli.core.notes import counted
+from riskcli.core.version import __version__
+from riskcli.output.display import Display
+from riskcli.output.escape import html, script_json
+from riskcli.output.html import as_html
+from riskcli.page.data import RunNotes, page_data
+from riskcli.risk.measures import measures
+from riskcli.scores.matrix import ScoreMatrix
+
+SCRIPTS = (
+    "statistics.js",
+    "jackknife.js",
+    "model.js",
+    "answers.js",
+    "draw.js",
+    "figures.js",
+    "pair.js",
+    "table.js",
+    "state.js",
+    "take.js",
+    "page.js",
+)
+STATIC_WIDTH = 120
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page shows: scores, and the risk tables of their comparisons, the first one first."""
+
+    title: str
+    matrices: Sequence[ScoreMatrix]
+    tables: Sequence[RiskTable]
+    collection: str = ""
+    date: str = ""
+    about: RunNotes = field(default_factory=dict)
+    """By run: a name to show, its team, a description."""
+    documents: Mapping[str, Any] | None = None
+    """The top of each run's rankings, where they are taken along (see `extras.py`)."""
+    further: Sequence[Display] = ()
+    """Tables of another analysis of the same runs, below the leaderboard."""
+    further_title: str = ""
+
+
+def as_page(page: Page) -> str:
+    """The page as one HTML document; the same inputs and settings give the same bytes."""
+    style, script = _asset("page.css"), _script()
+    data = page_data(page.matrices, page.tables, page.about)
+    if page.documents is not None:
+        data["documents"] = page.documents
+    parts = {
+        "policy": _policy(style, script),
+        "title": html(page.title),
+        "style": style,
+        "context": _context(page),
+        "key": _key(),
+        "further": _further(page),
+        "about": _about(page.tables[0]),
+        "static": as_html(page.tables[0].displays(STATIC_WIDTH)),
+        "data": script_json(compact(data)),
+        "script": script,
+    }
+    return _filled(_asset("page.html"), parts)
+
+
+def compact(data: Any) -> str:
+    """JSON without blanks."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """All scripts as one, with no names in common with whatever surrounds the page."""
+    body = "\n".join(map(_asset, SCRIPTS))
+    return f'"use strict";\n(() => {{\n{body}\n}})();\n'
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src '{source_hash(style)}'; "
+        f"script-src '{source_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def source_hash(text: str) -> str:
+    """The name of a script or style in a Content-Security-Policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    """The template with each `{{name}}` replaced; what is put in is not looked at again."""
+    pieces = template.split("{{")
+    filled = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}}")
+        filled += [parts[name], rest]
+    return "".join(filled)
+
+
+def _context(page: Page) -> str:
+    """What was measured on what, when and by which version, in one line."""
+    first = page.matrices[0]
+    parts = [
+        page.collection,
+        ", ".join(matrix.measure for matrix in page.matrices),
+        counted(len(first.topics), "topic"),
+        counted(len(first.runs), "run"),
+        page.date,
+        f"riskeval {__version__}",
+    ]
+    return html(" · ".join(part for part in parts if part))
+
+
+def _key() -> str:
+    """What the columns mean, from the measures' own declarations."""
+    counts = (
+        ("W/T/L", "Topics won, tied and lost against the baseline."),
+        ("L>20%", "Topics that lose more than 20 % of the baseline's score."),
+        ("Reward, Risk", "Mean gain and mean loss against the baseline, each over all topics."),
+    )
+    entries = [(m.title, f"{m.formula} ({m.source}). {m.reading}") for m in measures()]
+    listed = "\n".join(
+        f"<dt>{html(title)}</dt><dd>{html(text)}</dd>" for title, text in [*counts, *entries]
+    )
+    return f"<dl>\n{listed}\n</dl>"
+
+
+def _further(page: Page) -> str:
+    """The tables of another analysis, which need no script."""
+    if not page.further:
+        return ""
+    tables = as_html(page.further)
+    return (
+        f'<section class="notes" id="further">\n<h2>{html(page.further_title)}</h2>\n'
+        f'<div class="wide">\n{tables}</div>\n</section>\n'
+    )
+
+
+def _about(table: RiskTable) -> str:
+    """Settings, warnings, and inputs with their checksums (on paper they are counted only)."""
+    found = table.result().envelope()
+    settings = "".join(
+        f"<dt>{html(name)}</dt><dd>{html(_shown(value))}</dd>"
+        for name, value in found["settings"].items()
+        if value is not None
+    )
+    inputs = "".join(
+        f'<tr><th scope="row">{html(entry["path"])}</th><td>{html(entry["kind"])}</td>'
+        f"<td><code>{entry['sha256']}</code></td></tr>\n"
+        for entry in found["inputs"]
+    )
+    warnings = "".join(f"<li>{html(entry['message'])}</li>\n" for entry in found["warnings"])
+    return "\n".join(
+        [
+            f"<h3>Warnings</h3>\n<ul>{warnings}</ul>" if warnings else "",
+            f"<h3>Settings</h3>\n<dl>{settings}</dl>",
+            f"<h3>Inputs</h3>\n<p>{_counted_inputs(found['inputs'])}</p>",
+            '<details class="checksums"><summary>Checksums</summary>'
+            '<div class="wide"><table class="inputs">'
+            '<thead><tr><th scope="col">file</th><th scope="col">kind</th>'
+            '<th scope="col">SHA-256</th></tr></thead>\n'
+            f"<tbody>{inputs}</tbody></table></div></details>",
+            f"<p>riskeval {html(__version__)}</p>",
+        ]
+    )
+
+
+def _counted_inputs(inputs: Sequence[Mapping[str, str]]) -> str:
+    """How many files of which kind, and one checksum of all of theirs."""
+    kinds = Counter(entry["kind"] for entry in inputs)
+    listed = ", ".join(counted(count, f"{kind} file") for kind, count in kinds.items())
+    all_of_them = "".join(sorted(entry["sha256"] for entry in inputs))
+    digest = hashlib.sha256(all_of_them.encode()).hexdigest()
+    return html(f"{listed}. SHA-256 of their sorted checksums: ") + f"<code>{digest}</code>"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    return str(value)
