@@ -7,7 +7,7 @@ from riskcli.core.basis import Basis
 from riskcli.core.order import naturally
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.display import displays
-from riskcli.page import Page, as_page
+from riskcli.page.document import Page, as_page
 from riskcli.risk.options import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
