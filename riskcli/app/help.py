@@ -13,7 +13,7 @@ WIDTH = 80
 
 def _glossary() -> ModuleType:
     """Loaded late: words come from all rooms, and `help COMMAND` needs none of them."""
-    from riskcli.app import glossary
+    import riskcli.app.glossary as glossary
 
     return glossary
 

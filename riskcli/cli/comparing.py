@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import cast
 
 from riskcli.cli.alphas import as_alpha
-from riskcli.cli.options import Against, Comparing
+from riskcli.cli.asked import AskedAgainst, AskedComparing
 from riskcli.core.choices import PopulationRule, words
 from riskcli.core.errors import UsageError
 from riskcli.risk.options import Options, Significance
 from riskcli.scores.frozen import FrozenPopulation, read_population
 
 
-def options_of(against: Against, swept: bool) -> Options:
+def options_of(against: AskedAgainst, swept: bool) -> Options:
     """The library's options; `swept` alphas belong to the linear loss."""
     if not swept and against.loss != "linear" and (against.alphas or against.alpha_hats):
         raise UsageError(f"--loss {against.loss} has no alpha: leave out --alpha or --loss")
@@ -28,8 +28,8 @@ def options_of(against: Against, swept: bool) -> Options:
     )
 
 
-def _significance(against: Against) -> Significance:
-    if not isinstance(against, Comparing):
+def _significance(against: AskedAgainst) -> Significance:
+    if not isinstance(against, AskedComparing):
         return Significance(gamma=against.gamma)
     return Significance(
         gamma=against.gamma,
@@ -41,7 +41,7 @@ def _significance(against: Against) -> Significance:
     )
 
 
-def _chosen_population(against: Against) -> PopulationRule | FrozenPopulation | None:
+def _chosen_population(against: AskedAgainst) -> PopulationRule | FrozenPopulation | None:
     """The rule that was named, or the population of a file."""
     chosen = dict.fromkeys(against.population)
     if len(chosen) > 1:
@@ -59,7 +59,7 @@ def _chosen_population(against: Against) -> PopulationRule | FrozenPopulation | 
     return None
 
 
-def _chosen_alphas(against: Against) -> tuple[float, ...]:
+def _chosen_alphas(against: AskedAgainst) -> tuple[float, ...]:
     if against.alpha_hats and against.alphas:
         raise UsageError("--alpha and --alpha-hat say the same thing: give one of them")
     if against.alpha_hats and against.convention != "minus":

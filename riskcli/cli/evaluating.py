@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from riskcli.cli.asked import AskedInputs
 from riskcli.cli.progress import on_terminal
 from riskcli.core.errors import UsageError
 from riskcli.core.files import replace_file
@@ -17,12 +18,11 @@ from riskcli.scores.reading import Rules
 from riskcli.scores.teams import TeamList, anonymised, read_key, read_teams, with_teams
 
 if TYPE_CHECKING:
-    from riskcli.cli.inputs import Inputs
     from riskcli.scores.remote import Workers
     from riskcli.scores.store.store import Store
 
 
-def rules(inputs: Inputs) -> Rules:
+def rules(inputs: AskedInputs) -> Rules:
     """How files are turned into scores."""
     return Rules(
         measures=tuple(split_names(inputs.measures)),
@@ -36,7 +36,7 @@ def rules(inputs: Inputs) -> Rules:
     )
 
 
-def evaluated(inputs: Inputs, baselines: Sequence[str], checksums: bool) -> Evaluation:
+def evaluated(inputs: AskedInputs, baselines: Sequence[str], checksums: bool) -> Evaluation:
     """The scores of all runs."""
     keep_freed_memory()
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
@@ -54,7 +54,7 @@ def evaluated(inputs: Inputs, baselines: Sequence[str], checksums: bool) -> Eval
     return _named(inputs, evaluation) if inputs.renames else evaluation
 
 
-def _named(inputs: Inputs, evaluation: Evaluation) -> Evaluation:
+def _named(inputs: AskedInputs, evaluation: Evaluation) -> Evaluation:
     runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
     listed = read_teams(inputs.teams, runs) if inputs.teams else TeamList()
     teams = zip(runs, Teams(listed.teams, inputs.team_of).of(runs), strict=True)
@@ -67,7 +67,7 @@ def _named(inputs: Inputs, evaluation: Evaluation) -> Evaluation:
     return evaluation
 
 
-def _store(inputs: Inputs) -> Store | None:
+def _store(inputs: AskedInputs) -> Store | None:
     """The store of scores, if one is named."""
     if inputs.store is None:
         if inputs.rehash:
@@ -78,7 +78,7 @@ def _store(inputs: Inputs) -> Store | None:
     return Store(inputs.store, inputs.rehash)
 
 
-def _workers(inputs: Inputs) -> AbstractContextManager[Workers | None]:
+def _workers(inputs: AskedInputs) -> AbstractContextManager[Workers | None]:
     """The workers of a cluster, if one is named."""
     if inputs.cluster is None:
         if inputs.send is not None:

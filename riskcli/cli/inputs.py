@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from riskcli.cli.asked import AskedInputs, Files
 from riskcli.cli.completing import among, effectiveness_measures
 from riskcli.cli.gathering import Command, gathered
 from riskcli.cli.paths import INPUT, OUTPUT
@@ -21,35 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Files:
-    """Which files to read, and how."""
-
-    runs: tuple[Path, ...]
-    qrels: Path | None
-    run_names: RunNames
-    input_format: str | None
-    max_bytes: int
-    jobs: int | None
-    quiet: bool
-
-
-@dataclass(frozen=True)
-class Inputs(Files):
-    """Which runs and judgements to read, and how scores are made of them."""
-
-    measures: tuple[str, ...]
-    topics: TopicRule
-    max_grade: str
-    score_precision: Precision
-    on_error: OnError
-    exit_zero: bool
-    store: Path | None
-    rehash: bool
-    cluster: str | None
-    send: Sending | None
-    teams: Path | None = None
-    team_of: str | None = None
-    anonymise: Path | None = None
+class Inputs(AskedInputs):
+    """Which runs and judgements to read, for those who score them."""
 
     def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
         """Read and score everything, in teams and under the names to show.
@@ -60,11 +33,6 @@ class Inputs(Files):
         from riskcli.cli.evaluating import evaluated
 
         return evaluated(self, baselines, checksums)
-
-    @property
-    def renames(self) -> bool:
-        """Whether runs are put into teams or shown under other names."""
-        return not (self.teams is None and self.team_of is None and self.anonymise is None)
 
     def exit_code(self, skipped: Sequence[object]) -> int:
         """1 where a file was left out, unless 0 was asked for."""

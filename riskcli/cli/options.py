@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from riskcli.cli.alphas import Alphas
+from riskcli.cli.asked import AskedAgainst, AskedComparing
+from riskcli.cli.asked import Files as Files
 from riskcli.cli.completing import baselines
 from riskcli.cli.gathering import PATH as PATH
 from riskcli.cli.gathering import Command, gathered
-from riskcli.cli.inputs import Files as Files
 from riskcli.cli.inputs import Inputs as Inputs
 from riskcli.cli.inputs import file_options as file_options
 from riskcli.cli.inputs import input_options as input_options
@@ -38,17 +39,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Against:
-    """What runs are compared with, and how gains and losses count."""
-
-    baselines: tuple[str, ...]
-    alphas: tuple[tuple[float, ...], ...]
-    alpha_hats: tuple[tuple[float, ...], ...]
-    loss: Loss
-    convention: Convention
-    pool: Pool
-    population: tuple[str, ...]
-    gamma: float
+class Against(AskedAgainst):
+    """What runs are compared with, for those who compute."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -72,14 +64,8 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Comparing(Against):
-    """What runs are compared with, and how it is tested."""
-
-    test: Test
-    correction: Correction
-    family: Family
-    swaps: int
-    seed: int
+class Comparing(Against, AskedComparing):
+    """The same, and how it is tested."""
 
 
 def _read_from_stdin(

@@ -1,0 +1,82 @@
+"""What the options that commands share ask for, as it stands on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from riskcli.core.choices import (
+    Convention,
+    Correction,
+    Family,
+    Loss,
+    OnError,
+    Pool,
+    Precision,
+    RunNames,
+    Sending,
+    Test,
+    TopicRule,
+)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Which files to read, and how."""
+
+    runs: tuple[Path, ...]
+    qrels: Path | None
+    run_names: RunNames
+    input_format: str | None
+    max_bytes: int
+    jobs: int | None
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class AskedInputs(Files):
+    """Which runs and judgements to read, and how scores are made of them."""
+
+    measures: tuple[str, ...]
+    topics: TopicRule
+    max_grade: str
+    score_precision: Precision
+    on_error: OnError
+    exit_zero: bool
+    store: Path | None
+    rehash: bool
+    cluster: str | None
+    send: Sending | None
+    teams: Path | None = None
+    team_of: str | None = None
+    anonymise: Path | None = None
+
+    @property
+    def renames(self) -> bool:
+        """Whether runs are put into teams or shown under other names."""
+        return not (self.teams is None and self.team_of is None and self.anonymise is None)
+
+
+@dataclass(frozen=True)
+class AskedAgainst:
+    """What runs are compared with, and how gains and losses count."""
+
+    baselines: tuple[str, ...]
+    alphas: tuple[tuple[float, ...], ...]
+    alpha_hats: tuple[tuple[float, ...], ...]
+    loss: Loss
+    convention: Convention
+    pool: Pool
+    population: tuple[str, ...]
+    gamma: float
+
+
+@dataclass(frozen=True)
+class AskedComparing(AskedAgainst):
+    """What runs are compared with, and how it is tested."""
+
+    test: Test
+    correction: Correction
+    family: Family
+    swaps: int
+    seed: int
