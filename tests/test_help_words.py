@@ -9,6 +9,7 @@ import yaml
 
 import riskcli
 from tests.console import ROOT, on_terminal
+from tests.inprocess import run_inside
 from tests.program import SAMPLES, riskeval
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
@@ -56,7 +57,7 @@ def test_headings_signs_and_letters_of_the_table_are_all_known() -> None:
     headings = {word for word in re.split(r"\s{1,}", table) if word} - {"run", "interval"}
     assert {"W/T/L", "URisk", "L>20%", "Reward", "#"} <= headings
     for word in sorted(headings | (set(shown) & set("▲▼◆–αγ"))):
-        assert riskeval("help", word).code == 0, word
+        assert run_inside("help", word).code == 0, word
 
 
 def test_an_unknown_word_gets_near_ones() -> None:

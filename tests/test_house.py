@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 from tests.console import ROOT
 
@@ -25,6 +26,7 @@ ROOMS = (
 """A room may import those before it; the modules beside the rooms may import all of them."""
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """Every module of the package, by its dotted name."""
     return {

@@ -399,7 +399,7 @@ def test_every_command_takes_scores_at_the_bounds(folder: Path, write: Write, co
 
 def test_a_cutoff_beyond_every_ranking_costs_nothing(folder: Path) -> None:
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (700 * 2**20, 700 * 2**20))
+        resource.setrlimit(resource.RLIMIT_AS, (800 * 2**20, 800 * 2**20))
 
     shallow = riskeval("matrix", "x.run", "-q", "q", "-m", "ERR@1000", "-f", "tsv", cwd=folder)
     for measure in ("ERR@10000000", "RBP(rel=1)@10000000", "Judged@10000000"):

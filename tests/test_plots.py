@@ -22,7 +22,6 @@ from riskcli.plots.alternative import alternative
 from riskcli.plots.bootstrap import mean_replicates
 from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked
 from riskcli.plots.request import SIZES, Request
-from riskcli.plots.save import drawn
 from riskcli.scores.matrix import ScoreMatrix
 from tests.browser import chromium, tab
 from tests.console import ROOT
@@ -48,6 +47,12 @@ HOSTILE = [
 def extra() -> None:
     for name in ("altair", "vl_convert"):
         pytest.importorskip(name, reason=f"{name} is not installed (pip install riskeval[plots])")
+
+
+def drawn(kind: str, request: Request, form: str) -> bytes:
+    from riskcli.plots import save  # which needs the extra
+
+    return save.drawn(kind, request, form)
 
 
 def matrix(runs: Sequence[str], topics: int = 50, seed: int = 1) -> ScoreMatrix:
