@@ -28,7 +28,7 @@ def start() -> None:
 
 
 def _collect_seldom() -> None:
-    """Look for garbage seldom: what is imported stays, and to look through it takes a third of a run."""
+    """Look for garbage seldom: what was imported stays, and looking takes a third of a run."""
     gc.set_threshold(100_000, 50, 50)
     atexit.register(gc.freeze)
 
