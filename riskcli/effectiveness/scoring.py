@@ -102,8 +102,8 @@ class Scorer:
                 ranked_grades = self._ranked_grades(depth, answer)
                 scores[measure] = measure.family.computed_by(measure, ranked_grades)
             else:
-                by_topic = answers[_question(measure)]
-                values = [by_topic[topic][measure.trec_key] for topic in answer.topics]
+                by_topic, key = answers[_question(measure)], measure.trec_key
+                values = [by_topic[topic][key] for topic in answer.topics]
                 scores[measure] = np.array(values, dtype=np.float64)
         return answer.topics, scores
 
