@@ -344,6 +344,17 @@ def print_equal_ranks(matrices: Matrices, simulations: int) -> None:
     print()
 
 
+# ------------------------------------------------------------------ many zeros
+
+
+def print_zeros(simulations: int) -> None:
+    """What more and more scores of 0 do to ZRisk: its intervals, and flags of two equal runs."""
+    shares = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
+    matrices = {f"{zeros:.0%} zeros": robust_like(17, 100, 2, zeros=zeros) for zeros in shares}
+    print_coverage(matrices, simulations)
+    print_equal_pair(matrices, 2 * simulations)
+
+
 def main() -> None:
     """Print all tables, or those of one kind."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -358,6 +369,7 @@ def main() -> None:
         "partial": lambda n: print_partial(matrices, n // 2),
         "ranks": lambda n: print_equal_ranks(matrices, n // 2),
         "pairs": lambda n: print_pairs(n // 2),
+        "zeros": lambda n: print_zeros(n // 2),
     }
     parser.add_argument("--only", choices=kinds, action="append", help="tables of this kind")
     chosen = parser.parse_args()

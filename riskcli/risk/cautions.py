@@ -15,7 +15,7 @@ from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25
 FEW_DIFFERING = 10
-MANY_ZEROS = 1 / 3
+MANY_ZEROS = 1 / 10
 HEAVY_TOPIC = 1 / 2
 
 
@@ -88,8 +88,8 @@ def _many_zeros(measure: str, comparison: Comparison, alphas: Sequence[float]) -
     if 0.0 not in alphas or zeros <= MANY_ZEROS:
         return None
     message = (
-        f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 the tests and intervals of ZRisk "
-        "are too bold"
+        f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 intervals and tests of ZRisk's "
+        "differences err in up to 1 of 10 samples, not 1 of 20"
     )
     return Note("many-zeros", message)
 
