@@ -10,6 +10,8 @@ from riskcli.analyses.bias.population import population_bias as population_bias
 from riskcli.analyses.check.gate import judge as judge
 from riskcli.analyses.check.grammar import parse_rule as parse_rule
 from riskcli.analyses.check.policy import policy as policy
+from riskcli.analyses.churn.analysis import ChurnTable as ChurnTable
+from riskcli.analyses.churn.analysis import churn_table as churn_table
 from riskcli.analyses.explain.analysis import explain_run as explain_run
 from riskcli.analyses.population.analysis import freeze as freeze
 from riskcli.analyses.power.analysis import PowerTable as PowerTable

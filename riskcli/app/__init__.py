@@ -17,6 +17,7 @@ COMMANDS = {
     "bias": "How far the verdict depends on the baseline: each run in turn.",
     "agree": "How far rankings by the measures agree.",
     "topics": "Where a run's risk comes from, topic by topic.",
+    "churn": "How far the rankings themselves moved from the baseline's.",
     "population": "A population kept in a file: a leaderboard that holds still.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "power": "Before the run: the topics that a loss asks for, the loss that topics show.",
@@ -52,6 +53,8 @@ def load_command(name: str) -> click.Command:  # noqa: C901
             from riskcli.analyses.agree.command import agree as command
         case "topics":
             from riskcli.analyses.topics.command import topics as command
+        case "churn":
+            from riskcli.analyses.churn.command import churn as command
         case "population":
             from riskcli.analyses.population.command import population as command
         case "check":

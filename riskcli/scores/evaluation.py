@@ -35,6 +35,8 @@ class Evaluation(Based):
     """Names of the runs that were given as baseline files, by the path given."""
     teams: Mapping[str, str] = field(default_factory=dict)
     """The team of each run that has one."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """The file of each run that was scored here."""
 
     def __repr__(self) -> str:
         said = f", {counted(len(self.notes), 'note')}" if self.notes else ""
@@ -89,7 +91,8 @@ def evaluate(
         ),
         skipped=skipped,
     )
-    return Evaluation(matrices, added, basis=basis)
+    files = {run: part.path for part in parts if part.kind == "run" for run in _runs_in(part)}
+    return Evaluation(matrices, added, files=files, basis=basis)
 
 
 def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
@@ -137,8 +140,12 @@ def _is_read(baseline: str) -> bool:
     return baseline != "" and Path(baseline).exists() and not Path(baseline).is_dir()
 
 
+def _runs_in(part: Part) -> set[str]:
+    return {run for matrix in part.matrices for run in matrix.runs}
+
+
 def _only_run(part: Part) -> str:
-    runs = {run for matrix in part.matrices for run in matrix.runs}
+    runs = _runs_in(part)
     if len(runs) != 1:
         raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
     return runs.pop()

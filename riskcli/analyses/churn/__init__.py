@@ -1,0 +1,1 @@
+"""How far the rankings themselves moved from the baseline's."""
