@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,6 +286,23 @@ def test_explain_command() -> None:
     assert document["verdict"].startswith("Flag worse")
     ran = riskeval("explain", SAMPLES, "--run", "oldTFIDF")
     assert ran.code == 2 and "one measure at a time" in ran.err
+
+
+def test_the_matrix_of_many_runs_is_shown_on_request(tmp_path: Path) -> None:
+    values = np.random.default_rng(6).random((17, 30))
+    file = tmp_path / "scores.csv"
+    named(values).to_frame().to_csv(file)
+    call = ("significance", file, "-m", "score", "--of", "mean", "-f", "table")
+    brief, full = riskeval(*call), riskeval(*call, "--matrix")
+    assert brief.code == full.code == 0, full.err
+    assert (
+        "cannot be told from the best" in brief.out and "cannot be told from the best" in full.out
+    )
+    assert "row - column" not in brief.out and "--matrix" in brief.out
+    assert "row - column" in full.out
+    shown = values.mean(axis=1)
+    gap = f"{np.sort(shown)[-1] - np.sort(shown)[0]:.3f}"
+    assert gap in full.out
 
 
 def test_one_topic_has_pairs_without_tests() -> None:

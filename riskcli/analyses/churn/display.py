@@ -79,8 +79,8 @@ def _bin_rows(part: RunChurn, shown: Sequence[int]) -> Iterator[list[Cell]]:
     every = len(part.delta)
     yield [Cell(part.run), Cell("topics"), *(Cell(_blank(n, f"{n / every:.0%}")) for n in topics)]
     for word, values in (("reward", reward), ("risk", risk)):
-        shown = zip(topics, values, strict=True)
-        yield [Cell(""), Cell(word), *(Cell(_blank(n, f"{value:.4f}")) for n, value in shown)]
+        cells = [_blank(n, f"{value:.4f}") for n, value in zip(topics, values, strict=True)]
+        yield [Cell(""), Cell(word), *map(Cell, cells)]
 
 
 def _blank(topics: int, text: str) -> str:

@@ -49,10 +49,12 @@ class SignificanceTables(Analysis):
 
     tables: tuple[PairTable, ...]
     plan: Significance
+    in_full: bool = False
+    """Whether people see the matrix of all differences, however many runs there are."""
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        return displays(self.tables, self.plan, width)
+        return displays(self.tables, self.plan, width, self.in_full)
 
     def result(self) -> Result:
         """The long form: a row a pair."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from riskcli.cli.conclude import conclude
@@ -35,6 +37,7 @@ from riskcli.core.choices import Between, words
 @click.option(
     "--tukey", is_flag=True, help="Compare means by the randomised Tukey HSD (--swaps, --seed)."
 )
+@click.option("--matrix", is_flag=True, help="Show all differences, even of more than 15 runs.")
 def significance(
     inputs: Inputs,
     comparing: Comparing,
@@ -42,6 +45,7 @@ def significance(
     of: tuple[str, ...],
     between: Between | None,
     tukey: bool,
+    matrix: bool,
 ) -> int:
     """Which of RUNS differ: all pairs of them, or each from the baseline.
 
@@ -58,4 +62,4 @@ def significance(
         options=comparing.options(),
         tukey=tukey,
     )
-    return conclude(tables, inputs, output)
+    return conclude(replace(tables, in_full=matrix), inputs, output)

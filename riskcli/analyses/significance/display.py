@@ -9,19 +9,24 @@ import numpy as np
 
 from riskcli.analyses.significance.pairs import TUKEY, PairTable
 from riskcli.core.notes import counted
-from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, span
+from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, folded, span
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.estimate import rank
 from riskcli.risk.options import Significance
 
 MOST_IN_MATRIX = 15
 """More runs have neither the matrix of their differences nor letters: nobody could take them in."""
-_ALL = "All differences, intervals and p-values: -f tsv."
+_ALL = "All differences: --matrix; with intervals and p-values: -f tsv."
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
 
 
-def displays(tables: Sequence[PairTable], plan: Significance, width: int) -> list[Display]:
-    """For each table its groups and matrix, or its list of differences to the baseline."""
+def displays(
+    tables: Sequence[PairTable], plan: Significance, width: int, in_full: bool = False
+) -> list[Display]:
+    """For each table its groups and matrix, or its list of differences to the baseline.
+
+    `in_full`: the matrix too where it is larger than is shown unasked, in parts that fit.
+    """
     made: list[Display] = []
     for table in tables:
         if not table.groups:
@@ -29,10 +34,12 @@ def displays(tables: Sequence[PairTable], plan: Significance, width: int) -> lis
             continue
         groups, caption = _groups(table), _caption(table, plan)
         if len(table.runs) > MOST_IN_MATRIX:
-            made += [_not_told_from_the_best(table), replace(groups, caption=[*caption, _ALL])]
-            continue
-        matrix = _matrix(table)
-        if matrix.width() <= width:
+            made.append(_not_told_from_the_best(table))
+        if in_full:
+            made += [groups, *folded(replace(_matrix(table), caption=caption), width)]
+        elif len(table.runs) > MOST_IN_MATRIX:
+            made.append(replace(groups, caption=[*caption, _ALL]))
+        elif (matrix := _matrix(table)).width() <= width:
             made += [groups, replace(matrix, caption=caption)]
         else:
             made.append(replace(groups, caption=[*caption, _ALL]))
