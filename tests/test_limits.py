@@ -377,6 +377,9 @@ def test_urisk_and_trisk_are_right_as_far_as_scores_go(
         return
     squares = sum(((each - mean) * (each - mean) for each in w), Fraction(0))
     spread = squares / (len(w) - 1) / len(w)
+    largest = Fraction(float(np.abs(values).max()))
+    if spread <= (largest * Fraction(1, 10**13)) ** 2:
+        return  # the differences are rounding of the scores
     if spread > scale * scale * Fraction(1, 10**12) and abs(mean) > scale * Fraction(1, 10**9):
         square = mean * mean / spread
         trisk = Fraction(row["trisk"])
