@@ -85,8 +85,9 @@ MEASURE = RiskMeasure(
     details=details,
     fields={
         "value": "URisk: reward less (1 + alpha) risk",
-        "low": None,
-        "high": None,
+        "low": "lower end of URisk's confidence interval, which at alpha 5 and fewer than 100 "
+        "topics can hold the truth in no more than 85 % of samples",
+        "high": "upper end of URisk's confidence interval",
     },
     columns=(
         Column("wins", "count", "topics on which the run exceeds the baseline"),
