@@ -91,7 +91,7 @@ def evaluate(
         ),
         skipped=skipped,
     )
-    files = {run: part.path for part in parts if part.kind == "run" for run in _runs_in(part)}
+    files = {_only_run(part): part.path for part in parts if part.kind == "run"}
     return Evaluation(matrices, added, files=files, basis=basis)
 
 
@@ -140,12 +140,8 @@ def _is_read(baseline: str) -> bool:
     return baseline != "" and Path(baseline).exists() and not Path(baseline).is_dir()
 
 
-def _runs_in(part: Part) -> set[str]:
-    return {run for matrix in part.matrices for run in matrix.runs}
-
-
 def _only_run(part: Part) -> str:
-    runs = _runs_in(part)
+    runs = {run for matrix in part.matrices for run in matrix.runs}
     if len(runs) != 1:
         raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
     return runs.pop()
