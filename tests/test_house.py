@@ -98,3 +98,14 @@ def test_no_module_is_named_in_a_string() -> None:
         and re.fullmatch(r"riskcli(\.\w+)+", node.value)
     ]
     assert wrong == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports within functions and for types count, too."""
+    trees = modules()
+    below = {name: {other for other in imported(tree) if other in trees} - {name}
+             for name, tree in trees.items()}  # fmt: skip
+    while free := [name for name, others in below.items() if not others & below.keys()]:
+        for name in free:
+            del below[name]
+    assert below.keys() <= set(), "in a circle, or above one"
