@@ -49,6 +49,13 @@ def program(
     )
 
 
+def test_what_to_do_where_pytrec_eval_is_missing() -> None:
+    ran = program(*SCORE, code="import sys; sys.modules['pytrec_eval'] = None")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("riskeval: pytrec_eval cannot be imported (")
+    assert "install pytrec-eval-terrier" in ran.stderr and len(ran.stderr.splitlines()) == 1
+
+
 # ---------------------------------------------------------------- what nobody foresaw
 
 FAULT = """

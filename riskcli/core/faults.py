@@ -10,6 +10,10 @@ import traceback
 from riskcli.core.version import __version__
 
 _NO_MEMORY = "the machine, or a limit set on this process, does not have the memory that this takes"
+_ABOUT_PYTREC_EVAL = (
+    "install pytrec-eval-terrier; where it has no wheel (Linux on ARM) that needs a C compiler, "
+    "and a network to fetch trec_eval's sources"
+)
 _ON_STDOUT = (errno.EBADF, errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.ENXIO)
 
 
@@ -19,6 +23,8 @@ def trouble_with_the_machine(error: Exception) -> str | None:
         return f"out-of-memory: {_NO_MEMORY}"
     if isinstance(error, ImportError) and _short_of_memory(str(error)):
         return f"out-of-memory: {_NO_MEMORY} ({error})"
+    if isinstance(error, ImportError) and "pytrec_eval" in f"{error.name} {error}":
+        return f"pytrec_eval cannot be imported ({error}): {_ABOUT_PYTREC_EVAL}"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
         return "no-thread: the system allows no further thread; try --jobs 1"
     if isinstance(error, OSError):
