@@ -474,7 +474,8 @@ def test_two_runs_of_one_name_are_an_error_that_names_both_files(write: Write) -
     one, two = write("one", "run,1\na,1\n"), write("two", "run,1\na,1\n")
     with pytest.raises(UsageError) as caught:
         evaluate([one, two])
-    assert str(caught.value) == f"two runs are named 'a': in {one} and {two}"
+    expected = f"two runs are named 'a': in {one} and {two}; NAME={one} gives one of them another"
+    assert str(caught.value) == f"{expected} name"
 
 
 def test_a_run_and_a_scored_run_of_one_name_are_an_error(write: Write) -> None:

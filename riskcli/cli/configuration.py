@@ -112,5 +112,6 @@ def _as_default(option: click.Option, value: Any) -> Any:
 def _refuse_strange_files(baselines: Any) -> None:
     """A baseline can be a file; one from settings must not reach out of this folder."""
     for name in baselines if isinstance(baselines, list) else [baselines]:
-        if os.sep in str(name) or os.path.lexists(str(name)):
-            refuse_outside("baseline", Path(str(name)))
+        for path in (str(name), str(name).partition("=")[2]):
+            if os.sep in path or os.path.lexists(path):
+                refuse_outside("baseline", Path(path))

@@ -142,7 +142,8 @@ _READING = [
         type=click.Choice(words(RunNames)),
         default="auto",
         show_default=True,
-        help="Name runs by their tags or their files; auto takes tags that are distinct.",
+        help="Name runs by their tags or their files (exp1/run where files share a name); auto "
+        "takes tags that are distinct. NAME=FILE names a run of RUNS, whatever this says.",
     ),
     click.option(
         "--input-format",

@@ -83,8 +83,8 @@ _AGAINST_OPTIONS = [
         callback=_read_from_stdin,
         metavar="NAME",
         shell_complete=baselines,
-        help="What runs are compared with: a run's name, a glob, a run file, or one of @mean, "
-        "@median, @max, @min. Repeat it for a set. [default: @mean]",
+        help="What runs are compared with: a run's name, a glob, a run file (or NAME=FILE), or one "
+        "of @mean, @median, @max, @min. Repeat it for a set. [default: @mean]",
     ),
     click.option(
         "-a",

@@ -19,6 +19,8 @@ class Input:
     kind: str
     sha256: str | None = None
     """The checksum of the bytes that were read, taken while reading; None where none was."""
+    run: str | None = None
+    """What the run in it is called, if it is one."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def report(
     taken = None
     notes = list(tables[0].notes)
     if documents is not None:
-        taken = extras.documents_of(evaluation, documents, inputs.run_names, inputs.score_precision)
+        taken = extras.documents_of(evaluation, documents, inputs.score_precision)
         size = len(document.compact(taken).encode()) / 1e6
         notes.append(Note("documents", f"documents make the page {size:.1f} MB larger", False))
     page = document.Page(title, evaluation.matrices, tables, collection, date, about, taken)

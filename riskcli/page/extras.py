@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from riskcli.core.choices import Precision, RunNames
+from riskcli.core.choices import Precision
 from riskcli.core.errors import InputError, UsageError
 from riskcli.effectiveness.ranking import rank
 from riskcli.output.escape import visible
 from riskcli.page.data import RunNotes
 from riskcli.scores.evaluation import Evaluation
-from riskcli.trec.names import name_runs
 from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import Qrels, read_qrels
 
@@ -25,22 +24,15 @@ Tops = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def documents_of(
-    evaluation: Evaluation, depth: int, naming: RunNames = "auto", precision: Precision = "single"
+    evaluation: Evaluation, depth: int, precision: Precision = "single"
 ) -> dict[str, Any]:
     """The first `depth` documents of every ranking under the evaluation, and their grades."""
-    paths = [entry.path for entry in evaluation.inputs if entry.kind == "run"]
+    runs = [entry for entry in evaluation.inputs if entry.kind == "run"]
     judged = [entry.path for entry in evaluation.inputs if entry.kind == "qrels"]
-    if not paths or not judged:
+    if not runs or not judged:
         raise UsageError("documents can be taken along from runs and qrels only, not from scores")
-    return listed_documents(
-        _tops(paths, depth, naming, precision), read_qrels(judged[0]), evaluation, depth
-    )
-
-
-def _tops(paths: Sequence[Path], depth: int, naming: RunNames, precision: Precision) -> Tops:
-    runs = [read_run(path) for path in paths]
-    names, _ = name_runs([(run.path, run.tag) for run in runs], naming)
-    return {name: rank(run, depth, precision) for name, run in zip(names, runs, strict=True)}
+    tops = {entry.run or "": rank(read_run(entry.path), depth, precision) for entry in runs}
+    return listed_documents(tops, read_qrels(judged[0]), evaluation, depth)
 
 
 def listed_documents(

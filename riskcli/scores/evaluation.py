@@ -18,7 +18,12 @@ from riskcli.scores.matrix import ScoreMatrix, join_all
 from riskcli.scores.parts import Gatherer, Means
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.trec.discovery import find_files
-from riskcli.trec.names import name_runs, refuse_virtual_name
+from riskcli.trec.names import (
+    name_of_baseline,
+    name_runs,
+    named_place,
+    refuse_virtual_name,
+)
 from riskcli.trec.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -58,6 +63,7 @@ def evaluate(
     """Score the runs in files and folders, or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
+    `NAME=FILE` gives a run its name, as a place and as a baseline.
     `jobs` files are read at once (None: one a core); the result does not depend on it. The inputs
     carry the SHA-256 of the bytes that were scored, unless `checksums` says that nobody needs them.
 
@@ -65,17 +71,20 @@ def evaluate(
     `store` is a folder of scores in which runs are looked up and kept. Neither shows in the result.
     """
     rules = rules or Rules()
-    spots = [Path(place) for place in places]
+    given = list(places)
+    spots = [named_place(place)[1] for place in given]
     means = Means.of(jobs, executor, store)
     reader = Reader(spots, qrels, rules, checksums or means.store is not None)
-    found = find_files(spots, but=reader.qrels_place())
+    found = find_files(given, but=reader.qrels_place())
     gatherer = Gatherer(reader, means, progress)
     taken = gatherer.parts(found.files)
     parts = [part for part in taken if isinstance(part, Part)]
     skipped = tuple(error for error in taken if isinstance(error, InputError))
     if not parts:
         raise UsageError(f"no run is left: {counted(len(skipped), 'file')} skipped")
-    parts, added, naming = _with_baseline_files(reader, gatherer, parts, list(baselines))
+    parts, added, naming = _with_baseline_files(
+        reader, gatherer, parts, list(baselines), dict(found.names)
+    )
     kept = gatherer.close()
     matrices, notes = _joined(parts, reader)
     basis = Basis(
@@ -113,53 +122,93 @@ def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
 
 
 def _with_baseline_files(
-    reader: Reader, gatherer: Gatherer, parts: list[Part], baselines: Sequence[str]
+    reader: Reader,
+    gatherer: Gatherer,
+    parts: list[Part],
+    baselines: Sequence[str],
+    given: dict[Path, str],
 ) -> tuple[list[Part], dict[str, str], list[Note]]:
-    """The parts, named; with a part for each baseline that is a file and not yet among them."""
-    named, notes = _named(parts, reader.rules.run_names)
-    known = {run for part in named for matrix in part.matrices for run in matrix.runs}
-    paths = {
-        baseline: Path(baseline)
+    """The parts, named; with a part for each baseline that is a file and not yet among them.
+
+    `given` are names by file.
+    """
+    rule, count = reader.rules.run_names, len(parts)
+    named, notes = _named(parts, rule, given)
+    known = _runs_of(named)
+    files = {
+        baseline: named_place(baseline)
         for baseline in baselines
         if baseline not in known and not is_virtual(baseline) and _is_read(baseline)
     }
-    if not paths:
+    if not files:
         return named, {}, notes
     places = {part.path.resolve(): place for place, part in enumerate(parts)}
-    for path in paths.values():
+    for name, path in files.values():
         if path.resolve() not in places:
             places[path.resolve()] = len(parts)
             parts = [*parts, gatherer.part(path)]
-    named, notes = _named(parts, reader.rules.run_names)
-    added = {baseline: _only_run(named[places[path.resolve()]]) for baseline, path in paths.items()}
+        if name is not None:
+            given[parts[places[path.resolve()]].path] = name
+    named, notes = _named(parts, rule, given, count)
+    added = {
+        baseline: _only_run(named[places[path.resolve()]]) for baseline, (_, path) in files.items()
+    }
     return named, added, notes
 
 
 def _is_read(baseline: str) -> bool:
     """Whether a baseline names a file, a pipe or a process substitution."""
-    return baseline != "" and Path(baseline).exists() and not Path(baseline).is_dir()
+    _, path = named_place(baseline)
+    return baseline != "" and path.exists() and not path.is_dir()
+
+
+def _runs_of(parts: Iterable[Part]) -> set[str]:
+    return {run for part in parts for matrix in part.matrices for run in matrix.runs}
 
 
 def _only_run(part: Part) -> str:
-    runs = {run for matrix in part.matrices for run in matrix.runs}
+    runs = _runs_of([part])
     if len(runs) != 1:
         raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
     return runs.pop()
 
 
-def _named(parts: Sequence[Part], rule: str) -> tuple[list[Part], list[Note]]:
-    runs = [(part.path, part.tag) for part in parts if not part.named]
+def _named(
+    parts: Sequence[Part], rule: str, given: Mapping[Path, str], count: int | None = None
+) -> tuple[list[Part], list[Note]]:
+    """The parts with names for their runs; those from `count` on are files of baselines."""
+    runs = [(p.path, p.tag) for p in parts if not p.named and p.path not in given]
     names, notes = name_runs(runs, rule)
     waiting = iter(names)
     named = []
     for part in parts:
-        if not part.named:
-            name = next(waiting)
-            matrices = tuple(replace(matrix, runs=(name,)) for matrix in part.matrices)
-            part = replace(part, matrices=matrices)
+        if part.path in given:
+            part = _renamed(part, given[part.path])
+        elif not part.named:
+            part = _renamed(part, next(waiting))
         named.append(part)
+    if count is not None:
+        known = _runs_of(named[:count])
+        named[count:] = [_as_baseline(part, known) for part in named[count:]]
     _refuse_shared_names(named)
     return named, notes
+
+
+def _renamed(part: Part, name: str) -> Part:
+    """The part with that name for its one run."""
+    runs = _runs_of([part])
+    if len(runs) != 1:
+        raise UsageError(f"{name}={part.path}: a name is for one run, the file holds {len(runs)}")
+    matrices = tuple(replace(matrix, runs=(name,)) for matrix in part.matrices)
+    return replace(part, matrices=matrices)
+
+
+def _as_baseline(part: Part, known: Set[str]) -> Part:
+    """Scores kept from before, of a run that is named as one at hand, are its baseline's."""
+    if not part.named or len(_runs_of([part])) != 1:
+        return part
+    (run,) = _runs_of([part])
+    return _renamed(part, name_of_baseline(run, known))
 
 
 def _refuse_shared_names(parts: Sequence[Part]) -> None:
@@ -170,7 +219,16 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
                 refuse_virtual_name(run, part.path)
                 first = owners.setdefault((matrix.measure, run), part.path)
                 if first is not part.path:
-                    raise UsageError(f"two runs are named {run!r}: in {first} and {part.path}")
+                    raise UsageError(
+                        f"two runs are named {run!r}: in {first} and {part.path}"
+                        f"{_way_out(parts, (first, part.path))}"
+                    )
+
+
+def _way_out(parts: Sequence[Part], paths: Sequence[Path]) -> str:
+    """What helps, if one of the files holds a single run."""
+    one = [part.path for part in parts if part.path in paths and len(_runs_of([part])) == 1]
+    return f"; NAME={one[0]} gives one of them another name" if one else ""
 
 
 def _by_measure(
@@ -256,7 +314,10 @@ def _qrels_notes(reader: Reader) -> list[Note]:
 
 
 def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[Input, ...]:
-    files = [Input(part.path, part.kind, part.sha256) for part in parts]
+    files = [
+        Input(part.path, part.kind, part.sha256, _only_run(part) if part.kind == "run" else None)
+        for part in parts
+    ]
     if _any_run(parts) and reader.qrels.path is not None:
         files.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
     return tuple(files)

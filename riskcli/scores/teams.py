@@ -185,7 +185,9 @@ def _hidden(basis: Basis, shown: Mapping[str, str]) -> Basis:
         for note in basis.notes
     )
     inputs = tuple(
-        each if each.kind == "qrels" else replace(each, path=Path(each.kind))
+        each
+        if each.kind == "qrels"
+        else replace(each, path=Path(each.kind), run=shown.get(each.run or ""))
         for each in basis.inputs
     )
     return replace(basis, notes=notes, inputs=inputs)

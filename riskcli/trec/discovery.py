@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from riskcli.core.errors import InputError, UsageError
@@ -12,6 +12,7 @@ from riskcli.core.files import refuse_outside
 from riskcli.core.notes import Note, listed
 from riskcli.core.order import natural_key
 from riskcli.core.settings import load_settings
+from riskcli.trec.names import named_place
 
 IGNORED_SUFFIXES = frozenset(
     f".{ending}"
@@ -38,16 +39,21 @@ class Found:
 
     files: tuple[Path, ...]
     notes: tuple[Note, ...]
+    names: Mapping[Path, str] = field(default_factory=dict)
+    """Those that were given as `NAME=FILE`, by file."""
 
 
 def find_files(places: Iterable[Path | str], but: Path | None = None) -> Found:
     """The files among `places` and in the folders among them, each once, in natural order.
 
-    A folder's file that is `but` (the judgements) is passed over.
+    A folder's file that is `but` (the judgements) is passed over. `NAME=FILE` names a file's run.
     """
     files: dict[Path, Path] = {}
+    names: dict[Path, str] = {}
     ignored: list[str] = []
-    for place in map(Path, places):
+    for name, place in map(named_place, places):
+        if name is not None and place.is_dir():
+            raise UsageError(f"{name}={place}: a name is for one file, found a folder")
         if place.is_dir():
             taken, passed_over = _in_folder(place, but)
             ignored += passed_over
@@ -57,9 +63,18 @@ def find_files(places: Iterable[Path | str], but: Path | None = None) -> Found:
             raise InputError(place, "not-found", "no such file or folder")
         for resolved, file in taken.items():
             files.setdefault(resolved, file)
+            if name is not None:
+                names[resolved] = _the_only_name(name, names.get(resolved, name), file)
     message = f"passed over in folders: {listed(sorted(ignored))}"
     notes = (Note("files-passed-over", message, warning=False),) if ignored else ()
-    return Found(tuple(sorted(files.values(), key=_by_name)), notes)
+    given = {files[resolved]: name for resolved, name in names.items()}
+    return Found(tuple(sorted(files.values(), key=_by_name)), notes, given)
+
+
+def _the_only_name(name: str, other: str, file: Path) -> str:
+    if name != other:
+        raise UsageError(f"{file} is named {other!r} and {name!r}: give it one name")
+    return name
 
 
 def _by_name(file: Path) -> tuple[object, str]:

@@ -1,9 +1,15 @@
-"""What a run is called: its tag where the tags tell runs apart, else its file's name."""
+"""What a run is called: its tag where the tags tell runs apart, else its file's name.
+
+Files of one name are told apart by the shortest end of their paths that does it (`exp1/run`), and
+`NAME=FILE` gives a name.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from riskcli.core.choices import is_virtual
@@ -36,7 +42,50 @@ def names_by_rule(files: Tagged, rule: str) -> tuple[bool, list[str | None]]:
     tags = [tag for _, tag in files]
     distinct = None not in tags and len(set(tags)) == len(tags)
     by_tag = rule == "tag" or (rule == "auto" and distinct)
-    return by_tag, [tag if by_tag else file_name(path) for path, tag in files]
+    return by_tag, tags if by_tag else list(file_names([path for path, _ in files]))
+
+
+def file_names(paths: Sequence[Path]) -> list[str]:
+    """The files' names, those of one name with as much of their paths as tells them apart."""
+    alike: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        alike[file_name(path)].append(path)
+    told = {path: name for name, group in alike.items() for path, name in _apart(name, group)}
+    return [told[path] for path in paths]
+
+
+def _apart(name: str, paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """The paths of one file name, each with what it is called."""
+    if len(paths) == 1:
+        yield paths[0], name
+        return
+    for depth in range(1, max(len(path.parts) for path in paths) + 1):
+        for ended in (True, False) if depth == 1 else (False, True):
+            ends = [_end(path, depth, path.name if ended else name) for path in paths]
+            if len(set(ends)) == len(ends):
+                yield from zip(paths, ends, strict=True)
+                return
+    yield from ((path, name) for path in paths)
+
+
+def _end(path: Path, depth: int, name: str) -> str:
+    """The last parts of a path, as many as `depth`, with that name for the file."""
+    folders = [part for part in path.parts[-depth:-1] if part != path.anchor]
+    return as_text("/".join([*folders, name]))
+
+
+def named_place(place: Path | str) -> tuple[str | None, Path]:
+    """The name that `NAME=FILE` gives, if it does, and the file or folder."""
+    path = Path(place)
+    name, equals, rest = str(place).partition("=")
+    if equals and name and os.path.lexists(rest) and not os.path.lexists(path):
+        return as_text(name), Path(rest)
+    return None, path
+
+
+def name_of_baseline(run: str, others: Collection[str]) -> str:
+    """What the run of a file of scores kept from before is called beside these."""
+    return f"{run} (baseline)" if run in others else run
 
 
 def file_name(path: Path) -> str:
@@ -75,6 +124,6 @@ def inspect_names(names: Sequence[str | None], paths: Sequence[Path]) -> Iterato
         if first is not path:
             message = (
                 f"two runs are named {name!r}: {first} and {path}; "
-                "rename one, or choose names with --run-names tag|file"
+                "name them by their files (--run-names file), or one of them as NAME=FILE"
             )
             yield Finding(path, None, "shared-name", message)

@@ -77,7 +77,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     "baselines",
     multiple=True,
     required=True,
-    metavar="NAME|FILE",
+    metavar="NAME|[NAME=]FILE",
     shell_complete=baselines,
     help="What candidates are compared with: a run of "
     "RUNS, a run file, or a file that `riskeval matrix` wrote.",

@@ -14,6 +14,7 @@ from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
 from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.scores.reading import Rules
+from riskcli.trec.names import name_of_baseline, named_place
 from riskcli.trec.source import Source
 
 _COMPARED = ("topics", "max_grade", "score_precision")
@@ -29,7 +30,7 @@ def with_baseline(
     checksums: bool = True,
 ) -> tuple[Evaluation, str]:
     """The scores of candidates and baseline in the same matrices, and the baseline's name."""
-    path = Path(baseline)
+    given, path = named_place(baseline)
     if path.exists() and not path.is_dir() and not path.is_file():
         message = "a pipe cannot be the baseline of a gate, which is read twice; save it to a file"
         raise InputError(path, "unreadable", message)
@@ -42,9 +43,10 @@ def with_baseline(
     candidates = evaluated()
     text = source.text()
     kept = _kept_scores(path, text, kind, rules, candidates)
-    name = kept[0].runs[0]
+    runs = {run for matrix in candidates.matrices for run in matrix.runs}
+    name = given or name_of_baseline(kept[0].runs[0], runs)
     matrices = tuple(
-        _with_kept(path, matrix, _of_measure(path, matrix.measure, kept))
+        _with_kept(path, matrix, replace(_of_measure(path, matrix.measure, kept), runs=(name,)))
         for matrix in candidates.matrices
     )
     return (

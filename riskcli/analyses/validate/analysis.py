@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -104,12 +104,12 @@ def validate(
     """
     checks = checks or Checks()
     judgements = None if qrels is None else find_qrels(qrels, [])[0]
-    found = find_files([Path(place) for place in places], but=judgements)
+    found = find_files(places, but=judgements)
     checker = _Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
     count = jobs or available_cores()
     reports += in_order(checker.check, found.files, count, progress)
-    _note_names(reports, checks.run_names)
+    _note_names(reports, checks.run_names, found.names)
     _note_same_rankings(reports)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
@@ -245,8 +245,9 @@ def _note_same_rankings(reports: Sequence[FileReport]) -> None:
             report.tally.add(Finding(report.path, None, "same-ranking", message))
 
 
-def _note_names(reports: Sequence[FileReport], rule: str) -> None:
+def _note_names(reports: Sequence[FileReport], rule: str, given: Mapping[Path, str]) -> None:
     """Note runs that would be called the same, by the rule that names them for scoring."""
+    reports = [report for report in reports if report.path not in given]
     waiting = [report for report in reports if report.kind != "qrels" and not report.named]
     runs = [report for report in waiting if report.kind != "unread"]
     tags = [report.names[0] if len(report.names) == 1 else None for report in runs]
@@ -256,6 +257,8 @@ def _note_names(reports: Sequence[FileReport], rule: str) -> None:
         if report.named:
             names += report.names
             paths += [report.path] * len(report.names)
+    names += given.values()
+    paths += given
     tallies = {report.path: report.tally for report in reports}
     for finding in inspect_names(names, paths):
         tallies[finding.path].add(finding)
