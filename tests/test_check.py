@@ -587,3 +587,114 @@ def test_summaries_of_two_gates_of_one_job_stand_apart(tmp_path: Path) -> None:
         )
     parts = summary.read_text().split("\n\n**pass: boldRerank")
     assert len(parts) == 2 and summary.read_text().startswith("\n**pass")
+
+
+# ---------------------------------------------------------------- reports beside the code
+
+
+def test_sarif_and_code_quality_name_the_candidates_file_and_the_rule(tmp_path: Path) -> None:
+    sarif, quality = tmp_path / "out.sarif", tmp_path / "quality.json"
+    reports = ("--report", f"sarif={sarif}", "--report", f"codequality={quality}")
+    assert check("--policy", "strict", *reports).code == 1
+    log = json.loads(sarif.read_text())
+    (run,) = log["runs"]
+    assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "riskeval check"
+    (result,) = run["results"]
+    assert result["level"] == "error" and "topics to blame: 138" in result["message"]["text"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    where = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert where == NEW.as_uri()
+    (entry,) = json.loads(quality.read_text())
+    assert entry["location"] == {"path": str(NEW), "lines": {"begin": 1}}
+    assert entry["severity"] == "major" and entry["check_name"] == "max-loss-0.3"
+    assert entry["fingerprint"] == result["partialFingerprints"]["riskeval/v1"]
+
+
+def test_fingerprints_are_unique_and_stable_whatever_the_figures_are(tmp_path: Path) -> None:
+    worse = tmp_path / "worse.run"
+    worse.write_text("".join(f"{t} Q0 nothing 1 1.0 worse\n" for t in range(101, 151)))
+    call = ("check", worse, "-b", OLD, "-q", QRELS, "-m", "ERR@20,P@10", "-f", "codequality")
+    first = json.loads(riskeval(*call).out)
+    prints = [entry["fingerprint"] for entry in first]
+    assert len(set(prints)) == len(prints) == 4
+    again = json.loads(riskeval(*call, "--gamma", "0.01", "--correction", "none").out)
+    assert [entry["fingerprint"] for entry in again] == prints
+
+
+def test_relative_paths_stay_relative_and_hostile_names_are_quoted(tmp_path: Path) -> None:
+    (tmp_path / "a b%.run").write_text("101 Q0 d 1 high bad\n")
+    (tmp_path / "good.run").write_bytes(NEW.read_bytes())
+    call = ("check", "good.run", "a b%.run", "-b", OLD, *ONE, "--on-error", "skip", "-f")
+    log = json.loads(riskeval(*call, "sarif", cwd=tmp_path).out)
+    (result,) = log["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "a%20b%25.run"
+    assert location["region"] == {"startLine": 1} and result["ruleId"] == "bad-score"
+    (entry,) = json.loads(riskeval(*call, "codequality", cwd=tmp_path).out)
+    assert entry["location"] == {"path": "a b%.run", "lines": {"begin": 1}}
+
+
+def test_findings_of_validate_are_sarif_and_code_quality_too(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.run"
+    bad.write_text("1 Q0 a 1 x t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 y t\n")
+    log = json.loads(riskeval("validate", bad, "-f", "sarif").out)
+    lines = [
+        result["locations"][0]["physicalLocation"]["region"]["startLine"]
+        for result in log["runs"][0]["results"]
+        if result["ruleId"] == "bad-score"
+    ]
+    assert lines == [1, 3]
+    entries = json.loads(riskeval("validate", bad, "-f", "codequality").out)
+    assert len({entry["fingerprint"] for entry in entries}) == len(entries) >= 2
+
+
+def test_lists_are_lists_in_json_and_one_text_elsewhere() -> None:
+    rows = json.loads(check("--policy", "strict", "-f", "json").out)["rows"]
+    assert [row["worst_topics"] for row in rows] == [[], [], [], ["138", "123", "144"]]
+    lines = check("--policy", "strict", "-f", "csv").out.splitlines()
+    assert "138;123;144" in lines[-1]
+    frame = gate(TOPIC_SCORES, "none", "max_loss <= 0.3").to_frame()
+    assert list(frame["worst_topics"][0]) == ["153"]
+
+
+# ---------------------------------------------------------------- the ratchet
+
+
+def kept_run(file: Path) -> str:
+    (row,) = json.loads(file.read_text())["rows"]
+    return str(row["run"])
+
+
+def test_a_pass_becomes_the_baseline_and_anything_else_leaves_it(tmp_path: Path) -> None:
+    kept = tmp_path / "prod.json"
+    assert riskeval("matrix", OLD, *ONE, "-o", kept).code == 0
+    before = kept.read_bytes()
+    call = ("-b", kept, *ONE, "--update-baseline", kept, "--policy")
+    ran = riskeval("check", NEW, *call, "strict")
+    assert ran.code == 1 and kept.read_bytes() == before and "stays as it is" in ran.err
+    near = ("check", SAMPLES / "plainBM25.run", *call, "lenient", "--margin", "0.001")
+    ran = riskeval(*near, "--inconclusive", "pass")
+    assert ran.code == 0 and kept.read_bytes() == before, "inconclusive is no pass"
+    ran = riskeval("check", NEW, *call, "standard")
+    assert ran.code == 0 and kept_run(kept) == "boldRerank" and "is now boldRerank" in ran.err
+    direct = tmp_path / "direct.json"
+    assert riskeval("matrix", NEW, *ONE, "-o", direct).code == 0
+    assert kept.read_bytes() == direct.read_bytes(), "what `matrix` would have kept"
+    again = riskeval("check", NEW, "-b", kept, *ONE)
+    assert again.out.startswith("pass: boldRerank against boldRerank (baseline)")
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_ratchet_of_two_measures_and_one_that_cannot_be(tmp_path: Path) -> None:
+    kept = tmp_path / "prod.parquet"
+    measures = ("-q", QRELS, "-m", "ERR@20,nDCG@20")
+    assert riskeval("check", NEW, "-b", OLD, *measures, "--update-baseline", kept).code == 0
+    ran = riskeval("check", NEW, "-b", kept, *measures)
+    assert ran.code == 0 and ran.out.count("pass: boldRerank against") == 2
+    for file, runs, message in (
+        ("prod.md", (NEW,), "suffix does not tell"),
+        ("prod.json", (NEW, SAMPLES / "neuralMix.run"), "one candidate can become the baseline"),
+    ):
+        file_ = tmp_path / file
+        ran = riskeval("check", *runs, "-b", OLD, *ONE, "--update-baseline", file_)
+        assert (ran.code, ran.out) == (2, "") and message in ran.err and not file_.exists()

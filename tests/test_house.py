@@ -71,8 +71,9 @@ def test_imports_go_down_the_list() -> None:
     assert wrong == []
 
 
-ROOMS_FOR_OTHERS = ("base", "score", "agree")
-"""What other analyses may use: how they are called, the risk table, and coefficients of ranks."""
+ROOMS_FOR_OTHERS = ("base", "score", "agree", "matrix")
+"""What other analyses may use: how they are called, the risk table, coefficients of ranks, and
+scores as files."""
 
 
 def test_an_analysis_imports_no_other_but_those_meant_for_others() -> None:

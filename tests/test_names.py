@@ -173,7 +173,7 @@ ONE = ("-m", "ERR@20", "-q", QRELS)
 
 def runs_of(ran: Ran) -> list[str]:
     assert ran.code == 0, ran.err
-    return [line.split("\t")[0] for line in ran.out.splitlines()[1:]]
+    return sorted(line.split("\t")[0] for line in ran.out.splitlines()[1:])
 
 
 def test_experiments_of_one_tag_and_file_name_are_compared(experiments: Path) -> None:

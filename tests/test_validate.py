@@ -164,7 +164,8 @@ def test_judgements_in_the_folder_of_runs_are_no_run(write: Write) -> None:
 
 def test_runs_of_one_name_are_found(write: Write) -> None:
     one, two = write("one/t.run", GOOD), write("two/t.run", GOOD)
-    codes = {(row["path"], row["code"]) for row in rows_of(one, two)}
+    by_tag = rows_of(one, two, "--run-names", "tag")
+    codes = {(row["path"], row["code"]) for row in by_tag}
     assert codes == {(str(two), "shared-name"), (str(two), "same-ranking")}
     (row,) = rows_of(one, write("two/u.run", GOOD.replace(b" t\n", b" u\n")))
     assert row["code"] == "same-ranking"

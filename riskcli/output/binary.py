@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from riskcli.core.errors import UsageError
 from riskcli.output.escape import visible
-from riskcli.output.result import Result, Value
+from riskcli.output.result import Result, Value, as_one_text
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -44,6 +44,8 @@ def _type(values: Sequence[Value]) -> Any:
         return pa.bool_()
     if kinds == {int}:
         return pa.int64()
+    if kinds == {tuple}:
+        return pa.list_(pa.string())
     return pa.string() if str in kinds else pa.float64()
 
 
@@ -72,7 +74,7 @@ def as_xlsx(result: Result) -> bytes:
 def _fill(sheet: Worksheet, rows: Sequence[Sequence[Value]]) -> None:
     """Texts stay texts, whatever they begin with; numbers have a format."""
     for number, row in enumerate(rows, start=1):
-        for place, value in enumerate(row, start=1):
+        for place, value in enumerate(map(as_one_text, row), start=1):
             if value is None or value == "":
                 continue
             cell = sheet.cell(number, place)

@@ -286,6 +286,8 @@ def rows_as_display(result: Result, most: int = 20) -> Display:
 def _shown(value: object) -> str:
     if value is None:
         return UNDEFINED
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

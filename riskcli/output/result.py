@@ -15,7 +15,8 @@ from riskcli.core.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
-Value = str | int | float | bool | None
+Value = str | int | float | bool | tuple[str, ...] | None
+"""What a cell holds; a list of names is one where a form has lists, else one text."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ def _as_series(values: Sequence[Value]) -> pd.Series[Any]:
     if present <= {int, float} and present != {int}:
         return pd.Series(values, dtype="float64")
     return pd.Series(values)
+
+
+def as_one_text(value: Value) -> str | int | float | bool | None:
+    """The value, a list as one text."""
+    return ";".join(value) if isinstance(value, tuple) else value
 
 
 def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from riskcli.output.result import Result, Value
+from riskcli.output.result import Result, Value, as_one_text
 from riskcli.trec.findings import number
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -40,7 +40,8 @@ def as_json(result: Result) -> str:
 def spreadsheet_safe(result: Result) -> Result:
     """The result with ' before texts that begin like a formula; numbers stay as they are."""
     rows = [
-        [_safe(value) if isinstance(value, str) else value for value in row] for row in result.rows
+        [_safe(value) if isinstance(value, str) else value for value in map(as_one_text, row)]
+        for row in result.rows
     ]
     return replace(result, columns=tuple(map(_safe, result.columns)), rows=rows)
 
@@ -68,7 +69,7 @@ def _text(value: Value) -> str:
     """The shortest text that reads back the same; empty for undefined."""
     if value is None:
         return ""
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else str(as_one_text(value))
 
 
 def _json_rows(result: Result) -> Iterator[str]:

@@ -10,11 +10,12 @@ import click
 from riskcli.analyses.check.display import FORMS
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.conclude import tell
-from riskcli.cli.options import Inputs, Output, output_options, scoring_options
+from riskcli.cli.options import OUTPUT, Inputs, Output, output_options, scoring_options
 from riskcli.cli.paths import announce_output, is_from_settings
 from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import MOST_ALPHA
+from riskcli.core.notes import Note
 from riskcli.output.forms import Form, named
 
 
@@ -156,6 +157,14 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     type=_Report(),
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
 )
+@click.option(
+    "--update-baseline",
+    "successor",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Where the one candidate passes, keep its scores here (json, parquet, csv or tsv) as the "
+    "baseline of next time; else leave the file as it is.",
+)
 def check(
     inputs: Inputs,
     output: Output,
@@ -170,6 +179,7 @@ def check(
     detect: float | None,
     worst: int,
     reports: tuple[tuple[Form, Path], ...],
+    successor: Path | None,
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
 
@@ -181,10 +191,12 @@ def check(
     from riskcli.analyses.check.gate import judge
     from riskcli.analyses.check.grammar import parse_rule
     from riskcli.analyses.check.publish import publish
+    from riskcli.analyses.check.ratchet import kept_form, only_candidate, update_baseline
     from riskcli.analyses.check.sources import with_baseline
     from riskcli.cli.evaluating import rules as rules_of
     from riskcli.risk.options import Significance
 
+    form = None if successor is None else kept_form(successor)
     if len(baselines) != 1:
         raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
     parsed = [parse_rule(rule) for rule in rules]
@@ -195,12 +207,20 @@ def check(
         qrels=inputs.qrels,
         rules=rules_of(inputs),
         jobs=inputs.jobs,
-        checksums=any(form.checksums for form in (output.form, *(asked for asked, _ in reports))),
+        checksums=any(
+            each.checksums
+            for each in (output.form, *(asked for asked, _ in reports), *([form] if form else []))
+        ),
     )
     gate = judge(
         evaluation, name, policy=policy, rules=parsed, significance=plan, alpha=alpha,
         margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
     )  # fmt: skip
+    if form is not None:
+        only_candidate(gate)  # an error before anything is written
     tell(gate.notes, inputs.quiet)
     publish(gate, output, reports)
+    if successor is not None and form is not None:
+        said = update_baseline(gate, evaluation, successor, form)
+        tell([Note("baseline", said, warning=False)], inputs.quiet)
     return 0 if gate.passed and not inputs.exit_code(gate.skipped) else 1

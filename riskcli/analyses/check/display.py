@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as Tree
@@ -13,6 +14,7 @@ from riskcli.core.notes import counted
 from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation, visible
+from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
 
 _WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
 
@@ -127,7 +129,7 @@ def as_github(gate: Verdicts) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _level(gate: Verdicts, finding: Finding) -> str:
+def _level(gate: Verdicts, finding: Finding) -> Level:
     undecided = finding.outcome == "inconclusive" and gate.inconclusive == "pass"
     return "warning" if undecided else "error"
 
@@ -148,8 +150,28 @@ def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
     return annotation(level, message, title=title)
 
 
+def problems(gate: Verdicts) -> Iterator[Problem]:
+    """What fails, each in the candidate's own file, and the files left out."""
+    files = {entry.run: str(entry.path) for entry in gate.inputs if entry.run is not None}
+    for verdict in gate.verdicts:
+        about = f"{verdict.candidate} against {verdict.baseline}, {verdict.measure}"
+        for finding in verdict.failures:
+            message = f"{about}: {finding.rule}: {finding.why}"
+            if verdict.losses:
+                message += f"; topics to blame: {blame(verdict)}"
+            path = files.get(verdict.candidate)
+            subject = f"{verdict.candidate}, {verdict.measure}"
+            yield Problem(_level(gate, finding), finding.rule, message, path, subject=subject)
+    for wrong in gate.skipped:
+        yield Problem("error", wrong.code, str(wrong), wrong.path, wrong.line)
+
+
 JUNIT = forms.OwnForm("junit", ".xml", as_junit)
 GITHUB = forms.OwnForm("github", "", as_github)
+SARIF = forms.OwnForm("sarif", ".sarif", lambda gate: as_sarif(problems(gate), "riskeval check"))
+CODE_QUALITY = forms.OwnForm(
+    "codequality", "", lambda gate: as_code_quality(problems(gate), "riskeval.toml")
+)
 
 
 @dataclass(frozen=True)
@@ -161,5 +183,5 @@ class _Automatic(forms.Form):
         return (GITHUB if on_github else forms.TABLE).render(source, dress)
 
 
-FORMS = (*forms.FORMS, JUNIT, GITHUB, _Automatic("auto", ""))
+FORMS = (*forms.FORMS, JUNIT, GITHUB, SARIF, CODE_QUALITY, _Automatic("auto", ""))
 """The forms of a gate: those of every result, and what CI services read."""

@@ -252,7 +252,7 @@ def _tested(
         for case in cases
     ]
     names = [test.text(margins.get(test.of)) for test in tests]
-    bounds = [-margins.get(test.of, 0.0) for test in tests]
+    bounds = [0.0 - margins.get(test.of, 0.0) for test in tests]
     return [
         [
             Finding(
@@ -297,11 +297,11 @@ def _settings(
 
 
 def _rows(verdict: Verdict) -> Iterator[list[Value]]:
-    topics = ";".join(loss.topic for loss in verdict.losses)
+    topics = tuple(loss.topic for loss in verdict.losses)
     for finding in verdict.findings:
         numbers = (finding.value, finding.bound, finding.p, finding.p_adjusted)
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), finding.why, "" if finding.passed else topics, finding.outcome,
+            *tidy(numbers), finding.why, () if finding.passed else topics, finding.outcome,
             finding.topics_needed,
         ]  # fmt: skip

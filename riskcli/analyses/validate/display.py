@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from riskcli.analyses.validate.report import FileReport, Reports
 from riskcli.core.notes import counted
 from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation
+from riskcli.output.problems import Problem, as_code_quality, as_sarif
 
 _HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
 
@@ -60,6 +63,23 @@ def as_github(reports: Reports) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def problems(validation: Reports) -> Iterator[Problem]:
+    """Each finding that is kept, in its file and line."""
+    for file in validation.files:
+        for finding, more in file.tally.findings():
+            message = f"{finding.message} (and {more:,} more)" if more else finding.message
+            yield Problem(
+                finding.severity, finding.code, message, str(file.path), finding.line,
+                subject="" if finding.line else finding.message,
+            )  # fmt: skip
+
+
 GITHUB = forms.OwnForm("github", "", as_github)
-FORMS = (*forms.FORMS, GITHUB)
-"""The forms of what was found in files: those of every result, and GitHub's annotations."""
+SARIF = forms.OwnForm(
+    "sarif", ".sarif", lambda validation: as_sarif(problems(validation), "riskeval validate")
+)
+CODE_QUALITY = forms.OwnForm(
+    "codequality", "", lambda validation: as_code_quality(problems(validation), ".")
+)
+FORMS = (*forms.FORMS, GITHUB, SARIF, CODE_QUALITY)
+"""The forms of what was found in files: those of every result, and what CI services read."""
