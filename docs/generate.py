@@ -3,7 +3,8 @@
     python docs/generate.py
 
 makes docs/commands.md (from every command's --help), docs/reference.md (measures, columns, exit
-codes, from their declarations) and docs/riskeval.schema.json. The tests fail where they are stale.
+codes, from their declarations), docs/riskeval.schema.json and docs/settings.schema.json. The tests
+fail where they are stale.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import click
 from riskcli.app import COMMANDS, load_command, riskeval
 from riskcli.app.glossary import EXIT_CODES, columns_of
 from riskcli.cli.group import LazyGroup
+from riskcli.cli.settings_schema import settings_schema
 from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measures import all_columns, measures
 
@@ -147,7 +149,17 @@ def _list_of(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-GENERATED = {"commands.md": commands, "reference.md": reference, "riskeval.schema.json": schema}
+def settings() -> str:
+    """What a settings file may hold, as a JSON Schema."""
+    return settings_schema(map(load_command, COMMANDS))
+
+
+GENERATED = {
+    "commands.md": commands,
+    "reference.md": reference,
+    "riskeval.schema.json": schema,
+    "settings.schema.json": settings,
+}
 
 
 def main() -> None:

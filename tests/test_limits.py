@@ -224,7 +224,7 @@ def test_latex_of_every_command_needs_no_special_engine() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("quiet = 3", "quiet is 3 in the settings, expected true or false"),
+        ("quiet = 3", "riskeval.toml: quiet is 3, expected true or false"),
         ("max_bytes = inf", "'inf' is not a valid integer"),
         ("max_bytes = nan", "'nan' is not a valid integer"),
         ("jobs = true", "'True' is not a valid integer"),

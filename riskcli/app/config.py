@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from riskcli.cli.configuration import in_force
+from riskcli.cli.configuration import choose, in_force
 from riskcli.cli.group import program
-from riskcli.cli.options import Output, output_options
+from riskcli.cli.options import PATH, Output, output_options
 from riskcli.cli.rendering import write
+from riskcli.cli.settings_schema import settings_schema
 from riskcli.core.basis import Basis
 from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.emit import emit
 from riskcli.output.forms import View
 from riskcli.output.result import Result
 
@@ -17,13 +21,29 @@ from riskcli.output.result import Result
 @click.command()
 @click.argument("command", default="score", metavar="[COMMAND]")
 @click.option("--profile", metavar="NAME", help="Settings of this profile, too.")
+@click.option("--config", "file", type=PATH, metavar="FILE", help="Settings of this file alone.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of settings, for editors.")
 @output_options()
-def config(command: str, profile: str | None, output: Output) -> None:
+@click.pass_context
+def config(
+    ctx: click.Context,
+    command: str,
+    profile: str | None,
+    file: Path | None,
+    schema: bool,
+    output: Output,
+) -> None:
     """The options of COMMAND (score) as they are in force here, and where each value came from.
 
-    Settings stand in riskeval.toml, or under [tool.riskeval] in pyproject.toml: the long options
-    as keys. Those in a table [profile.NAME] count with --profile NAME. The command line wins.
+    Settings stand in riskeval.toml, or under [tool.riskeval] in pyproject.toml, here or in a parent
+    folder of the repository: the long options as keys. Those in a table [profile.NAME] count with
+    --profile NAME. The command line wins.
     """
+    if schema:
+        emit(settings_schema(program().every_command()), output.output)
+        return
+    if file is not None:
+        choose(ctx, file)
     found = in_force(program().get_command(click.get_current_context(), command), profile)
     rows = [(item.option, _spelled(item.value), item.source) for item in found]
     result = Result(

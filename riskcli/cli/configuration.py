@@ -14,11 +14,13 @@ import click
 from riskcli.cli.group import program
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.files import refuse_outside
-from riskcli.core.settings import FILES, Setting, load_settings
+from riskcli.core.settings import CHOSEN, Setting, load_settings, settings_files, settings_folder
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
 _STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
-_NOT_SETTABLE = frozenset({"help", "profile", "list-rules"})
+_NOT_SETTABLE = frozenset({"help", "profile", "config", "list-rules"})
+_ASKED = "riskeval.settings"
+_NAMES_OR_FILES = ("baseline", "population")
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,25 @@ class InForce:
     source: str
 
 
-def apply_settings(ctx: click.Context, _option: click.Parameter, profile: str | None) -> None:
-    """Take the options' defaults from the settings files; the callback of --profile."""
-    if profile is None and not any(Path(name).is_file() for name, _ in FILES):
+def take_settings(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    """The callback of --config and of --profile, in whichever order they stand."""
+    asked = ctx.meta.setdefault(_ASKED, {})
+    asked[option.name] = value
+    if option.name == "config" and value is not None:
+        choose(ctx, value)
+    if len(asked) == 2:
+        _apply(ctx, asked["profile"])
+
+
+def choose(ctx: click.Context, file: Path) -> None:
+    """Take settings from this file alone, while the command runs."""
+    token = CHOSEN.set(file)
+    ctx.call_on_close(lambda: CHOSEN.reset(token))
+
+
+def _apply(ctx: click.Context, profile: str | None) -> None:
+    """Take the options' defaults from the settings."""
+    if profile is None and not settings_files():
         return
     settings = _checked(profile)
     defaults = dict(ctx.default_map or {})
@@ -42,10 +60,27 @@ def apply_settings(ctx: click.Context, _option: click.Parameter, profile: str | 
             continue
         if key == "qrels" and "profile" not in setting.source:
             continue  # found, and reported, where the judgements are looked for
-        if key == "baseline":
-            _refuse_strange_files(setting.value)
-        defaults[str(option.name)] = _as_default(option, setting.value)
+        value = setting.value
+        if key in _NAMES_OR_FILES:
+            value = [_beside_settings(key, str(name)) for name in _listed(value)]
+        default = _as_default(key, option, value, setting.source)
+        _check_default(ctx, key, option, default, setting.source)
+        defaults[str(option.name)] = default
     ctx.default_map = defaults
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _check_default(
+    ctx: click.Context, key: str, option: click.Option, default: Any, source: str
+) -> None:
+    """Refuse a value that the option would refuse, naming its file and key."""
+    try:
+        option.type_cast_value(ctx, default)
+    except click.BadParameter as error:
+        raise UsageError(f"{source}: {key}: {error.message}") from error
 
 
 def settable(command: click.Command) -> Iterator[tuple[str, click.Option]]:
@@ -95,23 +130,27 @@ def _known_keys() -> set[str]:
     return {key for command in program().every_command() for key, _ in settable(command)}
 
 
-def _as_default(option: click.Option, value: Any) -> Any:
+def _as_default(key: str, option: click.Option, value: Any, source: str) -> Any:
     """The value in the shape that click expects of an option's default."""
     if option.multiple:
-        return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+        return list(map(str, _listed(value)))
     if isinstance(value, list):
-        key = max(option.opts, key=len)
-        raise UsageError(f"{key.removeprefix('--')} takes one value, found a list in the settings")
+        raise UsageError(f"{source}: {key} takes one value, found a list")
     if option.is_flag:
         if not isinstance(value, bool):
-            raise UsageError(f"{option.name} is {value!r} in the settings, expected true or false")
+            raise UsageError(f"{source}: {key} is {value!r}, expected true or false")
         return value
     return str(value)
 
 
-def _refuse_strange_files(baselines: Any) -> None:
-    """A baseline can be a file; one from settings must not reach out of this folder."""
-    for name in baselines if isinstance(baselines, list) else [baselines]:
-        for path in (str(name), str(name).partition("=")[2]):
-            if os.sep in path or os.path.lexists(path):
-                refuse_outside("baseline", Path(path))
+def _beside_settings(key: str, name: str) -> str:
+    """A name, or the file that it names beside the settings; it must not lie elsewhere."""
+    folder = settings_folder()
+    given, equals, rest = name.partition("=")
+    for path in (name, rest):
+        if path and (os.sep in path or os.path.lexists(folder / path)):
+            refuse_outside(key, folder / path, folder)
+    if os.path.lexists(folder / name):
+        return str(folder / name)
+    named = bool(equals and rest) and os.path.lexists(folder / rest)
+    return f"{given}={folder / rest}" if named else name

@@ -10,7 +10,7 @@ import click
 
 from riskcli.cli.asked import AskedInputs, Files
 from riskcli.cli.completing import among, effectiveness_measures
-from riskcli.cli.gathering import Command, gathered
+from riskcli.cli.gathering import PATH, Command, gathered
 from riskcli.cli.paths import INPUT, OUTPUT
 from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
 from riskcli.core.limits import MOST_JOBS
@@ -54,10 +54,10 @@ class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return text
 
 
-def _apply_settings(ctx: click.Context, option: click.Parameter, profile: str | None) -> None:
-    from riskcli.cli.configuration import apply_settings
+def _take_settings(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    from riskcli.cli.configuration import take_settings
 
-    apply_settings(ctx, option, profile)
+    take_settings(ctx, option, value)
 
 
 _WHICH = [
@@ -66,8 +66,18 @@ _WHICH = [
         metavar="NAME",
         is_eager=True,
         expose_value=False,
-        callback=_apply_settings,
-        help="Take settings from this profile of riskeval.toml, too.",
+        callback=_take_settings,
+        help="Also use the settings of this profile of riskeval.toml.",
+    ),
+    click.option(
+        "--config",
+        type=PATH,
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_take_settings,
+        help="Take settings from this file alone. [default: riskeval.toml or pyproject.toml, here "
+        "or in a parent folder of the repository]",
     ),
     click.argument("runs", nargs=-1, required=True, type=INPUT),
     click.option(

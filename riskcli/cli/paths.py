@@ -1,7 +1,7 @@
 """Files that are named on the command line, or by a settings file that may be a stranger's.
 
-Settings choose what is computed, not what is reached: a file that they name must lie below the
-current folder, and a file that they have the program write is announced.
+Settings choose what is computed, not what is reached: a file that they name must lie below their
+folder, and a file that they have the program write is announced.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from riskcli.core.files import refuse_outside
+from riskcli.core.settings import settings_folder
 from riskcli.output.escape import visible
 
 STDIN = "/dev/stdin"
@@ -30,7 +31,8 @@ class InputPath(click.Path):
             self.fail("an empty text names no file; the current folder is .", param, ctx)
         path = super().convert(STDIN if str(value) == "-" else value, param, ctx)
         if is_from_settings(param, ctx):
-            refuse_outside(str(param and param.name), Path(os.fsdecode(path)))
+            path = settings_folder() / os.fsdecode(path)
+            refuse_outside(str(param and param.name), path, settings_folder())
         return path
 
 
@@ -45,7 +47,7 @@ class OutputPath(click.Path):
             self.fail("an empty text names no file", param, ctx)
         path = super().convert(value, param, ctx)
         if is_from_settings(param, ctx):
-            announce_output(str(param and param.name), Path(os.fsdecode(path)))
+            path = announced_output(str(param and param.name), os.fsdecode(path))
         return path
 
 
@@ -59,7 +61,9 @@ def is_from_settings(param: click.Parameter | None, ctx: click.Context | None) -
     return ctx.get_parameter_source(param.name) is ParameterSource.DEFAULT_MAP
 
 
-def announce_output(key: str, path: Path) -> None:
-    """Say, whatever is quiet, that settings have a file written."""
-    refuse_outside(key, path)
+def announced_output(key: str, name: str) -> Path:
+    """The file that settings have written, beside them; it is told, whatever is quiet."""
+    path = settings_folder() / name
+    refuse_outside(key, path, settings_folder())
     click.echo(f"warning: the settings here ask for {key} = {visible(str(path))}", err=True)
+    return path

@@ -100,14 +100,15 @@ def _mode_of(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def refuse_outside(key: str, path: Path) -> None:
-    """Refuse a file that settings name and that does not lie below the current folder."""
+def refuse_outside(key: str, path: Path, folder: Path) -> None:
+    """Refuse a file that settings name and that does not lie below the folder of the settings."""
     try:
-        below = path.resolve().is_relative_to(Path.cwd().resolve())
+        below = path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError):  # RuntimeError: a loop of links
         below = False
     if not below:
         raise UsageError(
-            f"the settings here ask for {key} = {path}, which is not below this folder; "
+            f"the settings here ask for {key} = {path}, which is not below "
+            f"{'this folder' if folder == Path() else folder}; "
             f"give --{key} on the command line if that is meant"
         )

@@ -1,4 +1,8 @@
-"""Settings kept in `riskeval.toml` or under `[tool.riskeval]` in `pyproject.toml`, here.
+"""Settings kept in `riskeval.toml` or under `[tool.riskeval]` in `pyproject.toml`.
+
+They are looked for here, then in the parent folders up to the root of the repository; the first
+folder that has any is the one that counts. A file that was chosen (--config) counts alone. What
+settings name by a relative path lies beside them.
 
 Keys are the commands' long options. Tables under `profile` hold further settings by name; a
 profile's settings win over the rest of the files, and the command line wins over all of them.
@@ -7,6 +11,8 @@ profile's settings win over the rest of the files, and the command line wins ove
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +23,11 @@ FILES = (("pyproject.toml", ("tool", "riskeval")), ("riskeval.toml", ()))
 """Where settings stand: the file and the table in it; later ones win."""
 
 PROFILE = "profile"
+REPOSITORY = ".git"
+"""What the root of a repository holds; parents are searched only within one."""
+
+CHOSEN: ContextVar[Path | None] = ContextVar("CHOSEN", default=None)
+"""The settings file that was asked for, in place of those that would be found."""
 
 
 @dataclass(frozen=True)
@@ -27,27 +38,86 @@ class Setting:
     source: str
 
 
+@dataclass(frozen=True)
+class SettingsFile:
+    """A file with settings, and the table in it."""
+
+    path: Path
+    keys: tuple[str, ...]
+    table: dict[str, Any]
+
+
+def settings_files() -> list[SettingsFile]:
+    """The files that count, of one folder; later ones win."""
+    chosen = CHOSEN.get()
+    if chosen is not None:
+        if not chosen.is_file():
+            raise InputError(chosen, "not-found", "no such settings file (--config)")
+        keys = next((keys for name, keys in FILES if name == chosen.name), ())
+        return [SettingsFile(chosen, keys, _table(chosen, keys))]
+    for folder in _folders():
+        files = [
+            SettingsFile(path, keys, _table(path, keys))
+            for name, keys in FILES
+            if (path := folder / name).is_file()
+        ]
+        files = [file for file in files if file.table or not file.keys]
+        if files:
+            return files
+    return []
+
+
+def settings_folder() -> Path:
+    """The folder of the settings, in which what they name must lie."""
+    files = settings_files()
+    return files[0].path.parent if files else Path()
+
+
+def _folders() -> Iterator[Path]:
+    """Here, and within a repository the parents up to its root."""
+    here = Path()
+    yield here
+    try:
+        parents = [Path.cwd(), *Path.cwd().parents]
+    except OSError:  # the current folder is gone
+        return
+    root = next((i for i, each in enumerate(parents) if (each / REPOSITORY).exists()), 0)
+    for _ in range(root):
+        here = here / ".."
+        yield here
+
+
 def load_settings(profile: str | None = None) -> dict[str, Setting]:
     """All settings in force in the current folder, by key (with dashes)."""
     found: dict[str, Setting] = {}
     profiles: dict[str, dict[str, Setting]] = {}
-    for name, keys in FILES:
-        table = _table(Path(name), keys)
+    files = settings_files()
+    for file in files:
+        name, table = str(file.path), file.table
         for title, content in _profiles(name, table).items():
             source = f"{name}, profile {title}"
             profiles.setdefault(title, {}).update(_plain(name, content, source))
         found.update(_plain(name, table, name))
     if profile is not None:
         if profile not in profiles:
-            hint = nearest(profile, profiles) or f"; known are {', '.join(profiles) or 'none'}"
+            hint = nearest(profile, profiles) or _known(profiles, files)
             raise UsageError(f"no profile is called {profile!r}{hint}")
         found.update(profiles[profile])
     return found
 
 
+def _known(profiles: Iterable[str], files: Sequence[SettingsFile]) -> str:
+    names = " and ".join(str(file.path) for file in files)
+    if not files:
+        return (
+            "; no settings were found: neither riskeval.toml nor [tool.riskeval] in pyproject.toml "
+            "here or in a parent folder of this repository"
+        )
+    known = ", ".join(profiles)
+    return f"; {names} has {known}" if known else f"; {names} has no profiles"
+
+
 def _table(file: Path, keys: tuple[str, ...]) -> dict[str, Any]:
-    if not file.is_file():
-        return {}
     try:
         content: Any = tomllib.loads(file.read_text(encoding="utf-8"))
     except RecursionError as error:

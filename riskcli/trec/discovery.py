@@ -11,7 +11,7 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.files import refuse_outside
 from riskcli.core.notes import Note, listed
 from riskcli.core.order import natural_key
-from riskcli.core.settings import load_settings
+from riskcli.core.settings import load_settings, settings_folder
 from riskcli.trec.names import named_place
 
 IGNORED_SUFFIXES = frozenset(
@@ -165,6 +165,7 @@ def _configured_qrels() -> tuple[Path, str] | None:
     setting = load_settings().get("qrels")
     if setting is None:
         return None
-    path = Path(str(setting.value))
-    refuse_outside("qrels", path)
+    folder = settings_folder()
+    path = folder / str(setting.value)
+    refuse_outside("qrels", path, folder)
     return path, setting.source

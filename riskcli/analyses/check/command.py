@@ -11,7 +11,7 @@ from riskcli.analyses.check.display import FORMS
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.conclude import tell
 from riskcli.cli.options import OUTPUT, Inputs, Output, output_options, scoring_options
-from riskcli.cli.paths import announce_output, is_from_settings
+from riskcli.cli.paths import announced_output, is_from_settings
 from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import MOST_ALPHA
@@ -30,10 +30,11 @@ class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         name, _, file = str(value).partition("=")
         if not file:
             self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
-        if is_from_settings(param, ctx):
-            announce_output("report", Path(file))
         try:
-            return named(name, FORMS), Path(file)
+            form = named(name, FORMS)
+            if is_from_settings(param, ctx):
+                return form, announced_output("report", file)
+            return form, Path(file)
         except UsageError as error:
             self.fail(str(error), param, ctx)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from riskcli.core.errors import UsageError
-from riskcli.core.settings import load_settings
+from riskcli.core.settings import load_settings, settings_folder
 from riskcli.output.result import Result
 from riskcli.scores.store.store import MARKER, Store
 from riskcli.scores.store.upkeep import collect, holdings, verify
@@ -18,7 +18,7 @@ def existing(folder: Path | None) -> Store:
         setting = load_settings().get("store")
         if setting is None:
             raise UsageError("name the store's FOLDER; no settings file here names one")
-        folder = Path(str(setting.value))
+        folder = settings_folder() / str(setting.value)
     if not (folder / MARKER).is_file():
         raise UsageError(f"{folder} is not a store of riskeval ({MARKER} is missing)")
     return Store(folder, rehash=True)
