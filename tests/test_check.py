@@ -471,7 +471,7 @@ def test_github_annotations_and_job_summary(tmp_path: Path) -> None:
     )
     first, last = ran.out.splitlines()
     assert first.startswith("::error title=boldRerank%2C ERR@20%3A max_loss <= 0.3::it is 0.5881")
-    assert last == "::notice title=riskeval check::0 of 1 verdict pass"
+    assert last == "::notice title=riskeval check::passed: 0 of 1"
     assert summary.read_text().startswith("before\n\n**FAIL")
     check("--policy", "strict", GITHUB_STEP_SUMMARY=str(summary))
     assert summary.read_text().count("**FAIL: boldRerank") == 1
@@ -698,3 +698,34 @@ def test_a_ratchet_of_two_measures_and_one_that_cannot_be(tmp_path: Path) -> Non
         file_ = tmp_path / file
         ran = riskeval("check", *runs, "-b", OLD, *ONE, "--update-baseline", file_)
         assert (ran.code, ran.out) == (2, "") and message in ran.err and not file_.exists()
+
+
+# ---------------------------------------------------------------- rules in files
+
+
+def test_rules_of_a_file_are_judged_like_those_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("# ours\nmax_loss <= 0.3  # harsh\n\nmean >= baseline\n")
+    ran = check("--policy", "none", "--require", f"@{tmp_path / 'rules.txt'}", "-f", "json")
+    assert [row["rule"] for row in json.loads(ran.out)["rows"]] == [
+        "max_loss <= 0.3",
+        "mean >= baseline",
+    ]
+    given = ("--require", "max_loss <= 0.3", "--require", "mean >= baseline")
+    assert check("--policy", "none", *given, "-f", "json").out == ran.out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("mean >= baseline\nmean >\n", "rules.txt:2: bad-rule: rule 'mean >': found the end"),
+        ("# nothing\n", "rules.txt: empty-file: no rule"),
+        (None, "rules.txt: unreadable: No such file"),
+    ],
+)
+def test_a_file_of_rules_that_cannot_be_taken(
+    tmp_path: Path, content: str | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "rules.txt").write_text(content)
+    ran = check("--require", f"@{tmp_path / 'rules.txt'}")
+    assert (ran.code, ran.out) == (2, "") and message in ran.err

@@ -99,7 +99,7 @@ def test_github(checkout: Checkout, tmp_path: Path) -> None:
     actions = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
     done = [checkout.run(step, **actions) for step in steps]
     assert [each.returncode for each in done] == [0, 0, 0], done[-1].stderr
-    assert done[-1].stdout.endswith("::1 of 1 verdict passes\n")
+    assert done[-1].stdout.endswith("::passed: 1 of 1\n")
     assert "**pass: " in summary.read_text() and checkout.contents() == before
     checkout.spoil()
     failed = checkout.run(steps[-1], **actions)

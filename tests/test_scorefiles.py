@@ -282,9 +282,9 @@ WRONG: dict[str, tuple[str | bytes, str, int | None, str]] = {
     "text behind a quote": ('run,1\na,1\n"b"x,1\n', "bad-csv", 3, "expected after"),
     "the line of a quoted break": ('run,1\n"a\nb",1\nc,x\n', "bad-score", 4, "run c, topic 1"),
     "json, not closed": ('{"rows": [\n{"run": ', "bad-json", 2, "expected the JSON that"),
-    "json, no rows": ("{}", "bad-json", None, "KeyError('rows')"),
+    "json, no rows": ("{}", "bad-json", None, 'writes: an object has no "rows"'),
     "json, rows of text": ('{"rows": ["x"]}', "bad-json", None, "expected the JSON"),
-    "json, no run": ('{"rows": [{"measure": "m", "scores": {"1": 1}}]}', "bad-json", None, "'run'"),
+    "json, no run": ('{"rows": [{"measure": "m", "scores": {"1": 1}}]}', "bad-json", None, '"run"'),
     "json, none": ('{"rows": []}', "empty-file", None, "no score"),
     "json, a topic twice": (
         '{"rows": [{"run": "a", "measure": "m", "scores": {"1": 1, "1": 2}}]}',

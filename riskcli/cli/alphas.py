@@ -30,7 +30,7 @@ class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             found = [alpha for part in str(value).split(",") for alpha in _span(part, self._least)]
         except (InvalidOperation, ValueError) as error:
             reason = str(error) if isinstance(error, ValueError) else "not a number"
-            self.fail(f"{value!r}: {reason}; expected numbers as 1 or 0,5,10 or 0:20:5", param, ctx)
+            self.fail(f"{value!r}: {reason}, written as 1 or 0,5,10 or 0:20:5", param, ctx)
         return tuple(dict.fromkeys(found))
 
 

@@ -21,6 +21,8 @@ _STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 _NOT_SETTABLE = frozenset({"help", "profile", "config", "list-rules"})
 _ASKED = "riskeval.settings"
 _NAMES_OR_FILES = ("baseline", "population")
+_RULES = "require"
+_FILE_MARK = "@"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def _apply(ctx: click.Context, profile: str | None) -> None:
         value = setting.value
         if key in _NAMES_OR_FILES:
             value = [_beside_settings(key, str(name)) for name in _listed(value)]
+        if key == _RULES:
+            value = [_rule_beside_settings(str(rule)) for rule in _listed(value)]
         default = _as_default(key, option, value, setting.source)
         _check_default(ctx, key, option, default, setting.source)
         defaults[str(option.name)] = default
@@ -154,3 +158,13 @@ def _beside_settings(key: str, name: str) -> str:
         return str(folder / name)
     named = bool(equals and rest) and os.path.lexists(folder / rest)
     return f"{given}={folder / rest}" if named else name
+
+
+def _rule_beside_settings(rule: str) -> str:
+    """A rule, or the file of rules beside the settings; it must not lie elsewhere."""
+    if not rule.startswith(_FILE_MARK):
+        return rule
+    folder = settings_folder()
+    path = folder / rule.removeprefix(_FILE_MARK)
+    refuse_outside(_RULES, path, folder)
+    return f"{_FILE_MARK}{path}"

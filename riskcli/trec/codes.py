@@ -67,6 +67,7 @@ ERRORS_OF_COMMANDS = {
     "bad-name": "a topic or document whose name is empty or no text (learning)",
     "no-common-document": "a run or model without a document of the features (learning)",
     "same-name": "a gate's baseline named as one of the candidates",
+    "bad-rule": "a line that is no rule (files of check --require)",
 }
 """What stops a command; it is nothing that `validate` could find in a file."""
 _WARNINGS = {

@@ -99,7 +99,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     multiple=True,
     metavar="RULE",
     help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
-    "'urisk@5 > -0.01', 'loss(151) <= 0'.",
+    "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: a rule a line, # before remarks.",
 )
 @click.option(
     "--list-rules",
@@ -190,17 +190,16 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check.gate import judge
-    from riskcli.analyses.check.grammar import parse_rule
     from riskcli.analyses.check.publish import publish
     from riskcli.analyses.check.ratchet import kept_form, only_candidate, update_baseline
-    from riskcli.analyses.check.sources import with_baseline
+    from riskcli.analyses.check.sources import rules_of_option, with_baseline
     from riskcli.cli.evaluating import rules as rules_of
     from riskcli.risk.options import Significance
 
     form = None if successor is None else kept_form(successor)
     if len(baselines) != 1:
         raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
-    parsed = [parse_rule(rule) for rule in rules]
+    parsed = [parsed for rule in rules for parsed in rules_of_option(rule)]
     plan = Significance(gamma=gamma, correction=correction)
     evaluation, name = with_baseline(
         inputs.runs,

@@ -135,13 +135,11 @@ def _level(gate: Verdicts, finding: Finding) -> Level:
 
 
 def _counts(gate: Verdicts) -> str:
-    """`1 of 2 verdicts passes, 1 is inconclusive`."""
+    """`passed: 1 of 2, inconclusive: 1`."""
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
-    text = f"{passed} of {counted(len(outcomes), 'verdict')} {'passes' if passed == 1 else 'pass'}"
-    if undecided:
-        text += f", {undecided} {'is' if undecided == 1 else 'are'} inconclusive"
-    return text
+    text = f"passed: {passed} of {len(outcomes)}"
+    return f"{text}, inconclusive: {undecided}" if undecided else text
 
 
 def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:

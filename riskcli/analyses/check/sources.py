@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from riskcli.analyses.check.grammar import Rule, parse_rule
 from riskcli.core.basis import Input
-from riskcli.core.errors import InputError
+from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
@@ -16,6 +17,31 @@ from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.scores.reading import Rules
 from riskcli.trec.names import name_of_baseline, named_place
 from riskcli.trec.source import Source
+
+FILE_MARK = "@"
+
+
+def rules_of_option(text: str) -> list[Rule]:
+    """The rule that `text` spells, or those of the file behind @: a rule a line."""
+    if not text.startswith(FILE_MARK):
+        return [parse_rule(text)]
+    path = Path(text.removeprefix(FILE_MARK))
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputError(path, "unreadable", why) from error
+    rules = []
+    for number, line in enumerate(lines, start=1):
+        rule = line.partition("#")[0].strip()
+        try:
+            rules += [parse_rule(rule)] if rule else []
+        except UsageError as error:
+            raise InputError(path, "bad-rule", str(error), number) from error
+    if not rules:
+        raise InputError(path, "empty-file", "no rule in this file")
+    return rules
+
 
 _COMPARED = ("topics", "max_grade", "score_precision")
 

@@ -43,10 +43,19 @@ def inspect_json(path: Path, text: bytes) -> Items:
         rows = json.loads(text, object_pairs_hook=_unrepeated)["rows"]
         found = [cell for row in rows for cell in _cells(row)]
     except _WRONG as error:
-        message = f"expected the JSON that `riskeval matrix` writes ({error!r})"
+        message = f"expected the JSON that `riskeval matrix` writes: {_reason(error)}"
         yield Finding(path, getattr(error, "lineno", None), "bad-json", message)
         return
     yield from from_values(path, found)
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in words of the format."""
+    if isinstance(error, KeyError):
+        return f"an object has no {json.dumps(error.args[0])}"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(error) if isinstance(error, ValueError) else "another kind of value stands in it"
 
 
 def _cells(row: dict[str, Any]) -> Iterator[tuple[object, object, object, object]]:
