@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from riskcli.app import COMMANDS, load_command
 from riskcli.core.version import __version__
 from tests.console import PROGRAMS, ROOT, terminal_environment
+from tests.inprocess import run_inside
 from tests.program import QRELS, SAMPLES, riskeval
 
 SCORE = ["score", str(SAMPLES), "-q", str(QRELS), "-b", "indriCASP", "-m", "P@5", "-f", "csv"]
@@ -77,6 +79,23 @@ def test_a_fault_is_one_line_with_the_version_and_where_the_traceback_is(tmp_pat
     assert str(kept) in ran.stderr
     assert "Traceback (most recent call last)" in kept.read_text()
     assert kept.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_fault_in_any_command_is_no_answer_and_no_wrong_input(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError(f"in {name}")
+
+    command = load_command(name)
+    monkeypatch.setattr(command, "parse_args", lambda _ctx, _arguments: [])
+    monkeypatch.setattr(command, "invoke", broken)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ran = run_inside(name)
+    assert (ran.code, ran.out) == (70, "") and ran.err.count("\n") == 1
+    assert f"please report it (ZeroDivisionError: in {name})" in ran.err
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_debug_prints_the_traceback(tmp_path: Path) -> None:
