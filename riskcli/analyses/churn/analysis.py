@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Names, set_up
+from riskcli.analyses.churn.display import displays
 from riskcli.analyses.churn.distances import Shared, agreement, kendall_distance
-from riskcli.core.arrays import Counts, Floats, Rows
+from riskcli.analyses.churn.moves import Churn, Moves, RunChurn
+from riskcli.core.arrays import Counts
 from riskcli.core.choices import Precision
 from riskcli.core.errors import UsageError
 from riskcli.core.parallel import Progress, available_cores, in_order
@@ -25,7 +27,6 @@ from riskcli.trec.pieces import read_run
 from riskcli.trec.runs import Run
 from riskcli.trec.source import MAX_BYTES
 
-BINS = 10
 USUAL_DEPTH = 10
 USUAL_PERSISTENCE = 0.9
 COLUMNS = (
@@ -34,69 +35,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Moves:
-    """How far one run's rankings are from the baseline's: an array a figure, a cell a topic."""
-
-    distance: Floats
-    rbo: Floats
-    overlap: Floats
-    documents: Counts
-    baseline_documents: Counts
-    shared: Counts
-
-    @property
-    def bins(self) -> Rows:
-        """Tenths of the distance, 0 to 9 (SIGIR'12, Figure 5)."""
-        # A distance of 3/10 may come out as 0.3 less a rounding error.
-        tenths = np.floor(self.distance * BINS + 1e-9).astype(np.intp)
-        return np.minimum(tenths, BINS - 1)
-
-
-@dataclass(frozen=True)
-class RunChurn:
-    """One run by one effectiveness measure: its moves, and its scores and the baseline's."""
-
-    run: str
-    measure: str
-    baseline: str
-    moves: Moves
-    scores: Floats
-    baseline_scores: Floats
-
-    @property
-    def delta(self) -> Floats:
-        """Score less the baseline's, by topic."""
-        return np.asarray(self.scores - self.baseline_scores)
-
-    def by_bin(self) -> Iterator[tuple[int, int, float, float]]:
-        """Bin, its topics, and what they add to reward and to risk: the sums are the run's."""
-        gains, losses = np.maximum(self.delta, 0.0), np.maximum(-self.delta, 0.0)
-        for number in range(BINS):
-            here, topics = self.moves.bins == number, len(self.delta)
-            yield (
-                number,
-                int(here.sum()),
-                float(gains[here].sum() / topics),
-                float(losses[here].sum() / topics),
-            )
-
-
 @dataclass(frozen=True, repr=False)
-class ChurnTable(Analysis):
-    """Every run but the baseline, by every effectiveness measure."""
+class ChurnTable(Analysis, Churn):
+    """Every run but the baseline, by every effectiveness measure, and what it rests on."""
 
-    parts: tuple[RunChurn, ...]
-    topics: tuple[str, ...]
-    at: int
-    persistence: float
-    depth: int | None
-
-    def displays(self, width: int) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        # Late: only tables for people need it, and it imports this module.
-        from riskcli.analyses.churn.display import displays
-
         return displays(self, width)
 
     def result(self) -> Result:

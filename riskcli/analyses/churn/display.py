@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskcli.analyses.churn.analysis import BINS, ChurnTable, RunChurn
+from riskcli.analyses.churn.moves import BINS, Churn, RunChurn
 from riskcli.core.notes import counted
 from riskcli.output.display import Cell, Display, Heading, folded, in_title
 
 _MOST_RUNS = 12
 
 
-def displays(table: ChurnTable, width: int) -> list[Display]:
+def displays(table: Churn, width: int) -> list[Display]:
     """The summary of all runs, then the bins of each effectiveness measure."""
     measures = list(dict.fromkeys(part.measure for part in table.parts))
     made = folded(_summary(table, measures[0]), width)
@@ -22,7 +22,7 @@ def displays(table: ChurnTable, width: int) -> list[Display]:
     return made
 
 
-def _summary(table: ChurnTable, measure: str) -> Display:
+def _summary(table: Churn, measure: str) -> Display:
     headings = [
         Heading("run", left=True, names=True), Heading("distance\nmean"), Heading("median"),
         Heading("largest"), Heading("RBO"), Heading(f"overlap\nat {table.at}"),
@@ -54,7 +54,7 @@ def _summary(table: ChurnTable, measure: str) -> Display:
     return Display.of_rows(title, headings, rows, caption)
 
 
-def _bins(table: ChurnTable, measure: str) -> Display:
+def _bins(table: Churn, measure: str) -> Display:
     parts = _of(table, measure)
     shown = sorted({number for part in parts[:_MOST_RUNS] for number in part.moves.bins.tolist()})
     headings = [
@@ -87,5 +87,5 @@ def _blank(topics: int, text: str) -> str:
     return text if topics else ""
 
 
-def _of(table: ChurnTable, measure: str) -> Sequence[RunChurn]:
+def _of(table: Churn, measure: str) -> Sequence[RunChurn]:
     return [part for part in table.parts if part.measure == measure]
