@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -54,19 +54,17 @@ class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is not a number, or MEASURE=NUMBER", param, ctx)
 
 
-def _policies() -> Iterable[str]:
-    # Late: only a shell that completes needs it.
-    from riskcli.analyses.check.policy import POLICIES
+def _publish() -> ModuleType:
+    """Loaded late: help and wrong options need no rules."""
+    from riskcli.analyses.check import publish
 
-    return POLICIES
+    return publish
 
 
 def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Print what rules can speak of, and stop."""
     if wanted:
-        from riskcli.analyses.check.publish import rules_help
-
-        click.echo(rules_help())
+        click.echo(_publish().rules_help())
         ctx.exit()
 
 
@@ -86,7 +84,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 )
 @click.option(
     "--policy",
-    shell_complete=among(_policies),
+    shell_complete=among(lambda: _publish().POLICIES),
     default="standard",
     show_default=True,
     metavar="NAME",
@@ -189,38 +187,35 @@ def check(
     A rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.check.gate import judge
-    from riskcli.analyses.check.publish import publish
-    from riskcli.analyses.check.ratchet import kept_form, only_candidate, update_baseline
-    from riskcli.analyses.check.sources import rules_of_option, with_baseline
-    from riskcli.cli.evaluating import rules as rules_of
-    from riskcli.risk.options import Significance
+    from riskcli.analyses.check import gate, publish, ratchet, sources
+    from riskcli.cli import evaluating
+    from riskcli.risk import options
 
-    form = None if successor is None else kept_form(successor)
+    form = None if successor is None else ratchet.kept_form(successor)
     if len(baselines) != 1:
         raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
-    parsed = [parsed for rule in rules for parsed in rules_of_option(rule)]
-    plan = Significance(gamma=gamma, correction=correction)
-    evaluation, name = with_baseline(
+    parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
+    plan = options.Significance(gamma=gamma, correction=correction)
+    evaluation, name = sources.with_baseline(
         inputs.runs,
         baselines[0],
         qrels=inputs.qrels,
-        rules=rules_of(inputs),
+        rules=evaluating.rules(inputs),
         jobs=inputs.jobs,
         checksums=any(
             each.checksums
             for each in (output.form, *(asked for asked, _ in reports), *([form] if form else []))
         ),
     )
-    gate = judge(
+    judged = gate.judge(
         evaluation, name, policy=policy, rules=parsed, significance=plan, alpha=alpha,
         margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
     )  # fmt: skip
     if form is not None:
-        only_candidate(gate)  # an error before anything is written
-    tell(gate.notes, inputs.quiet)
-    publish(gate, output, reports)
+        ratchet.only_candidate(judged)  # an error before anything is written
+    tell(judged.notes, inputs.quiet)
+    publish.publish(judged, output, reports)
     if successor is not None and form is not None:
-        said = update_baseline(gate, evaluation, successor, form)
+        said = ratchet.update_baseline(judged, evaluation, successor, form)
         tell([Note("baseline", said, warning=False)], inputs.quiet)
-    return 0 if gate.passed and not inputs.exit_code(gate.skipped) else 1
+    return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

@@ -7,6 +7,7 @@ import click
 from riskcli.cli.completing import baselines
 from riskcli.cli.conclude import conclude
 from riskcli.cli.options import Inputs, Output, output_options, scoring_options
+from riskcli.cli.progress import on_terminal
 
 
 @click.command()
@@ -55,7 +56,6 @@ def churn(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.churn.analysis import churn_table
-    from riskcli.cli.progress import on_terminal
 
     evaluation = inputs.evaluate((baseline,), output.form.checksums)
     with on_terminal(inputs.quiet) as progress:
