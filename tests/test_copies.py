@@ -126,6 +126,33 @@ def test_a_ranking_is_recognised_whatever_its_scores_and_lines(tmp_path: Path) -
     assert [name for name, code in codes if code == "same-ranking"] == ["b.run"]
 
 
+@pytest.mark.parametrize(("topics", "differing", "told"), [
+    (40, 1, True), (40, 2, True), (40, 3, False), (10, 1, True), (9, 1, False),
+])  # fmt: skip
+def test_rankings_that_are_all_but_the_same_say_on_how_many_topics(
+    tmp_path: Path, topics: int, differing: int, told: bool
+) -> None:
+    first = {str(topic): [f"d{topic}-{rank}" for rank in range(4)] for topic in range(topics)}
+    second = {topic: docnos[::-1] if int(topic) < differing else docnos
+              for topic, docnos in first.items()}  # fmt: skip
+    write_run(tmp_path / "a.run", {topic: ["x", *docnos] for topic, docnos in first.items()}, "a")
+    write_run(tmp_path / "b.run", first, "b")
+    write_run(tmp_path / "c.run", second, "c")
+    codes = findings_of(tmp_path)
+    assert (("c.run", "near-same-ranking") in codes) == told
+    if told:
+        message = codes["c.run", "near-same-ranking"]
+        assert message.endswith(f"b.run does on all but {differing} of {topics} topics")
+    assert {code for _, code in codes} <= {"near-same-ranking"}
+
+
+def test_a_topic_that_is_missing_counts_as_one_that_differs(tmp_path: Path) -> None:
+    whole = {str(topic): [f"d{topic}", "e"] for topic in range(20)}
+    write_run(tmp_path / "a.run", whole, "a")
+    write_run(tmp_path / "b.run", {t: docs for t, docs in whole.items() if t != "7"}, "b")
+    assert "all but 1 of 20 topics" in findings_of(tmp_path)["b.run", "near-same-ranking"]
+
+
 @pytest.mark.parametrize(
     ("judged", "cause"),
     [

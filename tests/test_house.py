@@ -21,6 +21,7 @@ ROOMS = (
     "page",
     "plots",
     "learn",
+    "organise",
     "app",
 )
 """A room may import those before it; the modules beside the rooms may import all of them."""

@@ -314,7 +314,7 @@ def test_focus_stays_where_it_is_while_rows_move(opened: Tab) -> None:
 
 def test_the_table_is_one_to_a_screen_reader(opened: Tab) -> None:
     page = opened.page
-    assert page.locator("#board thead th[scope=col]").count() == 10
+    assert page.locator("#board thead th[scope=col]").count() == 11
     assert page.locator("#board tbody th[scope=row]").count() == 9
     assert page.locator("#board caption").count() == 1
     unnamed = page.evaluate(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riskcli import evaluate
+from riskcli import Rules, evaluate, population_bias
 from riskcli.effectiveness.ranking import rank
 from riskcli.risk.paired import Paired
 from riskcli.trec.pieces import read_run
@@ -91,6 +91,49 @@ def use(page: Tab) -> None:
     page.click("#board th[data-column=georisk] button")
     page.page.locator("#board tbody button", has_text="steadyHand").click()
     page.settle()
+
+
+# ---------------------------------------------------------------- who is there
+
+
+def test_ranks_with_each_other_run_left_out_stand_beside_the_rank(opened: Tab) -> None:
+    """As `bias --population` has them, at the alphas of the table; elsewhere they are not known."""
+    evaluation = evaluate([SAMPLES], qrels=QRELS, rules=Rules(measures=("ERR@20", "nDCG@20")))
+    moved = 0
+    for measure in ("ERR@20", "nDCG@20"):
+        opened.choose("measure", measure)
+        for alpha in (1.0, 5.0):
+            opened.set_alpha(alpha)
+            parts = population_bias(evaluation, of="georisk", alpha=alpha).parts
+            (part,) = (part for part in parts if part.measure == measure)
+            expected = {}
+            for row, run in enumerate(part.runs):
+                best, worst = part.range_of(row)[2:]
+                expected[run] = f"{best:.0f}" if best == worst else f"{best:.0f}–{worst:.0f}"
+                moved += best != worst
+            cells = opened.page.locator("#board td[data-column=georisk_range]").all_text_contents()
+            assert dict(zip(opened.runs(), cells, strict=True)) == expected
+    assert moved
+    opened.set_alpha(3)
+    cells = opened.page.locator("#board td[data-column=georisk_range]").all_text_contents()
+    assert set(cells) == {"–"}
+
+
+@pytest.mark.parametrize("population", ["baselines", "file"])
+def test_no_range_where_nobody_at_hand_can_be_left_out(
+    browser: Any, tmp_path: Path, population: str
+) -> None:
+    choice = tmp_path / "p.json" if population == "file" else population
+    if population == "file":
+        froze = riskeval("population", "freeze", SAMPLES, "-m", "ERR@20", "-o", choice)
+        assert froze.code == 0
+    ran = riskeval("report", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--population", choice,
+                   "-o", tmp_path / "r.html")  # fmt: skip
+    assert ran.code == 0
+    with tab(browser) as page:
+        page.open(tmp_path / "r.html")
+        assert page.page.locator("#board th[data-column=georisk]").count() == 1
+        assert page.page.locator("#board th[data-column=georisk_range]").count() == 0
 
 
 # ---------------------------------------------------------------- the address

@@ -6,21 +6,15 @@ holds scores, and gives an `Analysis`: rows, tables for people, and the basis of
 
 from __future__ import annotations
 
-import textwrap
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, cast
 
-from riskcli.core.basis import Based, Basis
+from riskcli.core.basis import Basis
 from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
-from riskcli.output.display import Display
-from riskcli.output.emit import emit
-from riskcli.output.escape import html, visible
-from riskcli.output.forms import FORMS, IN_FILE, TERMINAL_WIDTH, Dress, Forms, chosen, named
+from riskcli.output.analysis import Analysis as Analysis
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
@@ -41,58 +35,6 @@ Names = str | Sequence[str] | None
 
 Fit = tuple[str, str, Cubic | None]
 """Effectiveness measure, baseline, and the loss between them (None: linear)."""
-
-
-@dataclass(frozen=True, repr=False)
-class Analysis(Based, ABC):
-    """A result: tidy rows for programs, tables for people, and the forms of both."""
-
-    @abstractmethod
-    def result(self) -> Result:
-        """The tidy rows, and what they rest on."""
-
-    @abstractmethod
-    def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-
-    @property
-    def forms(self) -> Forms:
-        """The forms in which it can be written."""
-        return FORMS
-
-    def to_frame(self) -> pd.DataFrame:
-        """The tidy rows as a DataFrame."""
-        return self.result().to_frame()
-
-    def to_text(self, form: str = "tsv", *, width: int | None = None) -> str:
-        """The result as tsv, csv, json or jsonl, or as a table for people in another form.
-
-        `width` is what tables may take; None leaves it to the form.
-        """
-        content = named(form, self.forms).render(self, Dress(width=width))
-        if isinstance(content, bytes):
-            raise UsageError(f"{form} is not text: write it to a file")
-        return content
-
-    def write(self, path: Path | str, form: str | None = None) -> None:
-        """Write it to a file, replaced as a whole; the form is the suffix's where none is given."""
-        target = Path(path)
-        emit(chosen(form, target, self.forms).render(self, IN_FILE), target)
-
-    def __repr__(self) -> str:
-        """The table, as at a terminal of 80 columns, and the warnings below it."""
-        table = self.to_text("table").rstrip("\n")
-        warnings = [
-            textwrap.fill(f"warning: {visible(note.message)}", TERMINAL_WIDTH)
-            for note in self.notes
-            if note.warning
-        ]
-        return "\n".join([table, *warnings])
-
-    def _repr_html_(self) -> str:
-        """The table and the warnings, as a notebook shows them."""
-        warnings = "".join(f"<li>{html(note.message)}</li>" for note in self.notes if note.warning)
-        return self.to_text("html") + (f"<ul>{warnings}</ul>\n" if warnings else "")
 
 
 @dataclass(frozen=True)

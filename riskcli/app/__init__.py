@@ -27,6 +27,7 @@ COMMANDS = {
     "matrix": "The run × topic matrix of effectiveness scores itself.",
     "plot": "Figures for papers: SVG, PNG, PDF, HTML.",
     "store": "A store of scores: what it holds, whether it is whole, what can go.",
+    "organise": "From submissions to all that an organiser publishes and sends.",
     "report": "A leaderboard to publish: one page that computes in the browser.",
     "train": "Learn rankers that lose less against a baseline, and see whether it pays.",
     "rank": "Rank documents with a learned model: a TREC run.",
@@ -69,6 +70,8 @@ def load_command(name: str) -> click.Command:  # noqa: C901
             from riskcli.plots.command import plot as command
         case "store":
             from riskcli.analyses.store.command import store as command
+        case "organise":
+            from riskcli.organise.command import organise as command
         case "report":
             from riskcli.page.command import report as command
         case "train":

@@ -117,16 +117,19 @@ _SCORING = [
         show_default=True,
         help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
     ),
-    click.option(
-        "--on-error",
-        type=click.Choice(words(OnError)),
-        default="stop",
-        show_default=True,
-        help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
-    ),
-    click.option("--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."),
 ]
-_NAMING = [
+_ON_ERROR = click.option(
+    "--on-error",
+    type=click.Choice(words(OnError)),
+    default="stop",
+    show_default=True,
+    help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
+)
+_EXIT_ZERO = click.option(
+    "--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."
+)
+_BROKEN = [_ON_ERROR, _EXIT_ZERO]
+_TEAMS = [
     click.option(
         "--teams",
         type=INPUT,
@@ -139,13 +142,13 @@ _NAMING = [
         metavar="REGEX",
         help="The team as this pattern finds it in a run's name: its first group, or all of it.",
     ),
-    click.option(
-        "--anonymise",
-        type=OUTPUT,
-        metavar="KEY",
-        help="Show neutral names; the key to them is written to this file, and kept to.",
-    ),
 ]
+_ANONYMISE = click.option(
+    "--anonymise",
+    type=OUTPUT,
+    metavar="KEY",
+    help="Show neutral names; the key to them is written to this file, and kept to.",
+)
 _READING = [
     click.option(
         "--run-names",
@@ -203,13 +206,19 @@ _MEANS = [
 
 def scoring_options(command: Command) -> Command:
     """The same without teams and other names, for a command that knows none."""
-    return gathered(command, "inputs", Inputs, [*_WHICH, *_SCORING, *_READING, *_MEANS])
+    return gathered(command, "inputs", Inputs, [*_WHICH, *_SCORING, *_BROKEN, *_READING, *_MEANS])
 
 
 def input_options(command: Command) -> Command:
     """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
-    options = [*_WHICH, *_SCORING, *_NAMING, *_READING, *_MEANS]
+    options = [*_WHICH, *_SCORING, *_BROKEN, *_TEAMS, _ANONYMISE, *_READING, *_MEANS]
     return gathered(command, "inputs", Inputs, options)
+
+
+def organising_options(command: Command) -> Command:
+    """The same for a command that leaves out what is broken, and writes to participants by name."""
+    options = [*_WHICH, *_SCORING, _EXIT_ZERO, *_TEAMS, *_READING, *_MEANS]
+    return gathered(command, "inputs", Inputs, options, on_error="skip")
 
 
 def file_options(command: Command) -> Command:

@@ -18,6 +18,7 @@ from riskcli.cli.gathering import Command, gathered
 from riskcli.cli.inputs import Inputs as Inputs
 from riskcli.cli.inputs import file_options as file_options
 from riskcli.cli.inputs import input_options as input_options
+from riskcli.cli.inputs import organising_options as organising_options
 from riskcli.cli.inputs import scoring_options as scoring_options
 from riskcli.cli.paths import OUTPUT as OUTPUT
 from riskcli.cli.paths import STDIN

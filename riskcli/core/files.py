@@ -83,10 +83,13 @@ def replaced_folder(path: Path) -> Iterator[Path]:
             shutil.rmtree(part)
 
 
-def write_part(path: Path, pieces: Iterable[str]) -> None:
+def write_part(path: Path, pieces: Iterable[str] | bytes) -> None:
     """A file in a folder that is still being filled."""
     path.parent.mkdir(exist_ok=True)
     UNFINISHED.update((str(path.parent), str(path)))
+    if isinstance(pieces, bytes):
+        path.write_bytes(pieces)
+        return
     with path.open("w", encoding="utf-8", newline="") as stream:
         stream.writelines(pieces)
 

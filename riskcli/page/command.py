@@ -70,7 +70,7 @@ def report(
     One file that needs no network: sort, filter, move alpha, switch the baseline, compare two runs
     topic by topic, and take the numbers along. Whatever is chosen is in the page's address.
     """
-    _refuse_what_the_page_lacks(comparing)
+    refuse_what_the_page_lacks(comparing)
     # Late: help and wrong options need neither numpy nor the page.
     from riskcli.page import document, extras
 
@@ -124,7 +124,7 @@ def _populations(plan: Options) -> tuple[PopulationRule | FrozenPopulation | Non
     return ("all", "baselines") if own == "all" else ("baselines", "all")
 
 
-def _refuse_what_the_page_lacks(comparing: Comparing) -> None:
+def refuse_what_the_page_lacks(comparing: Comparing) -> None:
     """Refuse what the page would silently do otherwise."""
     lacking = {
         "--loss": (comparing.loss, "linear"),

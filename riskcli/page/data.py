@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from riskcli.analyses.bias.population import left_out, members_of
 from riskcli.analyses.score.analysis import RiskTable
 from riskcli.core.arrays import Counts, Floats
 from riskcli.core.errors import UsageError, nearest
@@ -29,8 +31,9 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.members import described
-from riskcli.risk.options import Significance
+from riskcli.risk.options import Options, Significance
 from riskcli.risk.table import comparisons
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 Numbers = Floats | Counts
@@ -39,6 +42,8 @@ RunNotes = Mapping[str, Mapping[str, str]]
 """By run: `name` to show, `team`, `description`; what is not told is empty."""
 
 _NAMING = ("run", "measure", "baseline", "population", "alpha", "topics")
+_MOST_WORK = 200_000_000
+"""Members to leave out times scores: some seconds."""
 _FLAGS = {"better": "+", "worse": "-", "": "."}
 
 
@@ -87,6 +92,7 @@ def _declared(measure: RiskMeasure) -> dict[str, Any]:
 
 
 def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]:
+    ranges = _ranges(matrix, tables[0].options)
     return {
         "name": visible(matrix.measure),
         "runs": list(map(visible, matrix.runs)),
@@ -95,7 +101,7 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]
         "comparisons": [
             {
                 **_comparison(comparison, table.options.significance),
-                "tables": _tables(matrix, comparison, table),
+                "tables": _tables(matrix, comparison, table, ranges),
             }
             for table in tables
             for comparison in comparisons(matrix, table.options)
@@ -163,8 +169,39 @@ def _sums_of_z(comparison: Comparison) -> dict[str, Any]:
     return {"above": packed(departures.above), "below": packed(departures.below)}
 
 
-def _tables(matrix: ScoreMatrix, comparison: Comparison, table: RiskTable) -> list[dict[str, Any]]:
-    """The risk table's columns at each of its alphas, runs in the order of the matrix."""
+Ranges = Mapping[float, Mapping[str, str]]
+"""Packed columns by alpha."""
+
+
+def _ranges(matrix: ScoreMatrix, options: Options) -> Ranges:
+    """The ranks by each measure of runs in their population, each other one left out in turn.
+
+    Nothing where they would take long, or where there is nobody to leave out.
+    """
+    members = members_of(matrix.runs, options.teams)
+    work = len(members) * matrix.values.size
+    if len(matrix.runs) < 3 or len(members) < 2 or work > _MOST_WORK or (matrix.values < 0).any():
+        return {}
+    inside = [measure for measure in measures() if measure.statistic is not None]
+    plan = replace(options, baselines=(), population=None)
+    ranges: dict[float, dict[str, str]] = {}
+    for part in left_out(matrix, plan, inside):
+        ends = np.array([part.range_of(row)[2:] for row in range(len(matrix.runs))])
+        columns = ranges.setdefault(part.alpha, {})
+        for end, ranks in zip(("min", "max"), ends.T, strict=True):
+            columns[f"rank_{part.of.id}_{end}"] = packed(ranks)
+    return ranges
+
+
+def _tables(
+    matrix: ScoreMatrix, comparison: Comparison, table: RiskTable, ranges: Ranges
+) -> list[dict[str, Any]]:
+    """The risk table's columns at each of its alphas, runs in the order of the matrix.
+
+    In the population of all runs beside them: how far ranks hang on who is there.
+    """
+    from_a_file = isinstance(table.options.population, FrozenPopulation)
+    shared = {} if from_a_file or comparison.rule != "all" else ranges
     result = table.result()
     place = {name: number for number, name in enumerate(result.columns)}
     wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)
@@ -176,11 +213,14 @@ def _tables(matrix: ScoreMatrix, comparison: Comparison, table: RiskTable) -> li
         {
             "alpha": alpha,
             "columns": {
-                column.name: _packed_column(
-                    column, [by_run[run][place[column.name]] for run in matrix.runs]
-                )
-                for column in all_columns()
-                if column.name not in _NAMING
+                **{
+                    column.name: _packed_column(
+                        column, [by_run[run][place[column.name]] for run in matrix.runs]
+                    )
+                    for column in all_columns()
+                    if column.name not in _NAMING
+                },
+                **shared.get(alpha, {}),
             },
         }
         for alpha, by_run in by_alpha.items()

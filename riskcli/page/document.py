@@ -145,6 +145,11 @@ def _key() -> str:
         ("W/T/L", "Topics won, tied and lost against the baseline."),
         ("L>20%", "Topics that lose more than 20 % of the baseline's score."),
         ("Reward, Risk", "Mean gain and mean loss against the baseline, each over all topics."),
+        (
+            "# range",
+            "The ranks by GeoRisk that a run has when each other run (or team) is left out of the "
+            "population in turn. Who is left out keeps its rank.",
+        ),
     )
     entries = [(m.title, f"{m.formula} ({m.source}). {m.reading}") for m in measures()]
     listed = "\n".join(

@@ -159,7 +159,9 @@ function describe(comparison) {
   byId("level").textContent = `significance level γ = ${data.gamma} (${comparison.correctionTitle}, over the runs of a column)`;
   const spans = data.riskMeasures.some(({ id }) => shown.table[`rank_${id}_lo`]);
   byId("board").classList.toggle("spans", spans);
-  byId("rank-key").textContent = spans ? ", in brackets the ranks that cannot be ruled out" : "";
+  const ranges = board.columns.some(({ id }) => id === "georisk_range") && shown.table.rank_georisk_min;
+  byId("rank-key").textContent = (spans ? ", in brackets the ranks that cannot be ruled out" : "") +
+    (ranges ? ", # range those by GeoRisk with each other run or team left out of the population" : "");
   const { values, tests, intervals } = missingAt(comparison, state.alpha);
   const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
   const parts = [];

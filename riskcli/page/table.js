@@ -14,6 +14,10 @@ function columnsFor(data, comparison) {
     has(`${id}_lo`) && { id: `${id}_interval`, title: `${title} interval`, key: `${id}_lo`, ends: [`${id}_lo`, `${id}_hi`], decimals },
     has(`${id}_p_adj`) && { id: `${id}_p_adj`, title: `${title} p`, key: `${id}_p_adj`, p: true, lowFirst: true },
   ].filter(Boolean);
+  const range = ({ id, title }) => has(`rank_${id}_min`) && {
+    id: `${id}_range`, title: id === "georisk" ? "# range" : `${title} # range`, key: `rank_${id}_min`, ends: [`rank_${id}_min`, `rank_${id}_max`],
+    decimals: 0, whole: true, lowFirst: true, shown: id === "georisk",
+  };
   const of = (test) => data.riskMeasures.filter(test);
   return [
     data.about && data.about.some(({ team }) => team) && { id: "team", title: "team", text: (row) => data.about[row].team, shown: true },
@@ -22,7 +26,7 @@ function columnsFor(data, comparison) {
     { id: "losses20", title: "L>20%", decimals: 0, lowFirst: true, shown: true },
     { id: "reward", title: "Reward", decimals: 4, shown: true },
     { id: "risk", title: "Risk", decimals: 4, lowFirst: true, shown: true },
-    ...of(({ dependsOnAlpha }) => dependsOnAlpha).map(value),
+    ...of(({ dependsOnAlpha }) => dependsOnAlpha).flatMap((measure) => [value(measure), range(measure)]),
     ...of(() => true).flatMap(details),
     has("mean_dz") && { id: "mean_dz", title: "effect size d", decimals: 2 },
     ...Object.entries(comparison.groups ?? {}).map(([id, letters]) => ({
@@ -166,7 +170,9 @@ class Leaderboard {
     if (column.text) return column.text(row) || "–";
     if (column.ends) {
       const ends = column.ends.map((name) => this.table[name]?.[row] ?? NaN);
-      return ends.some(Number.isNaN) ? "–" : `[${ends.map((end) => decimal(end, column.decimals)).join(", ")}]`;
+      if (ends.some(Number.isNaN)) return "–";
+      if (column.whole) return ends[0] === ends[1] ? `${ends[0]}` : `${ends[0]}–${ends[1]}`;
+      return `[${ends.map((end) => decimal(end, column.decimals)).join(", ")}]`;
     }
     if (column.counts) {
       const counts = column.counts.map((name) => this.table[name][row]);

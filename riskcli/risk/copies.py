@@ -15,7 +15,7 @@ from riskcli.scores.matrix import ScoreMatrix
 
 LEAST_TOPICS = 10
 """On fewer topics, equal scores may well be chance."""
-_ALL_BUT = 20
+ALL_BUT = 20
 """Runs that differ on no more than one topic in so many are all but the same."""
 _MOST_CELLS = 200_000_000
 """Pairs of runs times topics: beyond this only exact copies are looked for."""
@@ -69,7 +69,7 @@ def _nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
     runs, topics = scores.shape
     if runs**2 * topics / 2 > _MOST_CELLS:
         return
-    most = max(1, topics // _ALL_BUT)
+    most = max(1, topics // ALL_BUT)
     for one in range(runs - 1):
         differs = scores[one + 1 :] != scores[one]
         agrees = (~differs & (scores[one] != 0)).sum(axis=1)

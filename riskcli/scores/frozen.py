@@ -72,7 +72,9 @@ class FrozenPopulation:
                 f"scores have {len(scores.topics)} ({'; '.join(parts)})"
             )
         order = [members.topics.index(topic) for topic in scores.topics]
-        return ScoreMatrix(members.measure, members.runs, scores.topics, members.values[:, order])
+        # Laid out as scores are, so that their sums agree with those of the runs at hand exactly.
+        values = np.ascontiguousarray(members.values[:, order])
+        return ScoreMatrix(members.measure, members.runs, scores.topics, values)
 
     def check_settings(
         self, settings: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]

@@ -59,6 +59,7 @@ ERRORS_OF_COMMANDS = {
     "bad-population": "a population file that is incomplete, or is none",
     "changed-population": "a population file whose content does not fit its hash",
     "population-version": "a population file of another version of the format",
+    "bad-manifest": "a manifest that riskeval organise did not write, or one of another version",
     "bad-teams": "a file of teams that is not what it should be",
     "cannot-read": "a file of teams, of a population or of notes that cannot be read",
     "bad-curve": "not a learning curve that riskeval train wrote",
@@ -84,6 +85,7 @@ _WARNINGS = {
     "mangled-docno": "a document number that a program seems to have spoilt",
     "nothing-judged": "a run of which the qrels judge no document",
     "same-ranking": "a run that ranks the same documents alike as another file",
+    "near-same-ranking": "a run that ranks as another file does on all but a few topics",
     "repeated-judgement": "a document judged twice, with the same grade (qrels)",
 }
 

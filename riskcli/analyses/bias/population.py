@@ -56,43 +56,58 @@ def population_bias(
     plan = replace(setup.options, baselines=(), population=None)
     able = [measure for measure in measures() if measure.statistic is not None]
     chosen = chosen_measures(of, able, "no population behind")
-    parts = [_left_out(matrix, plan, measure) for matrix in setup.matrices for measure in chosen]
+    parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
     settings = {"of": [measure.id for measure in chosen], "alphas": list(plan.alphas)}
     return PopulationBias(tuple(parts), basis=setup.basis.adding(settings))
 
 
-def _left_out(matrix: ScoreMatrix, options: Options, measure: RiskMeasure) -> LeftOut:
+def members_of(runs: Sequence[str], teams: Teams) -> list[tuple[str, list[int]]]:
+    """The rows of each team, and of each run without one."""
+    members: dict[tuple[bool, str], list[int]] = {}
+    for row, (run, team) in enumerate(zip(runs, teams.of(runs), strict=True)):
+        members.setdefault((team is None, run if team is None else team), []).append(row)
+    return [(name, rows) for (_, name), rows in members.items()]
+
+
+def left_out(matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure]) -> list[LeftOut]:
+    """Each of these measures at each alpha of the options, in the population of all runs."""
     if len(matrix.runs) < 3:
         raise UsageError(f"at least 3 runs are needed to leave one out, found {len(matrix.runs)}")
-    teams = options.teams.of(matrix.runs)
-    members: dict[tuple[bool, str], list[int]] = {}
-    for row, (run, team) in enumerate(zip(matrix.runs, teams, strict=True)):
-        members.setdefault((team is None, run if team is None else team), []).append(row)
+    members = members_of(matrix.runs, options.teams)
     if len(members) < 2:
         raise UsageError("all runs are of one team: nobody would be left")
-    values = _values(matrix, options, measure)
-    without = np.full((len(matrix.runs), len(members)), np.nan)
+    wanted = [(measure, alpha) for measure in chosen for alpha in options.alphas]
+    values = _values(matrix, options, wanted)
+    without = np.full((len(wanted), len(matrix.runs), len(members)), np.nan)
     ranks = np.full_like(without, np.nan)
-    for index, gone in enumerate(members.values()):
+    for index, (_, gone) in enumerate(members):
         kept = np.setdiff1d(np.arange(len(matrix.runs)), gone)
-        without[kept, index] = _values(_of_rows(matrix, kept.tolist()), options, measure)
-        above = (rank(values)[gone][None, :] < rank(values)[kept][:, None]).sum(axis=1)
-        ranks[kept, index] = rank(without[kept, index]) + above
-    names = tuple(name for _, name in members)
-    return LeftOut(
-        matrix.measure, measure, options.alphas[0], matrix.runs, values, rank(values), names,
-        without, ranks,
-    )  # fmt: skip
+        left = _values(_of_rows(matrix, kept.tolist()), options, wanted)
+        for part, (before, after) in enumerate(zip(values, left, strict=True)):
+            above = rank(before)[gone][None, :] < rank(before)[kept][:, None]
+            without[part, kept, index] = after
+            ranks[part, kept, index] = rank(after) + above.sum(axis=1)
+    names = tuple(name for name, _ in members)
+    return [
+        LeftOut(matrix.measure, measure, alpha, matrix.runs, values[part], rank(values[part]),
+                names, without[part], ranks[part])
+        for part, (measure, alpha) in enumerate(wanted)
+    ]  # fmt: skip
 
 
-def _values(matrix: ScoreMatrix, options: Options, measure: RiskMeasure) -> Floats:
+def _values(
+    matrix: ScoreMatrix, options: Options, wanted: Sequence[tuple[RiskMeasure, float]]
+) -> list[Floats]:
     kept = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
     comparison: Comparison
     (comparison,) = comparisons(matrix, replace(options, teams=Teams(kept, options.teams.pattern)))
-    values = measure.of(comparison, options.alphas[0])
-    if values is None:
-        raise UsageError(f"{measure.title} needs scores of at least 0")
-    return values
+    found = []
+    for measure, alpha in wanted:
+        values = measure.of(comparison, alpha)
+        if values is None:
+            raise UsageError(f"{measure.title} needs scores of at least 0")
+        found.append(values)
+    return found
 
 
 def _of_rows(matrix: ScoreMatrix, rows: Sequence[int]) -> ScoreMatrix:

@@ -6,20 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from riskcli.analyses.base import Analysis
 from riskcli.analyses.validate.display import FORMS, displays
 from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, note_topics
 from riskcli.analyses.validate.report import FileReport, Reports
-from riskcli.analyses.validate.strangers import fingerprint, likely_cause, none_is_judged
+from riskcli.analyses.validate.strangers import (
+    likely_cause,
+    nearest_before,
+    none_is_judged,
+    rankings,
+)
 from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.judged import Judged
+from riskcli.output.analysis import Analysis
 from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result
+from riskcli.risk.copies import ALL_BUT, LEAST_TOPICS
 from riskcli.scores.files.registry import inspect_scores, kind_of, run_format, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
@@ -88,6 +94,13 @@ def _summary(file: FileReport) -> dict[str, Any]:
     }
 
 
+class Known(Protocol):
+    """Reports of an earlier call on files that have not changed since."""
+
+    def find(self, path: Path) -> FileReport | None: ...
+    def keep(self, report: FileReport) -> None: ...
+
+
 def validate(
     places: Iterable[Path | str],
     *,
@@ -96,23 +109,41 @@ def validate(
     jobs: int | None = None,
     progress: Progress | None = None,
     checksums: bool = True,
+    known: Known | None = None,
 ) -> Validation:
     """Read every file to its end and report all that is wrong with it.
 
     With `qrels` that file is checked too, and topics are compared with it. The inputs carry the
-    SHA-256 of the bytes that were checked, unless `checksums` says that nobody needs them.
+    SHA-256 of the bytes that were checked, unless `checksums` says that nobody needs them. What is
+    `known` of runs and scores is not worked out again.
     """
     checks = checks or Checks()
     judgements = None if qrels is None else find_qrels(qrels, [])[0]
     found = find_files(places, but=judgements)
     checker = _Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
-    count = jobs or available_cores()
-    reports += in_order(checker.check, found.files, count, progress)
+    reports += _checked(checker, found.files, jobs or available_cores(), progress, known)
     _note_names(reports, checks.run_names, found.names)
     _note_same_rankings(reports)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
+
+
+def _checked(
+    checker: _Checker,
+    files: Sequence[Path],
+    jobs: int,
+    progress: Progress | None,
+    known: Known | None,
+) -> list[FileReport]:
+    if known is None:
+        return list(in_order(checker.check, files, jobs, progress))
+    reports = {path: known.find(path) for path in files}
+    unknown = [path for path, report in reports.items() if report is None]
+    for report in in_order(checker.check, unknown, jobs, progress):
+        known.keep(report)
+        reports[report.path] = report
+    return [report for report in reports.values() if report is not None]
 
 
 class _Checker:
@@ -156,8 +187,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
         if kind is None:
-            names, ranking = self._check_run(tally, text)
-            return FileReport(path, "run", tally, names, sha256=sha256, fingerprint=ranking)
+            names, ranked = self._check_run(tally, text)
+            return FileReport(path, "run", tally, names, sha256=sha256, rankings=ranked)
         return replace(self._check_scores(tally, text, kind), sha256=sha256)
 
     def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
@@ -181,8 +212,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return None, None
 
-    def _check_run(self, tally: Tally, text: bytes) -> tuple[tuple[str, ...], str | None]:
-        """Note all that is wrong; give the tags that lines carry, and the ranking's fingerprint."""
+    def _check_run(self, tally: Tally, text: bytes) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Note all that is wrong; give the tags that lines carry, and its rankings."""
         form = run_format(text, self._checks.input_format)
         table = runs.quick_table(text) if form is None else None
         if table is not None:
@@ -190,7 +221,7 @@ class _Checker:
         else:
             lines = list(_good_lines(tally, text, form))
             if not lines:
-                return (), None
+                return (), {}
             columns = columns_of(
                 tally, runs.table_of(lines), lambda place: lines[place].line or None
             )
@@ -202,7 +233,7 @@ class _Checker:
             if none_is_judged(columns.run, self._judged(self._qrels)):
                 message = f"no document is judged{likely_cause(columns.run, judged)}"
                 tally.add(Finding(tally.path, None, "nothing-judged", message))
-        return columns.run.tags if form is None else (), fingerprint(columns.run)
+        return columns.run.tags if form is None else (), rankings(columns.run)
 
     def _judged(self, qrels: Qrels) -> Judged:
         """The judged documents, gathered once; two threads may do so at the same time."""
@@ -234,15 +265,16 @@ def _numbering(text: bytes, count: int) -> Callable[[int], int]:
 
 
 def _note_same_rankings(reports: Sequence[FileReport]) -> None:
-    """Note runs that rank the same documents alike as an earlier file does."""
-    first: dict[str, Path] = {}
-    for report in reports:
-        if report.fingerprint is None:
-            continue
-        earlier = first.setdefault(report.fingerprint, report.path)
-        if earlier != report.path:
+    """Note runs that rank as an earlier file does, on all topics or on all but a few."""
+    ranked = [report for report in reports if report.rankings]
+    for row, first, differing, topics in nearest_before([each.rankings for each in ranked]):
+        report, earlier = ranked[row], ranked[first].path
+        if not differing:
             message = f"the same documents in the same order as in {earlier}"
             report.tally.add(Finding(report.path, None, "same-ranking", message))
+        elif topics >= LEAST_TOPICS and differing <= max(1, topics // ALL_BUT):
+            message = f"ranks as {earlier} does on all but {differing} of {topics} topics"
+            report.tally.add(Finding(report.path, None, "near-same-ranking", message))
 
 
 def _note_names(reports: Sequence[FileReport], rule: str, given: Mapping[Path, str]) -> None:

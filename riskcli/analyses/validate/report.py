@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -23,8 +24,8 @@ class FileReport:
     """False for a run, or the scores of one, that its tag or its file must name."""
     sha256: str | None = None
     """The checksum of the file that was read, where one was asked for."""
-    fingerprint: str | None = None
-    """Of a run's ranking: the same for runs that rank alike."""
+    rankings: Mapping[str, str] = field(default_factory=dict)
+    """Of a run: a digest of each topic's ranking."""
 
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ _SAMPLE = 200
 _SEPARATOR = re.compile(r"[-_:/.]")
 
 
-def fingerprint(run: Run) -> str:
-    """The same for two runs that rank the same documents alike, whatever their scores and lines.
+def rankings(run: Run) -> dict[str, str]:
+    """A digest of each topic's ranking: the same documents in the same order have the same one.
 
-    Documents whose scores tie in single precision stand in no order.
+    Scores and lines do not matter; documents whose scores tie in single precision stand in no
+    order.
     """
     names = sorted(run.topics)
     place = np.argsort(np.argsort(np.array(run.topics)))
@@ -34,10 +35,33 @@ def fingerprint(run: Run) -> str:
     topics, scores, hashes = topics[order], scores[order], hashes[order]
     tied = (topics[1:] == topics[:-1]) & (scores[1:] == scores[:-1])
     _sort_ties(hashes, tied)
-    digest = hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape"))
-    digest.update(hashes.tobytes())
+    starts = np.searchsorted(topics, np.arange(len(names) + 1)).tolist()
+    return {
+        name: _digest(hashes[start:end], tied[start : end - 1])
+        for name, start, end in zip(names, starts[:-1], starts[1:], strict=True)
+    }
+
+
+def _digest(hashes: Words, tied: Mask) -> str:
+    digest = hashlib.sha256(hashes.tobytes())
     digest.update(tied.tobytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
+
+
+def nearest_before(runs: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, int, int]]:
+    """For each run but the first the earlier one that ranks most alike, the first of those.
+
+    Gives both places, on how many topics they differ, and how many topics either answers.
+    """
+    topics = {topic: column for column, topic in enumerate({t: None for run in runs for t in run})}
+    cells = np.zeros((len(runs), len(topics)), dtype=np.uint64)  # 0: no answer
+    for row, run in enumerate(runs):
+        cells[row, [topics[topic] for topic in run]] = [int(digest, 16) for digest in run.values()]
+        if row:
+            differing = (cells[:row] != cells[row]).sum(axis=1)
+            first = int(differing.argmin())
+            either = int(((cells[first] != 0) | (cells[row] != 0)).sum())
+            yield row, first, int(differing[first]), either
 
 
 def _ranking(topics: Rows, scores: NDArray[np.float32]) -> Rows:

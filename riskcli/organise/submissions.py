@@ -1,0 +1,195 @@
+"""What was submitted: which files can be taken, what is wrong with the others, whose they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from riskcli.analyses.validate.analysis import Checks, Known, Validation, validate
+from riskcli.analyses.validate.report import FileReport
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.notes import Note, counted
+from riskcli.core.order import natural_key
+from riskcli.core.parallel import Progress
+from riskcli.risk.members import Teams
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.teams import TeamList, read_teams, with_teams
+from riskcli.trec.codes import CODES
+from riskcli.trec.discovery import find_qrels
+from riskcli.trec.findings import Finding
+from riskcli.trec.names import file_name, names_by_rule
+
+OF_SEVERAL_FILES = ("same-ranking", "near-same-ranking", "shared-name")
+"""The codes of findings whose messages name another file."""
+
+
+@dataclass(frozen=True)
+class Submissions:
+    """The files that were submitted. In reports they are called as they lie in their folder."""
+
+    validation: Validation
+    qrels: Path | None
+    taken: Mapping[Path, FileReport]
+    """What was found in the files that can be scored, by their paths."""
+    left_out: tuple[FileReport, ...]
+
+    @property
+    def errors(self) -> tuple[InputError, ...]:
+        """The first error of each file that is left out."""
+        return tuple(map(first_error, self.left_out))
+
+    def beside(self, evaluation: Evaluation) -> Evaluation:
+        """The evaluation of what was taken, which names what was left out."""
+        left_out = [Note("skipped-file", f"LEFT OUT: {error}") for error in self.errors]
+        basis = evaluation.basis.adding(notes=[*self.validation.notes, *left_out])
+        skipped = (*self.errors, *basis.skipped)
+        return replace(evaluation, basis=replace(basis, skipped=skipped))
+
+
+def first_error(report: FileReport) -> InputError:
+    """What a file is refused for."""
+    errors = (found for found, _ in report.tally.findings() if found.severity == "error")
+    return next(errors).as_error()
+
+
+def read_submissions(
+    places: Sequence[Path],
+    qrels: Path | None,
+    checks: Checks,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    known: Known | None = None,
+) -> Submissions:
+    """Check everything; judgements that cannot be taken are an error, broken runs are left out."""
+    checked = validate(
+        places, qrels=qrels, checks=checks, jobs=jobs, progress=progress, known=known
+    )
+    submitted = [report for report in checked.files if report.kind != "qrels"]
+    for report in checked.files:
+        if report not in submitted and report.count("error"):
+            raise first_error(report)
+    home = os.path.commonpath([report.path.absolute().parent for report in submitted])
+    shown = {report.path: _from_home(report, Path(home), submitted) for report in submitted}
+    taken = {path: report for path, report in shown.items() if not report.count("error")}
+    left_out = tuple(report for report in shown.values() if report.count("error"))
+    if not taken:
+        raise UsageError(
+            f"no run is left: {counted(len(left_out), 'file')} cannot be taken; the first is "
+            f"{first_error(left_out[0])}"
+        )
+    files = tuple(shown.get(report.path, report) for report in checked.files)
+    return Submissions(replace(checked, files=files), qrels, taken, left_out)
+
+
+def judgements_for(places: Sequence[Path], qrels: Path | None) -> Path | None:
+    """The judgements; none where none were named or found: files of scores need none."""
+    try:
+        return find_qrels(qrels, places)[0]
+    except UsageError:
+        if qrels is not None:
+            raise
+        return None
+
+
+def _from_home(report: FileReport, home: Path, others: Sequence[FileReport]) -> FileReport:
+    """The report with paths as they are from there, in messages too."""
+    path = report.path.absolute().relative_to(home)
+    kept = [replace(found, path=path, message=_message(found, home, others))
+            for found in report.tally.kept]  # fmt: skip
+    return replace(report, path=path, tally=replace(report.tally, path=path, kept=kept))
+
+
+def _message(found: Finding, home: Path, others: Sequence[FileReport]) -> str:
+    if found.code not in OF_SEVERAL_FILES:
+        return found.message
+    message = found.message
+    for path in sorted((report.path for report in others), key=lambda p: -len(str(p))):
+        message = message.replace(str(path), str(path.absolute().relative_to(home)))
+    return message
+
+
+def in_public(found: Finding) -> Finding:
+    """What its author may read of a finding: no file of anybody else is named."""
+    if found.code in OF_SEVERAL_FILES:
+        return replace(found, message=CODES[found.code].meaning)
+    return found
+
+
+@dataclass(frozen=True)
+class Participant:
+    """Who gets a sheet: a team, or a run without one, and what was submitted."""
+
+    name: str
+    runs: tuple[str, ...]
+    files: tuple[FileReport, ...]
+    """All of theirs, those that are left out too."""
+
+    @property
+    def left_out(self) -> int:
+        """How many files are left out."""
+        return sum(report.count("error") > 0 for report in self.files)
+
+
+def in_teams(
+    evaluation: Evaluation, submissions: Submissions, teams: Path | None, team_of: str | None
+) -> tuple[Evaluation, list[Participant]]:
+    """The evaluation with its runs in teams under the names to show, and everybody who took part.
+
+    The list of teams may name the runs of files that are left out.
+    """
+    runs = list(dict.fromkeys(run for matrix in evaluation.matrices for run in matrix.runs))
+    absent = {name: report for report in submissions.left_out for name in _names_of(report)}
+    listed = read_teams(teams, [*runs, *absent]) if teams else TeamList()
+    here = {run: team for run, team in listed.teams.items() if run in runs}
+    found = zip(runs, Teams(here, team_of).of(runs), strict=True)
+    by_run = {run: team for run, team in found if team is not None}
+    reports = _reports_by_run(runs, submissions.taken)
+    shown = {run: name for run, name in listed.names.items() if run in runs}
+    gathered: dict[tuple[bool, str], tuple[list[str], list[FileReport]]] = {}
+    for run in sorted(set(runs) - set(evaluation.added.values()), key=natural_key):
+        name = shown.get(run, run)
+        key = (run in by_run, by_run.get(run, name))
+        theirs, files = gathered.setdefault(key, ([], []))
+        theirs.append(name)
+        files += [reports[run]] if run in reports and reports[run] not in files else []
+    for report in submissions.left_out:
+        team = _team_of(report, listed, team_of)
+        key = (team is not None, team or file_name(report.path))
+        gathered.setdefault(key, ([], []))[1].append(report)
+    participants = [
+        Participant(name, tuple(theirs), tuple(files))
+        for (_, name), (theirs, files) in sorted(
+            gathered.items(), key=lambda item: (natural_key(item[0][1]), item[0][0])
+        )
+    ]
+    return with_teams(evaluation, by_run, shown), participants
+
+
+def _names_of(report: FileReport) -> tuple[str, ...]:
+    """What a list of teams may call what is in a file that is left out."""
+    return (*report.names, file_name(report.path))
+
+
+def _team_of(report: FileReport, listed: TeamList, pattern: str | None) -> str | None:
+    names = _names_of(report)
+    known = [listed.teams[name] for name in names if name in listed.teams]
+    if known:
+        return known[0]
+    return next((team for team in Teams({}, pattern).of(names) if team is not None), None)
+
+
+def _reports_by_run(runs: Sequence[str], taken: Mapping[Path, FileReport]) -> dict[str, FileReport]:
+    """The report on the file of each run, by the rule that the runs were named by."""
+    by_run = {name: report for report in taken.values() if report.named for name in report.names}
+    single = [(path, report) for path, report in taken.items() if not report.named]
+    tagged = [(path, report.names[0] if len(report.names) == 1 else None)
+              for path, report in single]  # fmt: skip
+    for rule in ("auto", "file"):
+        _, names = names_by_rule(tagged, rule)
+        if set(names) <= set(runs):
+            reports = (report for _, report in single)
+            return by_run | {str(name): each for name, each in zip(names, reports, strict=True)}
+    return by_run
