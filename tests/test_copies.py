@@ -153,6 +153,33 @@ def test_a_topic_that_is_missing_counts_as_one_that_differs(tmp_path: Path) -> N
     assert "all but 1 of 20 topics" in findings_of(tmp_path)["b.run", "near-same-ranking"]
 
 
+def test_runs_that_score_alike_though_they_rank_otherwise(tmp_path: Path) -> None:
+    """A copy with another tail, one with two topics changed, and one that scores 1 always."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    topics = [str(topic) for topic in range(40)]
+    qrels = tmp_path / "qrels"
+    qrels.write_text("".join(f"{t} 0 good{t} 1\n{t} 0 fair{t} 1\n" for t in topics))
+    first = {t: ["x"] * (int(t) % 3) + [f"good{t}", "y", f"fair{t}"] for t in topics}
+    first = {t: [f"{docno}{i}" if docno == "x" else docno for i, docno in enumerate(listed)]
+             for t, listed in first.items()}  # fmt: skip
+    tail = {t: [*listed, "tail"] for t, listed in first.items()}
+    changed = {t: [f"good{t}", f"fair{t}"] if t in ("1", "2") else [*listed, "end"]
+               for t, listed in first.items()}  # fmt: skip
+    write_run(runs / "a.run", first, "a")
+    write_run(runs / "b.run", tail, "b")
+    write_run(runs / "c.run", changed, "c")
+    write_run(runs / "d.run", {t: [f"fair{t}", f"good{t}"] for t in topics}, "d")
+    codes = findings_of(runs, qrels)
+    assert set(codes) == {
+        ("b.run", "same-scores"), ("c.run", "near-same-scores"), ("d.run", "constant-scores"),
+    }  # fmt: skip
+    assert codes["b.run", "same-scores"].endswith("a.run")
+    assert codes["c.run", "near-same-scores"].endswith("on all but 2 of 40 topics")
+    assert codes["d.run", "constant-scores"] == "nDCG@20 is 1 on all 40 topics"
+    assert findings_of(runs) == {}
+
+
 @pytest.mark.parametrize(
     ("judged", "cause"),
     [

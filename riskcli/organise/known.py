@@ -72,6 +72,7 @@ def _entry(report: FileReport) -> dict[str, Any]:
         "names": report.names,
         "named": report.named,
         "rankings": dict(report.rankings),
+        "scores": dict(report.scores),
     }
 
 
@@ -85,4 +86,5 @@ def _report(path: Path, sha256: str, kept: Mapping[str, Any], most: int | None) 
         kept["named"],
         sha256,
         dict(kept["rankings"]),
+        dict(kept["scores"]),
     )

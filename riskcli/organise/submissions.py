@@ -21,7 +21,9 @@ from riskcli.trec.discovery import find_qrels
 from riskcli.trec.findings import Finding
 from riskcli.trec.names import file_name, names_by_rule
 
-OF_SEVERAL_FILES = ("same-ranking", "near-same-ranking", "shared-name")
+OF_SEVERAL_FILES = (
+    "same-ranking", "near-same-ranking", "same-scores", "near-same-scores", "shared-name",
+)  # fmt: skip
 """The codes of findings whose messages name another file."""
 
 

@@ -26,14 +26,14 @@ def copy_notes(matrix: ScoreMatrix, teams: Sequence[str | None]) -> list[Note]:
     topics = len(matrix.topics)
     notes = []
     if topics >= LEAST_TOPICS:
-        groups = [group for group in _equal_rows(matrix.values) if _apart(group, teams)]
+        groups = [group for group in equal_rows(matrix.values) if _apart(group, teams)]
         if groups:
             names = [" = ".join(matrix.runs[row] for row in group) for group in groups]
             message = f"{matrix.measure}: the same score on every topic: {listed(names)}; {_ADVICE}"
             notes.append(Note("copies", message))
         near = [
             f"{matrix.runs[one]} and {matrix.runs[other]} ({counted(differing, 'topic')})"
-            for one, other, differing in _nearly_equal_rows(matrix.values)
+            for one, other, differing in nearly_equal_rows(matrix.values)
             if _apart((one, other), teams)
         ]
         if near:
@@ -41,10 +41,10 @@ def copy_notes(matrix: ScoreMatrix, teams: Sequence[str | None]) -> list[Note]:
                 f"{matrix.measure}: all but the same scores, by the number of topics on which "
             )
             notes.append(Note("near-copies", f"{message}they differ: {listed(near)}; {_ADVICE}"))
-    constant = [run for run, row in zip(matrix.runs, matrix.values, strict=True) if _constant(row)]
-    if constant:
+    flat = [run for run, row in zip(matrix.runs, matrix.values, strict=True) if constant(row)]
+    if flat:
         message = f"{matrix.measure}: one and the same score on all {topics} topics: "
-        notes.append(Note("constant-scores", message + listed(constant)))
+        notes.append(Note("constant-scores", message + listed(flat)))
     return notes
 
 
@@ -56,7 +56,8 @@ def _apart(rows: Sequence[int], teams: Sequence[str | None]) -> bool:
     return len({teams[row] for row in rows}) > 1 or teams[rows[0]] is None
 
 
-def _equal_rows(scores: Floats) -> list[list[int]]:
+def equal_rows(scores: Floats) -> list[list[int]]:
+    """The groups of equal rows, but for those of zeros alone."""
     groups: dict[bytes, list[int]] = {}
     for row, values in enumerate(scores + 0.0):
         if values.any():
@@ -64,7 +65,7 @@ def _equal_rows(scores: Floats) -> list[list[int]]:
     return [rows for rows in groups.values() if len(rows) > 1]
 
 
-def _nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
+def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
     """Pairs that differ on few topics, and agree above 0 on most; with how many topics differ."""
     runs, topics = scores.shape
     if runs**2 * topics / 2 > _MOST_CELLS:
@@ -78,5 +79,6 @@ def _nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
             yield one, one + 1 + int(later), int(differing[later])
 
 
-def _constant(row: Floats) -> bool:
+def constant(row: Floats) -> bool:
+    """Whether a run has one and the same score above 0 on all topics."""
     return len(row) > 1 and bool(row[0] != 0) and bool((row == row[0]).all())

@@ -86,6 +86,9 @@ _WARNINGS = {
     "nothing-judged": "a run of which the qrels judge no document",
     "same-ranking": "a run that ranks the same documents alike as another file",
     "near-same-ranking": "a run that ranks as another file does on all but a few topics",
+    "same-scores": "a run that scores as another file does on every topic (nDCG@20)",
+    "near-same-scores": "a run that scores as another file does on all but a few topics (nDCG@20)",
+    "constant-scores": "a run with one and the same score on all topics (nDCG@20)",
     "repeated-judgement": "a document judged twice, with the same grade (qrels)",
 }
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from riskcli.analyses.validate.display import FORMS, displays
 from riskcli.analyses.validate.doubts import MAX_DOCS, columns_of, note_doubts, note_topics
@@ -21,11 +23,12 @@ from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.judged import Judged
+from riskcli.effectiveness.names import parse_measure
 from riskcli.output.analysis import Analysis
 from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result
-from riskcli.risk.copies import ALL_BUT, LEAST_TOPICS
+from riskcli.risk.copies import ALL_BUT, LEAST_TOPICS, constant, equal_rows, nearly_equal_rows
 from riskcli.scores.files.registry import inspect_scores, kind_of, run_format, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
@@ -37,6 +40,11 @@ from riskcli.trec.records import RunFormat
 from riskcli.trec.source import MAX_BYTES, Source
 from riskcli.trec.tally import Tally
 
+if TYPE_CHECKING:
+    from riskcli.effectiveness.scoring import Scorer
+
+TOLD_BY = "nDCG@20"
+"""The measure whose scores tell copies."""
 COLUMNS = ("path", "line", "severity", "code", "message", "more")
 
 
@@ -125,6 +133,7 @@ def validate(
     reports += _checked(checker, found.files, jobs or available_cores(), progress, known)
     _note_names(reports, checks.run_names, found.names)
     _note_same_rankings(reports)
+    _note_same_scores(reports, checker.topics)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
 
@@ -154,6 +163,12 @@ class _Checker:
         self._checksums = checksums
         self._qrels: Qrels | None = None
         self._known: Judged | None = None
+        self._scorer: Scorer | None = None
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """Those that runs are scored on."""
+        return [] if self._qrels is None else self._qrels.relevant_topics
 
     def check_qrels(self, path: Path) -> FileReport:
         """What is wrong with the judgements; good ones are kept for the runs."""
@@ -187,8 +202,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
         if kind is None:
-            names, ranked = self._check_run(tally, text)
-            return FileReport(path, "run", tally, names, sha256=sha256, rankings=ranked)
+            read = self._check_run(tally, text)
+            return replace(read, sha256=sha256)
         return replace(self._check_scores(tally, text, kind), sha256=sha256)
 
     def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
@@ -212,8 +227,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return None, None
 
-    def _check_run(self, tally: Tally, text: bytes) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Note all that is wrong; give the tags that lines carry, and its rankings."""
+    def _check_run(self, tally: Tally, text: bytes) -> FileReport:
+        """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
         form = run_format(text, self._checks.input_format)
         table = runs.quick_table(text) if form is None else None
         if table is not None:
@@ -221,7 +236,7 @@ class _Checker:
         else:
             lines = list(_good_lines(tally, text, form))
             if not lines:
-                return (), {}
+                return FileReport(tally.path, "run", tally)
             columns = columns_of(
                 tally, runs.table_of(lines), lambda place: lines[place].line or None
             )
@@ -233,7 +248,24 @@ class _Checker:
             if none_is_judged(columns.run, self._judged(self._qrels)):
                 message = f"no document is judged{likely_cause(columns.run, judged)}"
                 tally.add(Finding(tally.path, None, "nothing-judged", message))
-        return columns.run.tags if form is None else (), rankings(columns.run)
+        tags = columns.run.tags if form is None else ()
+        scores = {} if tally.count("error") else self._scores(columns.run)
+        return FileReport(
+            tally.path, "run", tally, tags, rankings=rankings(columns.run), scores=scores
+        )
+
+    def _scores(self, run: runs.Run) -> dict[str, float]:
+        """The run's scores by topic, to tell copies by; none where nothing is judged."""
+        if self._qrels is None:
+            return {}
+        # Late: without judgements nothing is scored.
+        from riskcli.effectiveness.scoring import Scorer
+
+        if self._scorer is None:
+            self._scorer = Scorer(self._qrels, [parse_measure(TOLD_BY)])
+        topics, scores = self._scorer.score(run)
+        (values,) = scores.values()
+        return dict(zip(topics, values.tolist(), strict=True))
 
     def _judged(self, qrels: Qrels) -> Judged:
         """The judged documents, gathered once; two threads may do so at the same time."""
@@ -275,6 +307,33 @@ def _note_same_rankings(reports: Sequence[FileReport]) -> None:
         elif topics >= LEAST_TOPICS and differing <= max(1, topics // ALL_BUT):
             message = f"ranks as {earlier} does on all but {differing} of {topics} topics"
             report.tally.add(Finding(report.path, None, "near-same-ranking", message))
+
+
+def _note_same_scores(reports: Sequence[FileReport], topics: Sequence[str]) -> None:
+    """Note runs that score as an earlier file does, though they rank otherwise."""
+    scored = [report for report in reports if report.scores]
+    if len(topics) < LEAST_TOPICS or not scored:
+        return
+    rows = np.array([[report.scores.get(topic, 0.0) for topic in topics] for report in scored])
+    for first, *others in equal_rows(rows):
+        for row in others:
+            message = f"the same {TOLD_BY} on every topic as {scored[first].path}"
+            _note_once(scored[row], "same-scores", message, but=("same-ranking",))
+    for first, row, differing in nearly_equal_rows(rows):
+        of = f"all but {differing} of {len(topics)} topics"
+        message = f"the same {TOLD_BY} as {scored[first].path} on {of}"
+        but = ("same-ranking", "near-same-ranking", "same-scores")
+        _note_once(scored[row], "near-same-scores", message, but)
+    for report, scores in zip(scored, rows, strict=True):
+        if constant(scores):
+            message = f"{TOLD_BY} is {scores[0]:g} on all {len(topics)} topics"
+            _note_once(report, "constant-scores", message)
+
+
+def _note_once(report: FileReport, code: str, message: str, but: Sequence[str] = ()) -> None:
+    """Note it, unless that or what says more has been noted of the file."""
+    if not any(noted in report.tally.counts for noted in (code, *but)):
+        report.tally.add(Finding(report.path, None, code, message))
 
 
 def _note_names(reports: Sequence[FileReport], rule: str, given: Mapping[Path, str]) -> None:

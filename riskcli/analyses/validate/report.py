@@ -26,6 +26,8 @@ class FileReport:
     """The checksum of the file that was read, where one was asked for."""
     rankings: Mapping[str, str] = field(default_factory=dict)
     """Of a run: a digest of each topic's ranking."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Of a run that could be scored: its score on each topic that it answers."""
 
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity."""
