@@ -152,6 +152,18 @@ def test_a_sheet_names_nobody_elses_run_but_the_baseline(place: tuple[Path, Ran]
     assert "1 file of yours could not be taken" in delft
 
 
+def test_runs_that_are_given_names_keep_them(tmp_path: Path) -> None:
+    broken(tmp_path / "edited.run")
+    runs = (f"first={SAMPLES / 'caspPlus.run'}", SAMPLES / "indriCASP.run",
+            f"second={tmp_path / 'edited.run'}")  # fmt: skip
+    ran = run_inside("organise", *runs, *CALL, "-m", "ERR@20", "-o", tmp_path / "pack")
+    assert (ran.code, ran.err.count("LEFT OUT")) == (1, 1)
+    shown = rows_of(tmp_path / "pack" / "tables" / "leaderboard.csv")
+    assert {row["run"] for row in shown} == {"first", "indriCASP"}
+    sheet = (tmp_path / "pack" / "sheets" / "first.txt").read_text(encoding="utf-8")
+    assert "1 of them yours" in sheet
+
+
 def test_a_copy_of_anothers_file_is_not_named_to_its_author(tmp_path: Path) -> None:
     runs = submissions(tmp_path / "subs")
     text = (SAMPLES / "plainBM25.run").read_text(encoding="utf-8")

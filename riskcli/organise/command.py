@@ -88,8 +88,8 @@ def _pack(inputs: Inputs, comparing: Comparing, submissions: Submissions, labels
     from riskcli.scores.frozen import FrozenPopulation
 
     options = comparing.options()
-    taken = tuple(submissions.taken)
-    alone = replace(inputs, runs=taken, qrels=submissions.qrels, teams=None, team_of=None)
+    places = submissions.places
+    alone = replace(inputs, runs=places, qrels=submissions.qrels, teams=None, team_of=None)
     scored = submissions.beside(alone.evaluate(comparing.wanted))
     evaluation, participants = in_teams(scored, submissions, inputs.teams, inputs.team_of)
     given = options.population

@@ -17,7 +17,7 @@ from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.teams import TeamList, read_teams, with_teams
 from riskcli.trec.codes import CODES
-from riskcli.trec.discovery import find_qrels
+from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import Finding
 from riskcli.trec.names import file_name, names_by_rule
 
@@ -36,6 +36,16 @@ class Submissions:
     taken: Mapping[Path, FileReport]
     """What was found in the files that can be scored, by their paths."""
     left_out: tuple[FileReport, ...]
+    given: Mapping[Path, str]
+    """The names of runs that were given as NAME=FILE."""
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """What can be scored, as it was given."""
+        return tuple(
+            Path(f"{self.given[path]}={path}") if path in self.given else path
+            for path in self.taken
+        )
 
     @property
     def errors(self) -> tuple[InputError, ...]:
@@ -83,7 +93,8 @@ def read_submissions(
             f"{first_error(left_out[0])}"
         )
     files = tuple(shown.get(report.path, report) for report in checked.files)
-    return Submissions(replace(checked, files=files), qrels, taken, left_out)
+    given = find_files(places, but=qrels).names
+    return Submissions(replace(checked, files=files), qrels, taken, left_out, given)
 
 
 def judgements_for(places: Sequence[Path], qrels: Path | None) -> Path | None:
@@ -148,7 +159,7 @@ def in_teams(
     here = {run: team for run, team in listed.teams.items() if run in runs}
     found = zip(runs, Teams(here, team_of).of(runs), strict=True)
     by_run = {run: team for run, team in found if team is not None}
-    reports = _reports_by_run(runs, submissions.taken)
+    reports = _reports_by_run(runs, submissions)
     shown = {run: name for run, name in listed.names.items() if run in runs}
     gathered: dict[tuple[bool, str], tuple[list[str], list[FileReport]]] = {}
     for run in sorted(set(runs) - set(evaluation.added.values()), key=natural_key):
@@ -183,10 +194,14 @@ def _team_of(report: FileReport, listed: TeamList, pattern: str | None) -> str |
     return next((team for team in Teams({}, pattern).of(names) if team is not None), None)
 
 
-def _reports_by_run(runs: Sequence[str], taken: Mapping[Path, FileReport]) -> dict[str, FileReport]:
+def _reports_by_run(runs: Sequence[str], submissions: Submissions) -> dict[str, FileReport]:
     """The report on the file of each run, by the rule that the runs were named by."""
+    taken, given = submissions.taken, submissions.given
     by_run = {name: report for report in taken.values() if report.named for name in report.names}
-    single = [(path, report) for path, report in taken.items() if not report.named]
+    by_run |= {name: taken[path] for path, name in given.items() if path in taken}
+    single = [
+        (path, report) for path, report in taken.items() if not report.named and path not in given
+    ]
     tagged = [(path, report.names[0] if len(report.names) == 1 else None)
               for path, report in single]  # fmt: skip
     for rule in ("auto", "file"):
