@@ -77,7 +77,7 @@ def load_command(name: str) -> click.Command:  # noqa: C901
         case "train":
             from riskcli.learn.command import train as command
         case "rank":
-            from riskcli.learn.command import rank as command
+            from riskcli.learn.rank import rank as command
         case "config":
             from riskcli.app.config import config as command
         case "cite":

@@ -149,6 +149,7 @@ _ANONYMISE = click.option(
     metavar="KEY",
     help="Show neutral names; the key to them is written to this file, and kept to.",
 )
+QUIET = click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay).")
 _READING = [
     click.option(
         "--run-names",
@@ -173,7 +174,7 @@ _READING = [
     click.option(
         "--jobs", type=click.IntRange(1, MOST_JOBS), help="Files read at once. [default: cores]"
     ),
-    click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay)."),
+    QUIET,
 ]
 
 _MEANS = [

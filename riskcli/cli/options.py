@@ -75,6 +75,22 @@ def _read_from_stdin(
     return tuple(STDIN if name == "-" else name for name in names)
 
 
+ALPHA = click.option(
+    "-a",
+    "--alpha",
+    "alphas",
+    multiple=True,
+    type=Alphas(),
+    help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]",
+)
+POOL = click.option(
+    "--pool",
+    type=click.Choice(words(Pool)),
+    default="mean",
+    show_default=True,
+    help="How a set of baselines becomes one score a topic; each: every one in turn, "
+    "and the average over them.",
+)
 _AGAINST_OPTIONS = [
     click.option(
         "-b",
@@ -87,14 +103,7 @@ _AGAINST_OPTIONS = [
         help="What runs are compared with: a run's name, a glob, a run file (or NAME=FILE), or one "
         "of @mean, @median, @max, @min. Repeat it for a set. [default: @mean]",
     ),
-    click.option(
-        "-a",
-        "--alpha",
-        "alphas",
-        multiple=True,
-        type=Alphas(),
-        help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]",
-    ),
+    ALPHA,
     click.option(
         "--alpha-hat",
         "alpha_hats",
@@ -117,14 +126,7 @@ _AGAINST_OPTIONS = [
         show_default=True,
         help="minus turns the signs of the risk measures: higher is riskier (ECIR'20).",
     ),
-    click.option(
-        "--pool",
-        type=click.Choice(words(Pool)),
-        default="mean",
-        show_default=True,
-        help="How a set of baselines becomes one score a topic; each: every one in turn, "
-        "and the average over them.",
-    ),
+    POOL,
     click.option(
         "--population",
         multiple=True,
@@ -221,19 +223,30 @@ class Output:
         )
 
 
+PIPED = "table on a terminal, tsv in a pipe"
+
+
+def format_option(
+    forms: Forms, default: str, field: str = "format"
+) -> Callable[[Command], Command]:
+    """--format, of which `default` says what is taken where it is not given."""
+    return click.option(
+        "-f",
+        "--format",
+        field,
+        type=click.Choice([form.name for form in forms]),
+        help=f"Form of the result. [default: {default}]",
+    )
+
+
 def output_options(forms: Forms = FORMS, for_people: bool = False) -> Callable[[Command], Command]:
     """--format, --output and what suits the forms; the command gets `output`.
 
     A result `for_people`, as a verdict is, is a table in a pipe too.
     """
-    piped = "table" if for_people else "table on a terminal, tsv in a pipe"
-    options = [
-        click.option(
-            "-f",
-            "--format",
-            type=click.Choice([form.name for form in forms]),
-            help=f"Form of the result. [default: by the file's suffix; {piped}]",
-        ),
+    piped = "table" if for_people else PIPED
+    options: list[Callable[[Command], Command]] = [
+        format_option(forms, f"by the file's suffix; {piped}"),
         click.option(
             "-o", "--output", type=OUTPUT, help="Write to this file, replaced as a whole."
         ),

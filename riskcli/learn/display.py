@@ -1,12 +1,19 @@
-"""The comparison for people: figures at each alpha, and tests."""
+"""The comparison for people: tables of figures at each alpha and of tests, and the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from riskcli.analyses.score.analysis import risk_table
+from riskcli.core.basis import Basis
+from riskcli.core.order import naturally
 from riskcli.learn.comparison import Comparison
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal
+from riskcli.page.document import Page, as_page
+from riskcli.risk.options import Options
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.matrix import ScoreMatrix
 
 _FIGURES = {
     "run": ("run", None), "mean": ("mean", 4), "wins": ("W", 0), "losses": ("L", 0),
@@ -20,6 +27,8 @@ _TESTS = {
     "p_risk_plain": ("p risk\nplain", "{:.2g}"), "p_mean_blend": ("p mean\nblend", "{:.2g}"),
     "p_risk_blend": ("p risk\nblend", "{:.2g}"),
 }  # fmt: skip
+_TITLE = "Rankers trained for less risk"
+_QUESTION = "Does training for risk pay?"
 _ABOUT_FIGURES = (
     "risk: mean loss to the baseline; L/W: losses over wins.",
     ".blend, .select, .coin: the plain model blended with the baseline, used for some queries "
@@ -51,6 +60,22 @@ def displays(comparison: Comparison) -> list[Display]:
         *(_figures(comparison, alpha) for alpha in comparison.alphas),
         _table(title, rows, _TESTS, caption),
     ]
+
+
+def page_of(comparison: Comparison) -> str:
+    """One HTML document: the leaderboard of the test runs, and whether training pays."""
+    outcome = comparison.outcome
+    column = {topic: number for number, topic in enumerate(outcome.topics)}
+    topics = naturally(outcome.topics)
+    values = comparison.scores[:, [column[topic] for topic in topics]]
+    measure = outcome.plan.settings.effectiveness
+    matrix = ScoreMatrix(measure, tuple(comparison.runs), tuple(topics), values)
+    basis = Basis(comparison.settings, tuple(outcome.inputs), comparison.notes)
+    options = Options(baselines=tuple(outcome.plan.baselines), alphas=tuple(comparison.alphas))
+    table = risk_table(Evaluation((matrix,), basis=basis), options=options)
+    return as_page(
+        Page(_TITLE, [matrix], [table], further=displays(comparison), further_title=_QUESTION)
+    )
 
 
 def _figures(comparison: Comparison, alpha: float) -> Display:

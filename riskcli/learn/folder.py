@@ -19,9 +19,9 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.version import __version__
 from riskcli.learn.comparison import Comparison
+from riskcli.learn.display import page_of
 from riskcli.learn.experiment import Outcome, curve_rows
 from riskcli.learn.lightgbm import lightgbm
-from riskcli.learn.page import page_of
 from riskcli.learn.rankings import qrels_lines, run_lines
 from riskcli.learn.training import Trained
 from riskcli.output.rows import as_csv
