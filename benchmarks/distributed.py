@@ -11,6 +11,7 @@ Needs `dask[array]` and `distributed`.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -25,6 +26,9 @@ TREES: dict[str, Any] = {
     "force_row_wise": True,
 }  # fmt: skip
 DOCUMENTS, ROUNDS = 16, 60
+Least = Mapping[str, float]
+LEAST: Least = {"min_data_in_leaf": 100}
+"""What a leaf must hold."""
 
 
 def _effectiveness(made: Made, scores: Floats) -> tuple[Floats, Floats]:
@@ -38,41 +42,50 @@ def _line(name: str, made: Made, scores: Floats) -> str:
     return f"| {name} | {model.mean():.4f} | {np.maximum(baseline - model, 0).mean():.4f} |"
 
 
-def one_process(made: Made, objective: Objective) -> Any:
+def one_process(
+    made: Made, objective: Objective, rounds: int = ROUNDS, least: Least = LEAST
+) -> Any:
     """A model of one process."""
     import lightgbm
 
     data = lightgbm.Dataset(made.features, made.grades, group=made.sizes)
     params = {**TREES, "num_threads": 1, "metric": "None", "objective": objective}
-    return lightgbm.train({**params, "min_data_in_leaf": 100}, data, ROUNDS)
+    return lightgbm.train({**params, **least}, data, rounds)
 
 
-def workers(made: Made, count: int) -> Floats:
-    """The predictions of a model that so many Dask workers trained."""
+def workers(made: Made, count: int, rounds: int = ROUNDS, least: Least = LEAST) -> Floats:
+    """The predictions of a model that so many Dask workers trained, each on as many queries."""
     import lightgbm
     from dask import array
     from distributed import Client, LocalCluster
 
-    known = URisk().know(made.grades, made.sizes, made.baseline)
+    known = URisk(ties="file").know(made.grades, made.sizes, made.baseline)
     effectiveness = np.zeros(len(made.sizes))
     effectiveness[known.queries.counted] = known.baselines[0]
     queries = len(made.sizes) // count
-
-    def cut(values: Any, size: int) -> Any:
-        chunks: tuple[Any, ...] = ((size,) * count,)
-        return array.from_array(values, chunks=(*chunks, *((n,) for n in values.shape[1:])))
-
+    rows = queries * int(made.sizes[0])
     with (
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
+
+        def cut(values: Any, size: int) -> Any:
+            """A part for every worker, which is sent it: Dask might give one of them all."""
+            parts = [
+                client.scatter(values[number * size :][:size], workers=[address])
+                for number, address in enumerate(client.scheduler_info()["workers"])
+            ]
+            shape = (size, *values.shape[1:])
+            return array.concatenate(
+                [array.from_delayed(part, shape, dtype=values.dtype) for part in parts]
+            )
+
         ranker = lightgbm.DaskLGBMRanker(
-            objective=DistributedURisk(alpha=5, ties="file"), n_estimators=ROUNDS,
-            min_child_samples=100, client=client, **TREES,
+            objective=DistributedURisk(alpha=5, ties="file"), n_estimators=rounds, client=client,
+            **TREES, **least,
         )  # fmt: skip
-        rows = queries * DOCUMENTS
         ranker.fit(
             cut(made.features, rows), cut(made.grades, rows), group=cut(made.sizes, queries),
             sample_weight=cut(np.repeat(effectiveness, made.sizes), rows),

@@ -26,6 +26,7 @@ from riskcli.learn.comparison import Comparison
 from riskcli.learn.experiment import Outcome, Plan, Ranked
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.queries import Queries
+from riskcli.learn.rankings import best_first
 from riskcli.learn.swaps import swap_measure
 from riskcli.learn.training import Part, Settings, Wanted
 from tests import reference
@@ -272,6 +273,7 @@ def test_several_baselines_of_all_kinds(
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "old.run lacks 1 document of test.txt" in done.err
+    assert "was trained on" not in done.err  # on the other fold
     scored = riskeval(
         "score", tmp_path / "out" / "runs", "-q", tmp_path / "out" / "qrels", "-b", "baseline*",
         "-m", MEASURE, "-f", "csv",
@@ -303,6 +305,26 @@ def test_a_start_from_the_baseline_is_chosen_on_validation_data(data: Path, tmp_
         model = tmp_path / "out" / "models" / f"{name}-fold1.txt"
         ranked = riskeval("rank", model, data / "Fold1" / "test.txt", "--tag", name)
         assert ranked.out == (tmp_path / "out" / "runs" / f"{name}.run").read_text()
+        documents = read_features(data / "Fold1" / "test.txt")
+        places, _ = parse_source(f"model:{model}").scores(documents)  # as a baseline, too
+        order = best_first(documents, places)
+        listed = [line.split()[2] for line in ranked.out.splitlines()]
+        assert [documents.docnos[document] for document in order] == listed
+
+
+def test_a_baseline_that_has_seen_these_queries_is_told(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path
+) -> None:
+    """A model of the first fold on that fold; of the second fold's queries it has seen none."""
+    model = experiment[0] / "models" / "plain-fold1.txt"
+    call = ("-b", f"model:{model}", "--trees", "2", "--objective", "urisk", "-o")
+    done = run_inside("train", data / "Fold1", *call, tmp_path / "seen")
+    assert done.code == 0, done.err
+    for name in ("train.txt", "vali.txt"):
+        assert f"model:{model} was trained on queries of {name}" in done.err
+    assert "test.txt" not in done.err
+    done = run_inside("train", data / "Fold2", *call, tmp_path / "unseen")
+    assert done.code == 0 and "was trained on" not in done.err
 
 
 def judged(data: Path, *sources: str) -> tuple[Judged, NDArray[np.float64]]:

@@ -261,6 +261,28 @@ def test_documents_without_pairs_do_not_stop_the_training() -> None:
     assert max(len(values) for values in leaves(booster)) > 2
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_alpha_weighs_queries_against_each_other_not_steps(share: float) -> None:
+    """Where a query loses whatever happens, gradients and hessians are both 1 + alpha times
+    LambdaMART's, so that their quotient, a leaf's value, stays: alpha tells only where some
+    queries lose and others win.
+    """
+    made = Made()
+    always_lost, always_won = 2.0, 0.0
+    lost = np.arange(len(made.sizes)) < share * len(made.sizes)
+    baseline = np.where(lost, always_lost, always_won)
+    given: dict[str, Any] = {"min_sum_hessian_in_leaf": 1e-9, "min_data_in_leaf": 100}
+    plain, gentle, strict = (
+        leaves(trained(URisk(alpha=alpha, baseline=baseline), made.dataset(), **given))
+        for alpha in (0.0, 1.0, 20.0)
+    )
+    for one, two, three in zip(plain, gentle, strict, strict=True):
+        if share == 1:
+            assert two == pytest.approx(one, rel=1e-4) and three == pytest.approx(one, rel=1e-4)
+    same = len(strict[0]) == len(plain[0]) and np.allclose(strict[0], plain[0], rtol=1e-4)
+    assert same == (share == 1)
+
+
 def test_georisk_splits_among_thousands_of_queries() -> None:
     """Without the factor c its hessians would be too small for any leaf."""
     made = Made(queries=3000, size=6)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from riskcli.core.basis import Input
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted
 from riskcli.learn.features import Features
-from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.models import Model, predicted, read_model
 from riskcli.learn.rankings import standardised, tie_free
 from riskcli.trec.pieces import run_of
 from riskcli.trec.runs import Run
@@ -42,8 +41,14 @@ class Source:
         if self.kind == "feature":
             return tie_free(features, features.column(self.value)), []
         if self.kind == "model":
-            return tie_free(features, predicted(self._model, features)), []
+            scores, notes = scored(self._model, features)
+            return tie_free(features, scores), notes
         return _of_run(features, self._run)
+
+    @property
+    def trained_on(self) -> tuple[str, ...]:
+        """The checksums of the files that a model has learned from, as far as they are known."""
+        return self._model.about.trained_on if self.kind == "model" else ()
 
     @property
     def inputs(self) -> list[Input]:
@@ -61,8 +66,8 @@ class Source:
         return run_of(self._file)
 
     @cached_property
-    def _model(self) -> Any:
-        return model_of(self._file)
+    def _model(self) -> Model:
+        return read_model(self._file)
 
 
 def parse_source(text: str) -> Source:
@@ -75,31 +80,23 @@ def parse_source(text: str) -> Source:
     return Source(kind, value)
 
 
-def load_model(path: Path) -> Any:
-    """A LightGBM model from its text file."""
-    return model_of(File(path))
+def scored(
+    model: Model, documents: Features, start: Sequence[Source] = ()
+) -> tuple[Floats, list[Note]]:
+    """The model's scores, and those of the baselines that it starts from added again.
 
-
-def model_of(file: File) -> Any:
-    """The LightGBM model in a file."""
-    try:
-        return lightgbm().Booster(model_str=file.text().decode(errors="replace"))
-    except lightgbm().basic.LightGBMError as error:
-        raise InputError(file.path, "bad-model", f"not a model of LightGBM: {error}") from error
-
-
-def predicted(booster: Any, features: Features, trees: int | None = None) -> Floats:
-    """The model's scores; features that it knows and the file lacks are 0."""
-    wanted = booster.num_feature()
-    values = features.values
-    if values.shape[1] > wanted:
-        raise UsageError(
-            f"{features.path} has {values.shape[1]} features, the model knows {wanted}"
-        )
-    if values.shape[1] < wanted:
-        values = np.pad(values, ((0, 0), (0, wanted - values.shape[1])))
-    scores = booster.predict(values, num_iteration=trees)
-    return np.asarray(scores, dtype=np.float64)
+    These are the ones that it was trained with, unless others are given.
+    """
+    about = model.about
+    if about.features and len(documents.names) <= len(about.features):
+        documents = documents.widened(about.features)
+    scores = predicted(model.booster, documents)
+    if not about.start_weight:
+        return scores, []
+    sources = start or [parse_source(text) for text in about.baselines]
+    places, notes = zip(*(source.scores(documents) for source in sources), strict=True)
+    weighted = about.start_weight * pooled_start(documents, places)
+    return scores + weighted, [note for several in notes for note in several]
 
 
 def _of_run(features: Features, run: Run) -> tuple[Floats, list[Note]]:

@@ -75,5 +75,7 @@ def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
         ],
         "alpha_range": tidy(outcome.alpha_range),
         "interrupted": outcome.interrupted,
-        "notes": [{"code": note.code, "message": note.message} for note in outcome.notes],
+        "notes": [
+            {"code": note.code, "message": note.message} for note in dict.fromkeys(outcome.notes)
+        ],
     }

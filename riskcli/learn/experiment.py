@@ -99,10 +99,17 @@ class Outcome:
     """By fold, gain over risk of the plain model on the training queries (SIGIR'12, 5.7)."""
     topics: list[str] = field(default_factory=list)
     """The counted test queries."""
-    inputs: list[Input] = field(default_factory=list)
-    """The files that were read."""
+    of_folds: list[tuple[Input, ...]] = field(default_factory=list)
+    """The files of each fold."""
     notes: list[Note] = field(default_factory=list)
     interrupted: bool = False
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The files that were read, each once."""
+        of_folds = [file for files in self.of_folds for file in files]
+        of_baselines = [file for source in self.plan.sources for file in source.inputs]
+        return list(dict.fromkeys([*of_folds, *of_baselines]))
 
     def complete(self, seed: int) -> dict[str, Ranked]:
         """The runs of that seed that cover every fold."""
@@ -141,9 +148,8 @@ def run_experiment(plan: Plan, told: Told | None = None, pressed: Sequence[bool]
         fold = load()
         _refuse_shared_topics(fold, fold_number, seen)
         parts = [_part(plan, features, outcome) for features in (fold.train, fold.valid, fold.test)]
-        of_baselines = (file for source in plan.sources for file in source.inputs)
-        read = dict.fromkeys([*outcome.inputs, *fold.inputs, *of_baselines])
-        outcome.inputs = list(read)
+        outcome.of_folds.append(fold.inputs)
+        outcome.notes += _seen_by_baselines(plan.sources, fold)
         outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
         trial = _Trial(plan, fold_number, *(_judged(plan, part) for part in parts))
         outcome.topics += [fold.test.topics[query] for query in trial.test.queries.counted]
@@ -222,6 +228,20 @@ def _part(plan: Plan, features: Features, outcome: Outcome) -> Part:
         baselines[name], notes = source.scores(features)
         outcome.notes += notes
     return Part(features, baselines)
+
+
+def _seen_by_baselines(sources: Sequence[Source], fold: Fold) -> list[Note]:
+    """What baselines that were learned have learned from themselves."""
+    return [
+        Note(
+            "baseline-in-sample",
+            f"{source} was trained on queries of {file.path.name}: there it looks better than it "
+            "is, and training for risk holds on to it; take a model of other queries",
+        )
+        for source in sources
+        for file in fold.inputs
+        if file.sha256 in source.trained_on
+    ]
 
 
 def _judged(plan: Plan, part: Part) -> Judged:

@@ -9,19 +9,20 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from riskcli.core.errors import InputError, UsageError
+from riskcli.core.errors import UsageError
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.version import __version__
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.display import page_of
 from riskcli.learn.experiment import Outcome, curve_rows
 from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.models import Sidecar
 from riskcli.learn.rankings import qrels_lines, run_lines
 from riskcli.learn.training import Trained
 from riskcli.output.rows import as_csv
@@ -50,7 +51,7 @@ def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
         for (seed, fold, name), model in outcome.models.items():
             stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
             write_part(part / "models" / f"{stem}.txt", [model.text()])
-            sidecar = json.dumps(_about(outcome, model), indent=2)
+            sidecar = json.dumps(_about(outcome, fold, model), indent=2)
             write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
         write_part(part / "curve.csv", _csv(curve_rows(outcome)))
         write_part(part / "importance.csv", _csv(_importance(outcome)))
@@ -107,35 +108,12 @@ def _importance(outcome: Outcome) -> list[dict[str, Any]]:
     return rows
 
 
-@dataclass(frozen=True)
-class Sidecar:
-    """What ranking with a model needs beside its trees; it lies beside them."""
-
-    features: tuple[str, ...] = ()
-    start_weight: float = 0.0
-    baselines: tuple[str, ...] = ()
-
-
-def read_sidecar(model: Path) -> Sidecar:
-    """What lies beside a model; nothing beside one that was trained elsewhere."""
-    path = model.with_suffix(".json")
-    if not path.is_file():
-        return Sidecar()
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        names = tuple(Sidecar.__dataclass_fields__)
-        features, weight, baselines = (found[name] for name in names)
-        return Sidecar(tuple(features), float(weight), tuple(baselines))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"not what riskeval train writes beside a model: {error!r}"
-        raise InputError(path, "bad-model", message) from error
-
-
-def _about(outcome: Outcome, model: Trained) -> dict[str, Any]:
+def _about(outcome: Outcome, fold: int, model: Trained) -> dict[str, Any]:
     """The sidecar, and what else a reader may want to know."""
     sources = tuple(str(source) for source in outcome.plan.sources)
+    seen = tuple(str(file.sha256) for file in outcome.of_folds[fold] if file.kind != "test")
     return {
-        **asdict(Sidecar(model.feature_names, model.start_weight, sources)),
+        **asdict(Sidecar(model.feature_names, model.start_weight, sources, seen)),
         "objective": model.wanted.objective, "alpha": model.wanted.alpha,
         "options": dict(model.wanted.options), "measure": outcome.plan.settings.effectiveness,
     }  # fmt: skip

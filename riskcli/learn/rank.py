@@ -9,15 +9,13 @@ import click
 from riskcli.cli.conclude import tell
 from riskcli.cli.gathering import PATH
 from riskcli.cli.inputs import QUIET
-from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note
-from riskcli.learn.baselines import load_model, parse_source, pooled_start, predicted
+from riskcli.learn.baselines import parse_source, scored
 from riskcli.learn.feature_files import read_features
-from riskcli.learn.features import Features
-from riskcli.learn.folder import read_sidecar
+from riskcli.learn.models import read_model
 from riskcli.learn.rankings import run_lines
 from riskcli.output.emit import emit
+from riskcli.trec.source import Source as File
 
 
 @click.command()
@@ -51,24 +49,8 @@ def rank(
     if not name or name.split() != [name]:
         raise UsageError(f"the run would be called {name!r}: --tag gives a name without spaces")
     documents = read_features(features)
-    scores, notes = _scores(model, documents, baselines)
+    start = [parse_source(text) for text in baselines]
+    scores, notes = scored(read_model(File(model)), documents, start)
     tell([*documents.notes, *notes], quiet)
     emit("".join(run_lines(documents, scores, name)), output)
     return 0
-
-
-def _scores(
-    model: Path, documents: Features, baselines: tuple[str, ...]
-) -> tuple[Floats, list[Note]]:
-    """The model's scores, and what it starts from added again."""
-    about = read_sidecar(model)
-    booster = load_model(model)
-    if about.features and len(documents.names) <= len(about.features):
-        documents = documents.widened(about.features)
-    scores = predicted(booster, documents)
-    if not about.start_weight:
-        return scores, []
-    started = [parse_source(text).scores(documents) for text in baselines or about.baselines]
-    notes = [note for _, found in started for note in found]
-    start = pooled_start(documents, [places for places, _ in started])
-    return scores + about.start_weight * start, notes

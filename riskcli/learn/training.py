@@ -14,9 +14,10 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, Pool, StopOn, check_words
 from riskcli.core.errors import UsageError
-from riskcli.learn.baselines import pooled_start, predicted
+from riskcli.learn.baselines import pooled_start
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.models import predicted
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.learn.objectives.objective import Known, summary
 from riskcli.learn.swaps import DEFAULT_MEASURE
