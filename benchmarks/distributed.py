@@ -4,7 +4,8 @@
 
 Prints Markdown. First, U-CRO trained by one process and by two Dask workers. Their gradients are
 the same, their bins are not: LightGBM's workers find the bins of a feature in their own data. Then,
-what becomes of models trained on a part of the queries alone.
+what becomes of models trained on a part of the queries alone, of a start from the baseline's
+ranking, and of a blend that is as risky as U-CRO on queries of its own.
 Needs `dask[array]` and `distributed`.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,12 +22,20 @@ import numpy as np
 from benchmarks.make_features import Made, make_features
 from riskcli.core.arrays import Floats
 from riskcli.learn import DistributedURisk, GeoRisk, Objective, Plain, URisk
+from riskcli.learn.comparators import Judged, Matching, blended
+from riskcli.learn.features import Features
+from riskcli.learn.queries import Queries
+from riskcli.learn.rankings import tie_free
+from riskcli.learn.swaps import swap_measure
+from riskcli.learn.training import Part
 
 TREES: dict[str, Any] = {
     "num_leaves": 15, "learning_rate": 0.1, "verbosity": -1, "deterministic": True,
     "force_row_wise": True,
 }  # fmt: skip
 DOCUMENTS, ROUNDS = 16, 60
+START = 0.5
+"""The weight of the baseline's ranking where a model starts from it."""
 Least = Mapping[str, float]
 LEAST: Least = {"min_data_in_leaf": 100}
 """What a leaf must hold."""
@@ -43,12 +53,16 @@ def _line(name: str, made: Made, scores: Floats) -> str:
 
 
 def one_process(
-    made: Made, objective: Objective, rounds: int = ROUNDS, least: Least = LEAST
+    made: Made,
+    objective: Objective,
+    rounds: int = ROUNDS,
+    least: Least = LEAST,
+    start: Floats | None = None,
 ) -> Any:
     """A model of one process."""
     import lightgbm
 
-    data = lightgbm.Dataset(made.features, made.grades, group=made.sizes)
+    data = lightgbm.Dataset(made.features, made.grades, group=made.sizes, init_score=start)
     params = {**TREES, "num_threads": 1, "metric": "None", "objective": objective}
     return lightgbm.train({**params, **least}, data, rounds)
 
@@ -106,14 +120,44 @@ def main(queries: int, count: int) -> None:
     click.echo(_line("one process", made, single))
     click.echo(_line(f"{count} Dask workers", made, together))
     click.echo(f"\nCorrelation of predictions: {np.corrcoef(single, together)[0, 1]:.4f}\n")
-    unseen = make_features(queries, DOCUMENTS, 8, seed=6)
+    unseen, valid = (make_features(queries, DOCUMENTS, 8, seed=seed) for seed in (6, 8))
     click.echo("| trained on | mean, unseen queries | risk |\n|:--|--:|--:|")
     for share in (1, 2, 4, 8):
         part = make_features(queries // share, DOCUMENTS, 8, seed=7)
-        for kind in (Plain, URisk, GeoRisk):
-            model = one_process(part, kind(alpha=5, baseline=part.baseline))
-            name = f"{queries // share:,} queries, {kind.declared.title}"
-            click.echo(_line(name, unseen, np.asarray(model.predict(unseen.features))))
+        for name, scores in instead(part, valid, unseen).items():
+            click.echo(_line(f"{queries // share:,} queries, {name}", unseen, scores))
+
+
+def instead(part: Made, valid: Made, unseen: Made) -> dict[str, Floats]:
+    """What can be done on one machine with a part of the queries: scores of unseen documents."""
+    models = {
+        kind.declared.title: one_process(part, kind(alpha=5, baseline=part.baseline))
+        for kind in (Plain, URisk, GeoRisk)
+    }
+    scores = {name: np.asarray(model.predict(unseen.features)) for name, model in models.items()}
+    held_out, test = _judged(valid), _judged(unseen)
+    plain, careful = (
+        np.asarray(models[kind.declared.title].predict(valid.features)) for kind in (Plain, URisk)
+    )
+    weight = Matching(held_out, plain).weight(held_out.risk(careful))
+    objective = URisk(alpha=5, baseline=part.baseline)
+    started = one_process(part, objective, start=START * _judged(part).part.start)
+    return {
+        **scores,
+        "LambdaMART, blended": blended(test.part, scores[Plain.declared.title], weight),
+        "U-CRO, from the baseline": started.predict(unseen.features) + START * test.part.start,
+    }
+
+
+def _judged(made: Made) -> Judged:
+    topics, docnos, names = (
+        tuple(map(str, range(count)))
+        for count in (len(made.sizes), len(made.grades), made.features.shape[1])
+    )
+    values = made.features.astype(np.float64)
+    features = Features(Path("made"), topics, made.sizes, made.grades, docnos, values, names)
+    queries = Queries(made.grades, made.sizes, swap_measure(), ties="file")
+    return Judged(Part(features, {"baseline": tie_free(features, made.baseline)}), queries)
 
 
 if __name__ == "__main__":

@@ -514,3 +514,13 @@ def test_the_document_has_the_formulas_that_the_objectives_declare() -> None:
     for kind in OBJECTIVES.values():
         assert f"| {kind.declared.formula} | {kind.declared.source} |" in text
         assert f"`{kind.declared.id}`" in text
+
+
+def test_every_trap_has_the_tests_that_the_document_names() -> None:
+    section = DOCUMENT.read_text(encoding="utf-8").split("tests that watch them")[1].split("## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
+    assert len(rows) == 11
+    written = "".join(path.read_text() for path in (ROOT / "tests").glob("test_learn_*.py"))
+    for row in rows:
+        named = re.findall(r"`(test_\w+)`", row.split("|")[-2])
+        assert named and all(f"\ndef {name}(" in written for name in named), row

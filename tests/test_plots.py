@@ -25,6 +25,7 @@ from riskcli.plots.request import SIZES, Request
 from riskcli.scores.matrix import ScoreMatrix
 from tests.browser import chromium, tab
 from tests.console import ROOT
+from tests.inprocess import run_inside
 from tests.program import QRELS, SAMPLES, python, riskeval
 
 pytestmark = pytest.mark.slow
@@ -541,6 +542,68 @@ def test_curves_are_means_over_folds_as_far_as_all_of_them_reach(tmp_path: Path)
         target = tmp_path / f"curve.{form}"
         assert riskeval("plot", "curve", tmp_path, "--run", "u*", "-o", target).code == 0
         assert target.read_bytes().startswith(STARTS[form])
+
+
+def experiment(folder: Path, rankings: dict[str, list[str]]) -> Path:
+    """Runs whose queries are ranked as these texts have their documents, a letter each."""
+    (folder / "runs").mkdir(parents=True)
+    for name, queries in rankings.items():
+        lines = [
+            f"{query} Q0 {docno} {rank + 1} {-rank} {name}\n"
+            for query, docnos in enumerate(queries, start=1)
+            for rank, docno in enumerate(docnos)
+        ]
+        (folder / "runs" / f"{name}.run").write_text("".join(lines))
+    return folder
+
+
+TURNED = {
+    "baseline": ["abcde", "abcde", "abcde", "abcde", "a"],
+    "plain": ["abcde", "edcba", "bacde", "baced", "a"],
+    "urisk-1": ["abcde", "abcde", "abcde", "abdce", "a"],
+    "urisk-1.blend": ["edcba", "edcba", "edcba", "edcba", "a"],
+}
+
+
+def test_churn_is_the_share_of_pairs_that_changed_sides(tmp_path: Path) -> None:
+    """Of 10 pairs none, all, one and two; a query of one document has no pair."""
+    folder = experiment(tmp_path / "out", TURNED)
+    done = riskeval("plot", "churn", folder, "-o", tmp_path / "churn.json")
+    assert done.code == 0, done.err
+    drawing = json.loads((tmp_path / "churn.json").read_text())
+    rows = [row for found in drawing["datasets"].values() for row in found]
+    shares = {name: [row["share"] for row in rows if row["run"] == name]
+              for name in ("plain", "urisk-1", "urisk-1.blend")}  # fmt: skip
+    assert shares["plain"] == [25.0, 25.0, 25.0, 0, 0, 0, 0, 0, 0, 25.0]
+    assert shares["urisk-1"] == [75.0, 25.0] + [0.0] * 8
+    assert shares["urisk-1.blend"] == []  # unless asked for
+    done = riskeval("plot", "churn", folder, "--run", "*.blend", "-o", tmp_path / "x.svg")
+    assert done.code == 0 and (tmp_path / "x.svg").read_bytes().startswith(STARTS["svg"])
+    both = experiment(tmp_path / "two", {
+        "baseline1": ["abcde"], "baseline2": ["edcba"], "plain": ["abcde"],
+    })  # fmt: skip
+    assert riskeval("plot", "churn", both, "-o", tmp_path / "churn.json").code == 0
+    drawing = json.loads((tmp_path / "churn.json").read_text())
+    (rows,) = drawing["datasets"].values()
+    assert [row["share"] for row in rows] == [0, 0, 0, 0, 0, 100.0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("rankings", "arguments", "message"),
+    [
+        (TURNED, ["--of", "risk"], "churn has none"),
+        (TURNED, ["-b", "plain"], "churn takes no --baseline"),
+        (TURNED, ["--run", "georisk*"], "no model is called georisk*"),
+        ({"plain": ["ab"]}, [], "expected a folder that `riskeval train` wrote"),
+        ({"baseline": ["ab"], "plain": ["ac"]}, [], "query 1 has other documents"),
+    ],
+)
+def test_churn_refuses_what_it_cannot_show(
+    tmp_path: Path, rankings: dict[str, list[str]], arguments: list[str], message: str
+) -> None:
+    folder = experiment(tmp_path / "out", rankings)
+    done = run_inside("plot", "churn", folder, *arguments, "-o", tmp_path / "x.svg")
+    assert done.code == 2 and message in done.err
 
 
 @pytest.mark.parametrize(

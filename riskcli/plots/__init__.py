@@ -27,9 +27,9 @@ KINDS = {
 }
 """Every kind of figure, with the line that the help shows; its module bears its name."""
 
-CURVE = "curve"
 OF_EXPERIMENTS = {
-    CURVE: "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
+    "curve": "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
+    "churn": "how far models turn rankings round, from the folder of train (SIGIR'12, Figure 5)",
 }
 """Figures that are drawn from the folder of `riskeval train`, not from runs."""
 

@@ -12,10 +12,10 @@ from riskcli.plots import KINDS, OF_EXPERIMENTS
 from riskcli.plots.request import Request
 
 if TYPE_CHECKING:
-    from riskcli.plots.curve import CurveRequest
+    from riskcli.plots.curve import ExperimentRequest
 
 
-def alternative(kind: str, request: Request | CurveRequest) -> str:
+def alternative(kind: str, request: Request | ExperimentRequest) -> str:
     """What kind of figure of what, and the facts that a glance at it would give."""
     if not isinstance(request, Request):
         what = OF_EXPERIMENTS[kind].split(" (")[0]

@@ -11,7 +11,7 @@ from riskcli.cli.options import OUTPUT, Against, Inputs, against_options, input_
 from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import emit
-from riskcli.plots import CURVE, KINDS, OF_EXPERIMENTS, SCALED, form_of
+from riskcli.plots import KINDS, OF_EXPERIMENTS, SCALED, form_of
 
 _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
@@ -70,9 +70,9 @@ def plot(
             f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
         ) from error
     words_beside = output.with_name(f"{output.name}.alt.txt")
-    if kind == CURVE:
-        folder = _experiment(inputs, against)
-        asked_for = curve.CurveRequest(
+    if kind in OF_EXPERIMENTS:
+        folder = _experiment(kind, inputs, against)
+        asked_for = curve.ExperimentRequest(
             folder, of, names, width, height, None if size is None else request.SIZES[size]
         )
         emit(save.drawn(kind, asked_for, form), output)
@@ -93,12 +93,12 @@ def plot(
     return inputs.exit_code(evaluation.skipped)
 
 
-def _experiment(inputs: Inputs, against: Against) -> Path:
-    """The folder whose curves are drawn; runs and baselines have no part in that."""
+def _experiment(kind: str, inputs: Inputs, against: Against) -> Path:
+    """The folder that is drawn from; runs and baselines are given by what is in it."""
     if len(inputs.runs) != 1:
-        raise UsageError("curve is drawn from one folder, the one that `riskeval train` wrote")
+        raise UsageError(f"{kind} is drawn from one folder, the one that `riskeval train` wrote")
     if against.baselines or against.alphas or inputs.qrels or inputs.measures:
-        raise UsageError("curve takes no --baseline, --alpha, --qrels or --measure: all of that "
+        raise UsageError(f"{kind} takes no --baseline, --alpha, --qrels or --measure: all of that "
                          "is in the folder")  # fmt: skip
     return inputs.runs[0]
 

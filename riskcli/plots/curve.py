@@ -33,8 +33,8 @@ FIGURES = {
 
 
 @dataclass(frozen=True)
-class CurveRequest:
-    """The folder of an experiment, which figure over the trees, and of which models."""
+class ExperimentRequest:
+    """The folder of an experiment, what of it to draw, and of which models."""
 
     folder: Path
     of: str | None = None
@@ -49,7 +49,7 @@ class CurveRequest:
         return is_narrow(self.size)
 
 
-def draw(request: CurveRequest) -> Any:
+def draw(request: ExperimentRequest) -> Any:
     """A line a model on the validation queries, the mean over folds and seeds.
 
     It ends with the tree at which the first of them stopped.
@@ -59,7 +59,7 @@ def draw(request: CurveRequest) -> Any:
         raise UsageError(f"--of is {of!r}, this figure knows {', '.join(FIGURES)}")
     column, title = FIGURES[of]
     lines = _means(request.folder / FILE, column)
-    names = _chosen(list(lines), request.runs)
+    names = chosen_models(list(lines), request.runs)
     every = np.concatenate([lines[name] for name in names])
     longest = max(len(lines[name]) for name in names)
     frame = Frame((0, longest), domain(every), request.width or 520, request.height or 330)
@@ -95,7 +95,7 @@ def _mean(curves: Sequence[Sequence[float]]) -> Floats:
     return np.asarray(np.mean([curve[:shortest] for curve in curves], axis=0))
 
 
-def _chosen(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
+def chosen_models(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """The models asked for by name or glob, else as many as there are colours."""
     if not wanted:
         return list(known[:MOST_COLOURS])

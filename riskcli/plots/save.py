@@ -20,6 +20,7 @@ from riskcli.plots import (
     OF_EXPERIMENTS,
     alpha,
     box,
+    churn,
     curve,
     heatmap,
     loss,
@@ -35,7 +36,7 @@ from riskcli.plots import (
     wins,
 )
 from riskcli.plots.alternative import alternative
-from riskcli.plots.curve import CurveRequest
+from riskcli.plots.curve import ExperimentRequest
 from riskcli.plots.request import Request, Size
 from riskcli.plots.style import finished
 from riskcli.plots.web_page import web_page
@@ -46,7 +47,7 @@ _LEAST_PANEL = 60
 _TITLE_LETTER = 6.6
 _SVG_SIZE = re.compile(r'<svg[^>]*? width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"[^>]*>')
 _SVG_LENGTHS = re.compile(r'width="[\d.]+" height="[\d.]+"')
-AnyRequest: TypeAlias = Request | CurveRequest
+AnyRequest: TypeAlias = Request | ExperimentRequest
 Drawer = Callable[[AnyRequest], dict[str, Any]]
 _MEMBERS = frozenset({
     "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
@@ -61,6 +62,7 @@ _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 DRAWN: dict[str, Callable[[Any], Any]] = {
     "alpha": alpha.draw,
     "box": box.draw,
+    "churn": churn.draw,
     "curve": curve.draw,
     "heatmap": heatmap.draw,
     "loss": loss.draw,

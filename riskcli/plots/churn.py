@@ -1,0 +1,104 @@
+"""How far models turn the baseline's rankings round: SIGIR'12, Figure 5, from train's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from riskcli.analyses.agree.coefficients import kendall_tau_b
+from riskcli.core.arrays import Floats
+from riskcli.core.errors import InputError, UsageError
+from riskcli.core.order import naturally
+from riskcli.plots.curve import ExperimentRequest, chosen_models
+from riskcli.plots.labels import shortened
+from riskcli.plots.style import GAIN, values
+from riskcli.trec.pieces import read_run
+
+BINS = 10
+_COMPARATORS = (".blend", ".select")
+_TITLE = "Kendall distance of rankings to the baseline's; % of queries below 0.1"
+Rankings = dict[str, dict[str, float]]
+"""By query and document, its score."""
+
+
+def draw(request: ExperimentRequest) -> Any:
+    """A histogram of the distances, a panel a model; the title tells the share in the first bin.
+
+    Comparators are drawn where they are asked for by name.
+    """
+    if request.of is not None:
+        raise UsageError("--of belongs to the figures alpha, topics and curve, churn has none")
+    folder = request.folder / "runs"
+    paths = {path.stem: path for path in sorted(folder.glob("*.run"))}
+    baselines = [name for name in paths if name.startswith("baseline")]
+    if not baselines or len(baselines) == len(paths):
+        message = "no baseline and models are in it; expected a folder that `riskeval train` wrote"
+        raise InputError(folder, "unreadable", message)
+    known = naturally(name for name in paths if name not in baselines)
+    models = [name for name in known if not name.endswith(_COMPARATORS)]
+    names = chosen_models(known, request.runs) if request.runs else chosen_models(models, ())
+    before = [_rankings(paths[name]) for name in baselines]
+    panels = []
+    for name in names:
+        model = _rankings(paths[name])
+        distances = np.mean([_distances(paths[name], model, one) for one in before], axis=0)
+        panels.append(_panel(name, distances, request))
+    title = _TITLE if len(before) == 1 else f"{_TITLE}, mean over {len(before)} baselines"
+    columns = 2 if request.narrow else 3
+    drawn = alt.concat(*panels, columns=min(columns, len(panels))).resolve_scale(y="shared")
+    return drawn.properties(title=alt.Title(title, offset=12))
+
+
+def histogram(distances: Floats) -> Floats:
+    """The share of the queries, in percent, in each tenth from 0 to 1."""
+    bins = np.minimum(np.round(distances * BINS, 9).astype(np.int64), BINS - 1)
+    return np.asarray(100 * np.bincount(bins, minlength=BINS) / len(distances))
+
+
+def _rankings(path: Path) -> Rankings:
+    run = read_run(path)
+    by_query: Rankings = {topic: {} for topic in run.topics}
+    rows = zip(run.topic_codes.tolist(), run.docnos.as_strings(), run.scores.tolist(), strict=True)
+    for code, docno, score in rows:
+        by_query[run.topics[code]][docno] = score
+    return by_query
+
+
+def _distances(path: Path, model: Rankings, baseline: Rankings) -> Floats:
+    """Of every query with two documents or more: the share of its pairs that changed sides."""
+    distances = []
+    for topic, scores in model.items():
+        others = baseline.get(topic, {})
+        if scores.keys() != others.keys():
+            message = f"query {topic} has other documents than the baseline's run"
+            raise InputError(path, "no-common-document", message)
+        if len(scores) > 1:
+            tau = kendall_tau_b(_ranks(scores, scores), _ranks(others, scores))
+            distances.append((1 - tau) / 2)
+    if not distances:
+        raise InputError(path, "no-common-document", "no query has two documents")
+    return np.array(distances)
+
+
+def _ranks(scores: dict[str, float], order: dict[str, float]) -> Floats:
+    """The rank of each document, the documents in the order of `order`; written runs never tie."""
+    listed = np.array([scores[docno] for docno in order])
+    return np.argsort(np.argsort(-listed)).astype(np.float64)
+
+
+def _panel(name: str, distances: Floats, request: ExperimentRequest) -> Any:
+    shares = histogram(distances)
+    rows = [
+        {"run": name, "low": number / BINS, "high": (number + 1) / BINS, "share": share}
+        for number, share in enumerate(shares.tolist())
+    ]
+    ends = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("low:Q", scale=ends, title="distance", axis=alt.Axis(tickCount=5))
+    y = alt.Y("share:Q", title="% of queries", axis=alt.Axis(tickCount=4))
+    bars = alt.Chart(values(rows)).mark_bar(color=GAIN, stroke="white", strokeWidth=0.6)
+    drawn = bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0))
+    title = alt.Title(f"{shortened(name, 18)}  {shares[0]:.0f} %", fontSize=12, anchor="middle")
+    return drawn.properties(title=title, width=request.width or 190, height=request.height or 120)
