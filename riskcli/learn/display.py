@@ -30,7 +30,7 @@ _TESTS = {
 _TITLE = "Rankers trained for less risk"
 _QUESTION = "Does training for risk pay?"
 _ABOUT_FIGURES = (
-    "risk: mean loss to the baseline; L/W: losses over wins.",
+    "L/W: losses over wins.",
     ".blend, .select, .coin: the plain model blended with the baseline, used for some queries "
     "only, or with a chance only (the mean over all flips), as risky as the model on validation "
     "queries.",
@@ -85,7 +85,10 @@ def _figures(comparison: Comparison, alpha: float) -> Display:
         f"{plan.settings.effectiveness} on {comparison.scores.shape[1]} test queries, baseline "
         f"{sources}, α = {alpha:g}"
     )
-    return _table(title, comparison.rows(alpha), _FIGURES, _ABOUT_FIGURES)
+    several = len(plan.sources) > 1
+    baseline = "mean of the baselines on each query" if several else "baseline"
+    caption = [f"risk: mean loss to the {baseline}.", *_ABOUT_FIGURES]
+    return _table(title, comparison.rows(alpha), _FIGURES, caption)
 
 
 def _table(
