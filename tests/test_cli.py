@@ -395,11 +395,14 @@ def test_runs_of_another_collection_are_refused(tmp_path: Path) -> None:
     assert ran.code == 2 and "answers none of the 50 topics" in ran.err
 
 
-def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_runs_of_one_name_are_told_apart_by_their_folders_or_refused(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "same.run").write_text("101 Q0 d 1 1.0 tag\n")
-    ran = riskeval("score", tmp_path / "one", tmp_path / "two", "-q", QRELS)
+    call = ("score", tmp_path / "one", tmp_path / "two", "-q", QRELS, "-m", "P@5")
+    ran = riskeval(*call)
+    assert ran.code == 0 and {row["run"] for row in table_of(ran.out)} == {"one/same", "two/same"}
+    ran = riskeval(*call, "--run-names", "tag")
     assert ran.code == 2
     assert f"{tmp_path}/one/same.run" in ran.err and f"{tmp_path}/two/same.run" in ran.err
 
