@@ -15,6 +15,7 @@ from riskcli.learn import URisk
 pytest.importorskip("lightgbm", reason="needs the extra learn: LightGBM is absent")
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'riskeval[cluster]'")
 pytest.importorskip("dask.array", reason="Dask's arrays are not installed: pip install dask[array]")
+pytest.importorskip("sklearn", reason="LightGBM's Dask interface needs scikit-learn")
 
 
 LEAST = {"min_data_in_leaf": 0, "min_sum_hessian_in_leaf": 2.0}
