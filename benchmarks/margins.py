@@ -1,6 +1,6 @@
 """How often the gate passes a candidate whose true loss is 0, half the margin, or the margin.
 
-    python benchmarks/margins.py [--simulations N]
+    python benchmarks/margins.py [--simulations N] [--gamma G]
 
 Prints a Markdown table: the share of passes and failures with a margin of 0.02 of the mean (policy
 lenient), for differences of standard deviation 0.1 on 25, 50 and 200 topics. The
@@ -63,7 +63,7 @@ SHAPES: dict[str, Draw] = {
 }
 
 
-def outcome(differences: Floats, margin: float | None) -> str:
+def outcome(differences: Floats, margin: float | None, gamma: float) -> str:
     """What the gate makes of these differences: its own decision, of a paired t test."""
     topics = len(differences)
     mean, error = differences.mean(), differences.std(ddof=1) / np.sqrt(topics)
@@ -72,14 +72,16 @@ def outcome(differences: Floats, margin: float | None) -> str:
     estimate = Estimate(cells[0], difference=cells[0], difference_error=cells[1], p=cells[2])
     margins = {} if margin is None else {"mean": margin}
     row = [difference_of(estimate, topics, margin)]
-    ((tested,),) = judge_losses([row], policy("lenient").tests, margins, Significance())
+    ((tested,),) = judge_losses([row], policy("lenient").tests, margins, Significance(gamma=gamma))
     return tested.outcome
 
 
-def shares(draw: Draw, loss: float, topics: int, margin: float | None, count: int) -> list[float]:
+def shares(
+    draw: Draw, loss: float, topics: int, margin: float | None, count: int, gamma: float
+) -> list[float]:
     """The shares of passes and of failures."""
     generator = np.random.default_rng(SEED)
-    found = [outcome(SPREAD * draw(generator, topics) - loss, margin) for _ in range(count)]
+    found = [outcome(SPREAD * draw(generator, topics) - loss, margin, gamma) for _ in range(count)]
     return [found.count(word) / count for word in ("pass", "fail")]
 
 
@@ -87,8 +89,10 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=10000)
-    count = parser.parse_args().simulations
-    print(f"{count} simulations a cell, margin {MARGIN}, deviation {SPREAD}, γ = 0.05.\n")
+    parser.add_argument("--gamma", type=float, default=0.05)
+    asked = parser.parse_args()
+    count, gamma = asked.simulations, asked.gamma
+    print(f"{count} simulations a cell, margin {MARGIN}, deviation {SPREAD}, γ = {gamma:g}.\n")
     heads = [f"{topics} topics: passes / fails" for topics in TOPICS]
     print(f"| differences | true loss | {' | '.join(heads)} |")
     print("|:--|:--|" + "--:|" * len(TOPICS))
@@ -98,7 +102,7 @@ def main() -> None:
             ("the margin, no `--margin`", MARGIN, None),
         ]
         for name, loss, margin in rows:
-            cells = [shares(draw, loss, topics, margin, count) for topics in TOPICS]
+            cells = [shares(draw, loss, topics, margin, count, gamma) for topics in TOPICS]
             shown = " | ".join(f"{passes:.3f} / {fails:.3f}" for passes, fails in cells)
             print(f"| {shape} | {name} | {shown} |", flush=True)
 
