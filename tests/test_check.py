@@ -420,6 +420,14 @@ def test_exit_codes() -> None:
     assert check("--policy", "none").code == 2
 
 
+def test_a_store_is_used_and_changes_no_verdict(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    first, again = (check("--store", store, "-f", "csv") for _ in range(2))
+    assert first == again == check("-f", "csv")
+    held = riskeval("store", "ls", store, "-f", "json").out
+    assert [row["runs"] for row in json.loads(held)["rows"]] == [2]
+
+
 def test_the_verdict_in_a_few_lines() -> None:
     text = check("--policy", "strict", "-f", "table").out
     assert text.startswith("FAIL: boldRerank against indriCASP, ERR@20")

@@ -188,7 +188,6 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import gate, publish, ratchet, sources
-    from riskcli.cli import evaluating
     from riskcli.risk import options
 
     form = None if successor is None else ratchet.kept_form(successor)
@@ -197,11 +196,8 @@ def check(
     parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
     plan = options.Significance(gamma=gamma, correction=correction)
     evaluation, name = sources.with_baseline(
-        inputs.runs,
+        inputs,
         baselines[0],
-        qrels=inputs.qrels,
-        rules=evaluating.rules(inputs),
-        jobs=inputs.jobs,
         checksums=any(
             each.checksums
             for each in (output.form, *(asked for asked, _ in reports), *([form] if form else []))

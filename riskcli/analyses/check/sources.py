@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from riskcli.analyses.check.grammar import Rule, parse_rule
+from riskcli.cli.evaluating import rules as rules_of
+from riskcli.cli.options import Inputs
 from riskcli.core.basis import Input
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, listed
-from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
 from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.scores.reading import Rules
@@ -47,26 +48,20 @@ _COMPARED = ("topics", "max_grade", "score_precision")
 
 
 def with_baseline(
-    places: Sequence[Path],
-    baseline: str,
-    *,
-    qrels: Path | None,
-    rules: Rules,
-    jobs: int | None = None,
-    checksums: bool = True,
+    inputs: Inputs, baseline: str, *, checksums: bool = True
 ) -> tuple[Evaluation, str]:
     """The scores of candidates and baseline in the same matrices, and the baseline's name."""
+    rules = rules_of(inputs)
     given, path = named_place(baseline)
     if path.exists() and not path.is_dir() and not path.is_file():
         message = "a pipe cannot be the baseline of a gate, which is read twice; save it to a file"
         raise InputError(path, "unreadable", message)
     source = Source(path, rules.max_bytes, checksums) if path.is_file() else None
     kind = kind_of(path, source.start, rules.input_format) if source and source.start else None
-    evaluated = partial(evaluate, places, qrels=qrels, rules=rules, jobs=jobs, checksums=checksums)
     if source is None or kind is None:
-        both = evaluated(baselines=[baseline])
+        both = inputs.evaluate([baseline], checksums)
         return both, both.added.get(baseline, baseline)
-    candidates = evaluated()
+    candidates = inputs.evaluate(checksums=checksums)
     text = source.text()
     kept = _kept_scores(path, text, kind, rules, candidates)
     runs = {run for matrix in candidates.matrices for run in matrix.runs}
