@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
 from riskcli.core.errors import UsageError, nearest
@@ -75,3 +75,8 @@ def check_word(name: str, value: Any, known: Sequence[str]) -> None:
 def is_virtual(name: str) -> bool:
     """Whether a name stands for a virtual baseline, known or not."""
     return name.startswith(VIRTUAL_MARK)
+
+
+def virtual_among(names: Iterable[str]) -> list[str]:
+    """The names that stand for virtual baselines."""
+    return [name for name in names if name.startswith(VIRTUAL_MARK)]

@@ -19,6 +19,7 @@ _PATTERN = re.compile(
 _PARAMETER = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\d+(\.\d+)?|\.\d+)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WITH_CUTOFF = re.compile(r"(.*?[@._])\d+(?:\.\d+)?")
+_SPELLINGS = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
 _ALIASES = {"mrr": "rr", "precision": "p"}
 
 
@@ -98,8 +99,7 @@ def parse_measure(text: str) -> Measure:
 
 def _spelled(name: str) -> Family | None:
     """The family of that name, in either vocabulary, whatever its capitals."""
-    known = {spelling.lower(): family for family in FAMILIES for spelling in family.names}
-    return known.get(_ALIASES.get(name.lower(), name.lower()))
+    return _SPELLINGS.get(_ALIASES.get(name.lower(), name.lower()))
 
 
 def _checked_argument(family: Family, at: str | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Baseline:
     members: tuple[int, ...]
     scores: Floats
 
-    @property
+    @cached_property
     def own_row(self) -> int | None:
         """The row that is the baseline itself, whose paired cells stay empty."""
         return self.members[0] if len(self.members) == 1 else None

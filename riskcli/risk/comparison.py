@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riskcli.core.arrays import Counts, Floats
+from riskcli.core.arrays import Counts, Floats, Mask
 from riskcli.core.choices import PopulationRule
 from riskcli.core.errors import UsageError
 from riskcli.risk.baselines import Baseline
@@ -40,7 +40,7 @@ class Comparison:
         if self.rule == "baselines" and not self.named:
             raise UsageError("population 'baselines' needs a baseline that is a run of the matrix")
 
-    @property
+    @cached_property
     def topics(self) -> int:
         """c, the number of topics."""
         return int(self.scores.shape[1])
@@ -79,7 +79,7 @@ class Comparison:
         """Whether a score is below 0, so that ZRisk and GeoRisk are undefined."""
         return bool((self.scores < 0).any())
 
-    @property
+    @cached_property
     def reference(self) -> tuple[int, ...]:
         """The rows whose mean ZRisk or GeoRisk a run's is compared with (all for a virtual one)."""
         return self.baseline.members or tuple(range(len(self.scores)))
@@ -110,11 +110,13 @@ class Comparison:
         ]
 
     def off_baseline(self, values: Floats | Counts) -> Floats:
-        """The values of a comparison with the baseline: empty (NaN) in the baseline's own row."""
-        emptied = np.array(values, dtype=np.float64)
-        if self.baseline.own_row is not None:
-            emptied[self.baseline.own_row] = np.nan
-        return emptied
+        """Values by run, compared with the baseline: empty (NaN) in the baseline's own row."""
+        return np.where(self.is_baseline, np.nan, values)
+
+    @cached_property
+    def is_baseline(self) -> Mask:
+        """Which run, if any, is the baseline itself."""
+        return np.arange(len(self.scores)) == self.baseline.own_row
 
 
 def with_loss(comparison: Comparison, loss: str) -> Comparison:

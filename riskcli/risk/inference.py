@@ -64,7 +64,7 @@ class Inference:
     together: tuple[Statistic, ...] = ()
     alphas: tuple[float, ...] = ()
 
-    @property
+    @cached_property
     def degrees(self) -> int:
         """The degrees of freedom, c - 1."""
         return self.comparison.topics - 1
@@ -153,13 +153,10 @@ class Inference:
         void: Mask | None = None,
     ) -> Estimate:
         untested = np.isnan(compared.p)
+        empty = self.comparison.is_baseline if void is None else void | self.comparison.is_baseline
 
         def kept(cells: Floats | None) -> Floats | None:
-            if cells is None:
-                return None
-            return self.comparison.off_baseline(
-                cells if void is None else np.where(void, np.nan, cells)
-            )
+            return None if cells is None else np.where(empty, np.nan, cells)
 
         def ends(cells: Floats) -> Floats | None:
             return kept(np.where(untested, np.nan, cells))

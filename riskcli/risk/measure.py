@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from riskcli.core.arrays import Floats
-from riskcli.risk.columns import FIELDS, Column, FieldName
+from riskcli.risk.columns import Column, FieldName, columns_of_fields
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps
 from riskcli.risk.estimate import Estimate, rank
@@ -119,9 +119,5 @@ class RiskMeasure:
         shown |= {"rank": None, **self.fields}
         if "p" in shown:
             shown = {"p_adjusted": None, "flag": None, **shown}
-        fields = (
-            each.column(self.id, self.title, shown[each.field])
-            for each in FIELDS
-            if each.field in shown
-        )
+        fields = columns_of_fields(self.id, self.title, shown)
         return (*fields, *(replace(column, measure=self.id) for column in self.columns))

@@ -25,7 +25,7 @@ from riskcli.risk.members import Members, Teams, team_rows
 from riskcli.risk.options import Options, Significance
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.trec.names import refuse_virtual_name
+from riskcli.trec.names import refuse_virtual_names
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,7 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
     matrix.check_finite()
-    for run in matrix.runs:
-        refuse_virtual_name(run)
+    refuse_virtual_names(matrix.runs)
     named = named_rows(matrix.runs, options.wanted)
     rule, members = _population(matrix, options, named)
     baselines = choose_baselines(

@@ -22,7 +22,7 @@ from riskcli.trec.names import (
     name_of_baseline,
     name_runs,
     named_place,
-    refuse_virtual_name,
+    refuse_virtual_names,
 )
 from riskcli.trec.qrels import Qrels
 
@@ -215,8 +215,8 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
     owners: dict[tuple[str, str], Path] = {}
     for part in parts:
         for matrix in part.matrices:
+            refuse_virtual_names(matrix.runs, part.path)
             for run in matrix.runs:
-                refuse_virtual_name(run, part.path)
                 first = owners.setdefault((matrix.measure, run), part.path)
                 if first is not part.path:
                     raise UsageError(

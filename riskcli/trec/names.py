@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from riskcli.core.choices import is_virtual
+from riskcli.core.choices import virtual_among
 from riskcli.core.errors import UsageError
 from riskcli.core.files import as_text
 from riskcli.core.notes import Note
@@ -97,9 +97,9 @@ def file_name(path: Path) -> str:
     return name or spelled
 
 
-def refuse_virtual_name(run: str, path: Path | None = None) -> None:
-    """Refuse the name of a run that would be taken for a virtual baseline."""
-    if is_virtual(run):
+def refuse_virtual_names(runs: Iterable[str], path: Path | None = None) -> None:
+    """Refuse names of runs that would be taken for virtual baselines."""
+    for run in virtual_among(runs):
         raise UsageError(_taken(run) if path is None else f"{path}: {_taken(run)}")
 
 
@@ -110,6 +110,7 @@ def _taken(name: str) -> str:
 def inspect_names(names: Sequence[str | None], paths: Sequence[Path]) -> Iterator[Finding]:
     """What is wrong with the names of runs that are to be compared."""
     owners: dict[str, Path] = {}
+    virtual = virtual_among(name for name in names if name is not None)
     for name, path in zip(names, paths, strict=True):
         if name is None:
             message = (
@@ -118,7 +119,7 @@ def inspect_names(names: Sequence[str | None], paths: Sequence[Path]) -> Iterato
             )
             yield Finding(path, None, "no-tag", message)
             continue
-        if is_virtual(name):
+        if name in virtual:
             yield Finding(path, None, "virtual-name", _taken(name))
         first = owners.setdefault(name, path)
         if first is not path:

@@ -26,6 +26,9 @@ TOPIC = ("qid", "query_id", "query-id", "topic", "topic_id", "query")
 DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
 GRADE = ("grade", "rating", "relevance", "label", "score")
 _SAMPLE = 50
+_TREC_LINE = re.compile(
+    rb'(?!PAR1)[^\s,{"]+[ \t]+Q0[ \t]+\S+[ \t]+\d+[ \t]+[-+.\deE]+[ \t]+\S+\r?\n'
+)
 _NESTED = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 
 
@@ -244,8 +247,15 @@ RUN_FORMATS = {
 }
 
 
+def begins_as_trec(text: bytes) -> bool:
+    """Whether a text begins with a line that no format but TREC's own has."""
+    return _TREC_LINE.match(text) is not None
+
+
 def run_format_of(text: bytes) -> RunFormat | None:
     """The format of a run that begins so; None for TREC's own."""
+    if begins_as_trec(text):
+        return None
     return next((known for known in RUN_FORMATS.values() if known.fits(text)), None)
 
 

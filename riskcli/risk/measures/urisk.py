@@ -21,10 +21,12 @@ def urisk(comparison: Comparison, alpha: float) -> Floats:
 
 def details(comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
     """Its parts: counts, reward and risk; and its interval."""
-    paired, empty_own = comparison.paired, comparison.off_baseline
+    paired = comparison.paired
     values, error = paired.urisk(alpha), paired.urisk_se(alpha)
     low, high = inference.urisk_interval(alpha)
     parts: dict[str, Floats | Counts] = {
+        "low": low,
+        "high": high,
         "wins": paired.wins,
         "ties": paired.ties,
         "losses": paired.losses,
@@ -35,12 +37,8 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Estim
         "reward_risk_ratio": _ratio(paired.reward, paired.risk),
         "win_loss_ratio": _ratio(paired.wins, paired.losses),
     }
-    return Estimate(
-        values,
-        low=empty_own(low),
-        high=empty_own(high),
-        extra={name: empty_own(part) for name, part in parts.items()},
-    )
+    shown = dict(zip(parts, comparison.off_baseline(np.array(list(parts.values()))), strict=True))
+    return Estimate(values, low=shown.pop("low"), high=shown.pop("high"), extra=shown)
 
 
 def _ratio(over: Floats | Counts, under: Floats | Counts) -> Floats:

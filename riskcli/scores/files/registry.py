@@ -22,7 +22,7 @@ from riskcli.scores.files.tables import RUN as RUN
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.findings import Finding
 from riskcli.trec.names import file_name
-from riskcli.trec.records import RUN_FORMATS, RunFormat, run_format_of
+from riskcli.trec.records import RUN_FORMATS, RunFormat, begins_as_trec, run_format_of
 
 UNNAMED = "score"
 """What the measure is called where the file does not say."""
@@ -111,7 +111,7 @@ def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
     """The format of a score file, None for a run or anything else; `given` decides if it is."""
     if given is not None:
         return given if given in FORMATS else None
-    if run_format_of(text) is not None:
+    if begins_as_trec(text) or run_format_of(text) is not None:
         return None
     fitting = [known.name for known in FORMATS.values() if known.fits(text)]
     if len(fitting) > 1:
