@@ -378,6 +378,7 @@ def main() -> None:
         matrices |= {f"real, {m.measure}": m.values for m in evaluation.matrices}
     matrices["made, like AP"] = robust_like(17, 100, 1)
     matrices["made, like ERR"] = robust_like(17, 100, 2, zeros=0.12)
+    matrices["made, 45 runs"] = robust_like(45, 249, 3)
     for kind, table in kinds.items():
         if not chosen.only or kind in chosen.only:
             table(chosen.simulations)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from riskcli import Options, freeze, risk_table, validate
-from riskcli.risk.copies import copy_notes
+from riskcli.risk.copies import copy_notes, nearly_equal_rows
 from riskcli.risk.members import Teams
-from tests.strategies import Floats, named
+from tests.strategies import Floats, named, score_values
 
 
 def scores(topics: int = 40) -> Floats:
@@ -82,12 +85,37 @@ def test_score_tells_of_copies_unless_the_population_is_frozen() -> None:
     assert "copies" not in [note.code for note in risk_table(matrix, options=still).notes]
 
 
-def test_a_large_matrix_is_looked_through_for_exact_copies() -> None:
+def test_near_copies_are_found_in_a_large_matrix() -> None:
     values = np.random.default_rng(1).random((1000, 500))
     values[999] = values[0]
     values[998] = values[1]
-    values[998, 0] = 0.0
-    assert [note.code for note in copy_notes(named(values), [None] * 1000)] == ["copies"]
+    values[998, ::21] = 0.0
+    assert sorted(notes(values)) == ["copies", "near-copies"]
+
+
+def test_near_copies_are_not_told_where_too_much_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = scores()
+    values[3], values[4] = values[1], values[2]
+    values[4, 0] = 0.0
+    assert sorted(notes(values)) == ["copies", "near-copies"]
+    monkeypatch.setattr("riskcli.risk.copies._MOST_CELLS", 40)
+    assert sorted(notes(values)) == ["copies"]
+
+
+@given(score_values(min_topics=10, max_topics=45), st.data())
+def test_near_copies_equal_those_of_every_pair(values: Floats, data: st.DataObject) -> None:
+    rows = st.integers(0, len(values) - 1)
+    for row, other, topic in data.draw(st.lists(st.tuples(rows, rows, st.integers(0, 9)))):
+        values[row] = values[other]
+        values[row, topic] = 0.125
+    most = max(1, values.shape[1] // 20)
+    expected = [
+        (one, other, int((values[one] != values[other]).sum()))
+        for one, other in combinations(range(len(values)), 2)
+        if 0 < (values[one] != values[other]).sum() <= most
+        and 2 * ((values[one] == values[other]) & (values[one] != 0)).sum() > values.shape[1]
+    ]
+    assert list(nearly_equal_rows(values)) == expected
 
 
 # ---------------------------------------------------------------- files

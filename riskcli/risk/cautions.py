@@ -11,6 +11,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS, Inference
 from riskcli.risk.paired import LEAST_TOPICS
+from riskcli.risk.portions import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS, in_portions
 from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25
@@ -122,6 +123,19 @@ def not_shuffled(matrix: ScoreMatrix, comparison: Comparison, inference: Inferen
         "which flags equal runs by ZRisk and GeoRisk too often"
     )
     return [Note("not-shuffled", message)]
+
+
+def ranks_without_intervals(matrix: ScoreMatrix) -> list[Note]:
+    """The warning that ranks have no intervals, for which every pair of runs is compared."""
+    if not in_portions(matrix.values):
+        return []
+    runs, topics = matrix.values.shape
+    message = (
+        f"{matrix.measure}: intervals of ranks compare every pair of runs; {runs:,} runs by "
+        f"{topics:,} topics are too many (at most {MOST_RANKED_RUNS:,} runs and "
+        f"{MOST_CELLS_AT_ONCE:,} scores), so they are left empty"
+    )
+    return [Note("no-rank-intervals", message)]
 
 
 def doubtful_tests(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.arrays import Counts, Floats, Mask
+from riskcli.core.arrays import ALL, Counts, Floats, Mask
 from riskcli.core.choices import PopulationRule
 from riskcli.core.errors import UsageError
 from riskcli.risk.baselines import Baseline
@@ -17,6 +18,13 @@ from riskcli.risk.members import Members
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from riskcli.risk.smooth import SmoothPaired, SmoothPopulation
+
+
+class Shared(NamedTuple):
+    """What all runs are compared with by a statistic: its value, and that without each topic."""
+
+    value: float
+    without_each: Floats
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,11 @@ class Comparison:
         """c, the number of topics."""
         return int(self.scores.shape[1])
 
+    @property
+    def cells(self) -> int:
+        """Runs times topics."""
+        return int(self.scores.size)
+
     @cached_property
     def paired(self) -> Paired:
         """The runs topic by topic against the baseline, under the loss function."""
@@ -55,14 +68,29 @@ class Comparison:
     @cached_property
     def population(self) -> Population:
         """The runs against their population, under the loss function."""
-        return self._under_loss(self._linear_population())
+        return self.population_of(ALL)
 
-    def _linear_population(self) -> Population:
+    def population_of(self, rows: slice) -> Population:
+        """Some of the runs against their population, under the loss function."""
+        return self._under_loss(self._linear_population(rows))
+
+    def _linear_population(self, rows: slice) -> Population:
+        scores = self.scores[rows]
         if self.members is not None:
-            return Population.of_members(self.scores, self.members)
+            return Population.of_members(scores, self.members)
         if self.rule == "all":
-            return Population.of_all(self.scores)
-        return Population.of_baselines(self.scores, self.named)
+            return Population(scores, self._totals, self._totals.sum(axis=1))
+        return Population.of_set(scores, self.scores[list(self.named)], self._named_in(rows))
+
+    @cached_property
+    def _totals(self) -> Floats:
+        """T, each topic's total over all runs, as a row."""
+        return np.asarray(self.scores.sum(axis=0, keepdims=True))
+
+    def _named_in(self, rows: slice) -> list[int]:
+        """The rows of the baselines among these rows, counted from their first."""
+        start, stop, _ = rows.indices(len(self.scores))
+        return [row - start for row in self.named if start <= row < stop]
 
     def _under_loss(self, linear: Population) -> Population:
         if self.smooth is None:
@@ -77,7 +105,7 @@ class Comparison:
     @cached_property
     def has_negative(self) -> bool:
         """Whether a score is below 0, so that ZRisk and GeoRisk are undefined."""
-        return bool((self.scores < 0).any())
+        return bool(self.scores.min(initial=0.0) < 0)
 
     @cached_property
     def reference(self) -> tuple[int, ...]:
@@ -99,15 +127,25 @@ class Comparison:
     def reference_is_empty(self) -> bool:
         """Whether all scores are 0 that a run's ZRisk or GeoRisk is compared with."""
         members = self.reference_members
-        scores = self.scores[list(self.reference)] if members is None else members.scores
-        return not scores.sum(axis=1).any()
+        if members is not None:
+            return not members.scores.any()
+        return not any(scores.any() for scores in self.reference_scores())
+
+    def reference_scores(self) -> Iterator[Floats]:
+        """The scores of each reference run."""
+        for row in self.reference:
+            yield self.scores[row]
 
     def reference_populations(self) -> list[Population]:
         """Each reference run measured in every run's own population (a row a population)."""
         return [
-            replace(self.population, scores=np.broadcast_to(self.scores[row], self.scores.shape))
-            for row in self.reference
+            replace(self.population, scores=np.broadcast_to(scores, self.scores.shape))
+            for scores in self.reference_scores()
         ]
+
+    def shared_reference(self, _statistic: object, _alpha: float) -> Shared | None:
+        """What all runs are compared with, where that is known beforehand."""
+        return None
 
     def off_baseline(self, values: Floats | Counts) -> Floats:
         """Values by run, compared with the baseline: empty (NaN) in the baseline's own row."""

@@ -6,6 +6,7 @@ Each copy weighs one in the population of ZRisk and GeoRisk, and so changes the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 
 import numpy as np
 
@@ -18,7 +19,7 @@ LEAST_TOPICS = 10
 ALL_BUT = 20
 """Runs that differ on no more than one topic in so many are all but the same."""
 _MOST_CELLS = 200_000_000
-"""Pairs of runs times topics: beyond this only exact copies are looked for."""
+"""Scores that are compared at most: beyond this only exact copies are told."""
 
 
 def copy_notes(matrix: ScoreMatrix, teams: Sequence[str | None]) -> list[Note]:
@@ -59,24 +60,50 @@ def _apart(rows: Sequence[int], teams: Sequence[str | None]) -> bool:
 def equal_rows(scores: Floats) -> list[list[int]]:
     """The groups of equal rows, but for those of zeros alone."""
     groups: dict[bytes, list[int]] = {}
-    for row, values in enumerate(scores + 0.0):
+    for row, values in enumerate(scores):
         if values.any():
-            groups.setdefault(values.tobytes(), []).append(row)
+            groups.setdefault(_digest(values), []).append(row)
     return [rows for rows in groups.values() if len(rows) > 1]
 
 
 def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
-    """Pairs that differ on few topics, and agree above 0 on most; with how many topics differ."""
-    runs, topics = scores.shape
-    if runs**2 * topics / 2 > _MOST_CELLS:
-        return
-    most = max(1, topics // ALL_BUT)
-    for one in range(runs - 1):
-        differs = scores[one + 1 :] != scores[one]
-        agrees = (~differs & (scores[one] != 0)).sum(axis=1)
-        differing = differs.sum(axis=1)
-        for later in np.flatnonzero((differing > 0) & (differing <= most) & (2 * agrees > topics)):
-            yield one, one + 1 + int(later), int(differing[later])
+    """Pairs that differ on few topics, and agree above 0 on most; with how many topics differ.
+
+    Rows that differ on at most m topics are equal on one of m + 1 parts of the topics at least:
+    only rows that share a part are compared.
+    """
+    most = max(1, scores.shape[1] // ALL_BUT)
+    parts = np.array_split(np.arange(scores.shape[1]), most + 1)
+    found: dict[tuple[int, int], int] = {}
+    cells = 0
+    for part in parts:
+        for rows in _sharing(scores[:, part[0] : part[-1] + 1]):
+            for place, one in enumerate(rows[:-1]):
+                others = scores[rows[place + 1 :]]
+                cells += others.size
+                if cells > _MOST_CELLS:
+                    return
+                differs = others != scores[one]
+                agrees = (~differs & (scores[one] != 0)).sum(axis=1)
+                count = differs.sum(axis=1)
+                near = (count > 0) & (count <= most) & (2 * agrees > scores.shape[1])
+                for later in np.flatnonzero(near).tolist():
+                    found[one, rows[place + 1 + later]] = int(count[later])
+    for (one, other), differing in sorted(found.items()):
+        yield one, other, differing
+
+
+def _sharing(scores: Floats) -> Iterator[list[int]]:
+    """The groups of rows that are equal on some topics."""
+    groups: dict[bytes, list[int]] = {}
+    for row, values in enumerate(scores):
+        groups.setdefault(_digest(values), []).append(row)
+    yield from (rows for rows in groups.values() if len(rows) > 1)
+
+
+def _digest(values: Floats) -> bytes:
+    """What tells rows apart; as a checksum, for the rows themselves may take gigabytes."""
+    return blake2b((values + 0.0).tobytes(), digest_size=16).digest()
 
 
 def constant(row: Floats) -> bool:

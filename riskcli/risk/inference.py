@@ -63,6 +63,8 @@ class Inference:
     significance: Significance
     together: tuple[Statistic, ...] = ()
     alphas: tuple[float, ...] = ()
+    ranked: bool = True
+    """Whether ranks have intervals; they compare every pair of runs."""
 
     @cached_property
     def degrees(self) -> int:
@@ -82,7 +84,7 @@ class Inference:
 
         That keeps the topics' totals, and so says nothing of teams or of frozen runs.
         """
-        return self._can_shuffle and self.comparison.scores.size <= MOST_SHUFFLED_CELLS
+        return self._can_shuffle and self.comparison.cells <= MOST_SHUFFLED_CELLS
 
     @property
     def too_large_to_shuffle(self) -> bool:
@@ -132,6 +134,8 @@ class Inference:
         low, high = self._own_interval(alpha, values, left_out)
         own = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
         known = self._estimate(values, own, compared, void)
+        if not self.ranked:
+            return known
         rank_low, rank_high = self._rank_interval(statistic, alpha, values, left_out)
         return replace(known, rank_low=rank_low, rank_high=rank_high)
 
@@ -203,6 +207,9 @@ class Inference:
     def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
         comparison = self.comparison
+        known = comparison.shared_reference(statistic, alpha)
+        if known is not None:
+            return np.full(len(values), known.value)
         if comparison.reference_members is not None:
             members = comparison.reference_members.departures
             return np.full(len(values), statistic.value(members, 1 + alpha, ALL).mean())

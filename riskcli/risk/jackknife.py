@@ -153,6 +153,9 @@ class Jackknife:
 
     def _shared_reference(self, statistic: Statistic, alpha: float) -> Floats | None:
         """The reference without each topic, where it is the same for every run."""
+        known = self.comparison.shared_reference(statistic, alpha)
+        if known is not None:
+            return known.without_each
         if self._members is not None:
             return np.asarray(statistic.tested(self._members, alpha).mean(axis=0))
         if self.comparison.rule != "all":

@@ -106,7 +106,7 @@ class RiskMeasure:
         if self.details is not None:
             known = self.details(comparison, alpha, inference)
         known = replace(known, value=values, rank=rank(values))
-        if known.rank_low is not None or self.deviations is None:
+        if known.rank_low is not None or self.deviations is None or not inference.ranked:
             return known
         deviations = self.deviations(comparison, alpha)
         low, high = rank_intervals(values, deviations, inference.significance.gamma)

@@ -7,13 +7,14 @@ costs one pass over the matrix.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.special import stdtr
 
-from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows
+from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, row_blocks
 from riskcli.risk.rounding import CONSTANT
 
 LEAST_TOPICS = 3
@@ -79,12 +80,18 @@ class Paired:
     @cached_property
     def wins(self) -> Counts:
         """Topics with delta > 0."""
-        return np.asarray(np.count_nonzero(self.delta > 0, axis=1))
+        return self._counted(lambda delta: delta > 0)
 
     @cached_property
     def losses(self) -> Counts:
         """Topics with delta < 0."""
-        return np.asarray(np.count_nonzero(self.delta < 0, axis=1))
+        return self._counted(lambda delta: delta < 0)
+
+    def _counted(self, holds: Callable[[Floats], Mask]) -> Counts:
+        """The topics of each run on which it holds of delta, some runs at a time."""
+        blocks = row_blocks(*self.scores.shape)
+        differences = (self.scores[rows] - self.baseline for rows in blocks)
+        return np.concatenate([np.count_nonzero(holds(delta), axis=1) for delta in differences])
 
     @cached_property
     def ties(self) -> Counts:

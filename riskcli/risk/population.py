@@ -74,9 +74,14 @@ class Population:
     @classmethod
     def of_baselines(cls, scores: Floats, members: Sequence[int]) -> Population:
         """Each run is measured against the member runs and itself; a member is not added twice."""
+        return cls.of_set(scores, scores[list(members)], members)
+
+    @classmethod
+    def of_set(cls, scores: Floats, members: Floats, own: Sequence[int]) -> Population:
+        """The same where not all members need be among the runs; `own` are the rows of those."""
         added = scores.copy()
-        added[list(members)] = 0.0
-        totals = scores[list(members)].sum(axis=0) + added
+        added[list(own)] = 0.0
+        totals = members.sum(axis=0) + added
         return cls(scores, totals, totals.sum(axis=1))
 
     @classmethod

@@ -56,6 +56,7 @@ def _ranks_left_open(
     own = [np.einsum("ij,ij->i", parts[i], parts[j]) for i, j in pairs]
     noises = _noise(parts, weights)
     low, high = np.ones_like(values), np.full_like(values, count)
+    squared_critical = _squared_critical(count - 1, topics, gamma)
     # In proportion to the matrix: scratch memory stays small, and few products of many runs are
     # much faster than many of few.
     at_once = max(1, max(_CELLS_AT_ONCE, parts[0].size // 8) // count)
@@ -64,25 +65,41 @@ def _ranks_left_open(
         shared = [_products(parts[i], parts[j], rows) for i, j in pairs]
         for k, (value, factor, noise) in enumerate(zip(values, factors, noises, strict=True)):
             squares = _combined(factor, own)
-            size = squares[rows, None] + squares
-            variance = size - 2 * _combined(factor, shared)
-            variance[variance <= NO_VARIANCE * size] = 0.0
-            difference = value - value[rows, None]
-            t = _sizes_of_t(difference, np.sqrt(variance / (topics * (topics - 1))), noise)
-            apart = _told_apart(t, topics, gamma)
-            low[k, rows] += (apart & (difference > 0)).sum(axis=1)
-            high[k, rows] -= (apart & (difference < 0)).sum(axis=1)
+            for some in row_blocks(len(shared[0]), count):
+                mine = np.arange(count)[rows][some]
+                size = squares[mine, None] + squares
+                variance = size - 2 * _combined(factor, [product[some] for product in shared])
+                known = (variance > NO_VARIANCE * size) & (variance > noise * (topics - 1) * topics)
+                difference = value - value[mine, None]
+                ratio: Floats = np.zeros_like(difference)
+                np.divide(difference**2, variance, out=ratio, where=known)
+                apart = _told_apart(ratio, squared_critical)
+                above = difference > 0
+                higher = np.count_nonzero(apart & above, axis=1)
+                low[k, mine] += higher
+                high[k, mine] -= np.count_nonzero(apart, axis=1) - higher
     return low, high
 
 
+def _squared_critical(comparisons: int, topics: int, gamma: float) -> Floats:
+    """Critical values of (difference)^2 / (sum of squared deviations), a step of Holm's each.
+
+    t^2 = difference^2 c (c - 1) / sum of squares; where all steps are taken the last one stays.
+    """
+    if comparisons < 1:
+        return np.array([np.inf])
+    t = stdtrit(topics - 1, 1 - gamma / (2 * np.arange(comparisons, 0, -1)))
+    return np.append(t**2, t[-1] ** 2) / (topics * (topics - 1))
+
+
 def _noise(parts: Sequence[Floats], weights: Floats) -> list[float]:
-    """What is rounding beside the largest deviation of each statistic."""
+    """The squared errors that are rounding beside the largest deviation of each statistic."""
     largest = np.zeros(len(weights))
     for rows in row_blocks(*parts[0].shape):
         for k, weight in enumerate(weights):
             spread = _combined(weight, [part[rows] for part in parts])
             largest[k] = max(largest[k], spread.max(), -spread.min())
-    return [NO_DIFFERENCE * each for each in largest.tolist()]
+    return [(NO_DIFFERENCE * each) ** 2 for each in largest.tolist()]
 
 
 def _products(one: Floats, other: Floats, rows: slice) -> Floats:
@@ -99,20 +116,19 @@ def _combined(weights: Sequence[float] | Floats, parts: Sequence[Floats]) -> Flo
     return np.asarray(total)
 
 
-def _sizes_of_t(difference: Floats, error: Floats, noise: float) -> Floats:
-    """|t|; -1 where there is no test: of a run with itself, or where only the error is rounding."""
-    t: Floats = np.where(np.abs(difference) <= noise, 0.0, -1.0)
-    np.divide(np.abs(difference), error, out=t, where=error > noise)
-    return t
+def _told_apart(ratio: Floats, squared_critical: Floats) -> Mask:
+    """Which comparisons of each row are significant by Holm's method over the row.
 
-
-def _told_apart(t: Floats, topics: int, gamma: float) -> Mask:
-    """Which comparisons of each row are significant by Holm's method over the row."""
-    others = t.shape[1] - 1
-    if others < 1:
-        return np.zeros(t.shape, dtype=bool)
-    ordered = -np.sort(-t, axis=1)[:, :others]
-    critical = stdtrit(topics - 1, 1 - gamma / (2 * np.arange(others, 0, -1)))
-    steps = np.logical_and.accumulate(ordered > critical, axis=1).sum(axis=1)
-    least = np.where(steps > 0, ordered[np.arange(len(t)), np.maximum(steps - 1, 0)], np.inf)
-    return np.asarray(t >= least[:, None])
+    Those beyond the first critical value are; so are, while there are more, those beyond the
+    critical value of the next step.
+    """
+    apart: Mask = np.asarray(ratio > squared_critical[0])
+    count = np.count_nonzero(apart, axis=1)
+    open_rows = np.flatnonzero(count)
+    while len(open_rows):
+        apart[open_rows] = ratio[open_rows] > squared_critical[count[open_rows], None]
+        found = np.count_nonzero(apart[open_rows], axis=1)
+        more = found > count[open_rows]
+        count[open_rows] = found
+        open_rows = open_rows[more]
+    return apart

@@ -12,7 +12,12 @@ from riskcli.core.choices import Convention, PopulationRule, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
-from riskcli.risk.cautions import cautions, doubtful_tests, not_shuffled
+from riskcli.risk.cautions import (
+    cautions,
+    doubtful_tests,
+    not_shuffled,
+    ranks_without_intervals,
+)
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison, population_rule, with_loss
 from riskcli.risk.correction import adjust
@@ -23,6 +28,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import columns_by_name, measures, statistics
 from riskcli.risk.members import Members, Teams, team_rows
 from riskcli.risk.options import Options, Significance
+from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.names import refuse_virtual_names
@@ -86,18 +92,26 @@ class Block:
         )
 
 
-def risk_blocks(matrix: ScoreMatrix, options: Options) -> tuple[list[Block], list[Note]]:
-    """The blocks of one score matrix, and what to keep in mind when reading them."""
+def risk_blocks(
+    matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure] | None = None
+) -> tuple[list[Block], list[Note]]:
+    """The blocks of one score matrix, and what to keep in mind when reading them.
+
+    Of the `chosen` measures alone, unless all of the table is one family of tests.
+    """
+    if chosen is None or options.significance.family == "all":
+        chosen = measures()
     blocks: list[Block] = []
     notes: list[Note] = []
     compared = comparisons(matrix, options)
     for comparison in compared:
         inference = Inference(comparison, options.significance, statistics(), options.levels)
-        mine = _blocks_of(matrix, comparison, options, inference)
+        mine = _blocks_of(matrix, comparison, options, inference, chosen)
         blocks += mine
         notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
         notes += doubtful_tests(matrix, comparison, [block.estimates for block in mine])
         notes += not_shuffled(matrix, comparison, inference)
+        notes += ranks_without_intervals(matrix)
     if options.pool == POOL_EACH and len(compared) > 1:
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
@@ -170,14 +184,17 @@ def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
 
 
 def _blocks_of(
-    matrix: ScoreMatrix, comparison: Comparison, options: Options, inference: Inference
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    options: Options,
+    inference: Inference,
+    chosen: Sequence[RiskMeasure],
 ) -> list[Block]:
     baseline = comparison.baseline
-    fixed = {
-        measure.id: measure.estimate(comparison, options.levels[0], inference)
-        for measure in measures()
-        if not measure.depends_on_alpha
-    }
+    if in_portions(comparison.scores):
+        known = estimates_in_portions(comparison, inference, chosen, options.levels)
+    else:
+        known = _estimates(comparison, inference, chosen, options.levels)
     return [
         Block(
             measure=matrix.measure,
@@ -186,7 +203,7 @@ def _blocks_of(
             alpha=alpha if comparison.smooth is None else None,
             topics=comparison.topics,
             runs=matrix.runs,
-            estimates=_estimates(comparison, alpha, inference, fixed),
+            estimates=_corrected(known, chosen, alpha, options),
             baseline_row=baseline.own_row,
             baseline_members=baseline.members,
             baseline_size=len(baseline.members),
@@ -198,23 +215,27 @@ def _blocks_of(
 
 def _estimates(
     comparison: Comparison,
-    alpha: float,
     inference: Inference,
-    fixed: Mapping[str, Estimate | None],
-) -> dict[str, Estimate]:
-    """Every measure that the scores allow, its p-values corrected as one family.
-
-    Those that alpha does not change are known already (`fixed`).
-    """
-    plan = inference.significance
-    known = {
-        m.id: fixed[m.id] if m.id in fixed else m.estimate(comparison, alpha, inference)
-        for m in measures()
+    chosen: Sequence[RiskMeasure],
+    alphas: Sequence[float],
+) -> Estimates:
+    """Every measure that the scores allow, at each alpha that changes it."""
+    found = {
+        (measure.id, alpha): measure.estimate(comparison, alpha, inference)
+        for measure in chosen
+        for alpha in (alphas if measure.depends_on_alpha else alphas[:1])
     }
+    return {key: known for key, known in found.items() if known is not None}
+
+
+def _corrected(
+    known: Estimates, chosen: Sequence[RiskMeasure], alpha: float, options: Options
+) -> dict[str, Estimate]:
+    """What is known at an alpha, the p-values of each measure corrected as one family."""
+    plan, first = options.significance, options.levels[0]
+    keys = [(m.id, alpha if m.depends_on_alpha else first) for m in chosen]
     return {
-        name: estimate.corrected(plan.correction, plan.gamma)
-        for name, estimate in known.items()
-        if estimate is not None
+        key[0]: known[key].corrected(plan.correction, plan.gamma) for key in keys if key in known
     }
 
 

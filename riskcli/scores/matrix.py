@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riskcli.core.arrays import row_blocks
 from riskcli.core.choices import TopicRule
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
@@ -62,13 +63,14 @@ class ScoreMatrix:
 
     def check_finite(self) -> None:
         """Refuse NaN, infinite scores and those that are out of all bounds, naming the first."""
-        bad = np.argwhere(~are_scores(self.values))
-        if len(bad):
-            run, topic = bad[0]
-            raise UsageError(
-                f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
-                f"{self.values[run, topic]}, {score_expected(self.values[run, topic])}"
-            )
+        for rows in row_blocks(*self.values.shape):
+            bad = np.argwhere(~are_scores(self.values[rows]))
+            if len(bad):
+                run, topic = rows.start + bad[0][0], bad[0][1]
+                raise UsageError(
+                    f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
+                    f"{self.values[run, topic]}, {score_expected(self.values[run, topic])}"
+                )
 
 
 def are_scores(values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -128,25 +130,34 @@ def join(
         raise UsageError("no run to score")
     runs = [run for part in parts for run in part.runs]
     refuse_repeated("run", runs)
-    topics = naturally({topic for part in parts for topic in part.topics})
-    if universe is not None:
-        topics = list(universe)
-    column = {topic: place for place, topic in enumerate(topics)}
+    answered = dict.fromkeys(part.topics for part in parts)
+    topics = list(universe) if universe is not None else naturally(set().union(*answered))
+    column = {topic: index for index, topic in enumerate(topics)}
+    cells = {each: _cells(each, column) for each in answered}
+    order = sorted(range(len(runs)), key=lambda index: natural_key(runs[index]))
+    rows = np.empty(len(runs), dtype=np.intp)
+    rows[order] = np.arange(len(runs))
     values = np.full((len(runs), len(topics)), np.nan)
-    row = 0
+    first = 0
     for part in parts:
-        known = [place for place, topic in enumerate(part.topics) if topic in column]
-        target = [column[part.topics[place]] for place in known]
-        values[row : row + len(part.runs), target] = part.values[:, known]
-        row += len(part.runs)
-    order = sorted(range(len(runs)), key=lambda place: natural_key(runs[place]))
-    matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values[order])
+        known, target = cells[part.topics]
+        mine = rows[first : first + len(part.runs), None]
+        values[mine, target] = part.values[:, known]
+        first += len(part.runs)
+    matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values)
     return _settle_missing(matrix, common, unanswered)
+
+
+def _cells(topics: Sequence[str], column: Mapping[str, int]) -> tuple[list[int], list[int]]:
+    """Which of a part's topics are among the columns, and where."""
+    known = [index for index, topic in enumerate(topics) if topic in column]
+    return known, [column[topics[index]] for index in known]
 
 
 def _settle_missing(
     matrix: ScoreMatrix, common: bool, unanswered: float
 ) -> tuple[ScoreMatrix, list[Note]]:
+    """The matrix without NaN; its values are changed in place, for they may take gigabytes."""
     missing = np.isnan(matrix.values)
     _refuse_strangers(matrix, missing)
     if common:
@@ -158,7 +169,7 @@ def _settle_missing(
         return ScoreMatrix(matrix.measure, matrix.runs, topics, values), _note_dropped(
             [matrix.topics[place] for place in np.flatnonzero(missing.any(axis=0))]
         )
-    values = np.where(missing, unanswered, matrix.values)
+    matrix.values[missing] = unanswered
     counts = missing.sum(axis=1)
     incomplete = [
         f"{run} ({count})" for run, count in zip(matrix.runs, counts, strict=True) if count
@@ -167,7 +178,7 @@ def _settle_missing(
     if incomplete:
         message = f"unanswered topics score {unanswered:.4g}: {listed(incomplete)}"
         notes.append(Note("unanswered-topics", message))
-    return ScoreMatrix(matrix.measure, matrix.runs, matrix.topics, values), notes
+    return matrix, notes
 
 
 def _refuse_strangers(matrix: ScoreMatrix, missing: NDArray[np.bool_]) -> None:

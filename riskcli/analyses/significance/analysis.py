@@ -171,7 +171,7 @@ def _against_baseline(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, _tukey: bool
 ) -> PairTable:
     """The same tests as the risk table's, with the interval of the difference."""
-    blocks, _ = risk_blocks(matrix, replace(options, alphas=(alpha,)))
+    blocks, _ = risk_blocks(matrix, replace(options, alphas=(alpha,)), [measure])
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
     (block,) = blocks

@@ -1,0 +1,182 @@
+"""The estimates of a matrix too large to be computed with at once: some of its runs at a time.
+
+What is known of a run depends on its own scores, the totals of its population and the reference
+that it is compared with; so runs are taken in portions, and scratch memory stays far below that of
+the matrix. Only intervals of ranks compare every pair of runs: they are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from riskcli.core.arrays import ALL, Floats, row_blocks
+from riskcli.risk.baselines import Baseline
+from riskcli.risk.comparison import Comparison, Shared
+from riskcli.risk.estimate import Estimate, rank
+from riskcli.risk.inference import Inference
+from riskcli.risk.jackknife import Statistic, delete_each_topic
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.population import Population
+
+MOST_CELLS_AT_ONCE = 20_000_000
+"""A larger matrix (of 160 MB) is computed in portions."""
+MOST_RANKED_RUNS = 10_000
+"""More runs make more pairs than intervals of ranks can be had of in a minute or two."""
+_CELLS_IN_PORTION = 1_000_000
+
+Estimates = Mapping[tuple[str, float], Estimate]
+"""By the id of the measure and alpha."""
+
+
+def in_portions(scores: Floats) -> bool:
+    """Whether a matrix is so large that its runs are taken in portions."""
+    return scores.size > MOST_CELLS_AT_ONCE or len(scores) > MOST_RANKED_RUNS
+
+
+@dataclass(frozen=True)
+class Portion(Comparison):
+    """Some runs of a comparison, in the population of the whole and beside its reference."""
+
+    whole: Comparison | None = None
+    rows: slice = field(default_factory=lambda: ALL)
+    shared: Mapping[tuple[Statistic, float], Shared] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        whole: Comparison,
+        rows: slice,
+        shared: Mapping[tuple[Statistic, float], Shared],
+    ) -> Portion:
+        """These runs of it."""
+        scores, own = whole.scores[rows], whole.baseline.own_row
+        inside = own is not None and rows.start <= own < rows.stop
+        members = whole.baseline.members
+        mine = _Beside(whole.baseline.name, members, whole.baseline.scores)
+        if inside and own is not None:
+            mine = replace(mine, row=own - rows.start)
+        return cls(
+            scores, mine, whole.rule, whole.named, whole.smooth, whole.members,
+            whole=whole, rows=rows, shared=shared,
+        )  # fmt: skip
+
+    @property
+    def _of_all(self) -> Comparison:
+        assert self.whole is not None
+        return self.whole
+
+    @property
+    def cells(self) -> int:
+        """Those of the whole matrix."""
+        return self._of_all.cells
+
+    @property
+    def has_negative(self) -> bool:
+        """Whether any score of the whole is below 0."""
+        return self._of_all.has_negative
+
+    @property
+    def reference_is_empty(self) -> bool:
+        """As in the whole."""
+        return self._of_all.reference_is_empty
+
+    def shared_reference(self, statistic: object, alpha: float) -> Shared | None:
+        """As it was computed for the whole."""
+        return self.shared.get((statistic, alpha))  # type: ignore[arg-type]
+
+    def reference_scores(self) -> Iterator[Floats]:
+        """The scores of each reference run, which need not be among these runs."""
+        yield from self._of_all.reference_scores()
+
+    def population_of(self, rows: slice) -> Population:
+        """As in the whole; `rows` are those of the portion, all of them."""
+        assert rows == ALL
+        return self._of_all.population_of(self.rows)
+
+
+@dataclass(frozen=True)
+class _Beside(Baseline):
+    """The baseline as a portion sees it: `row` is its own row there, if it is there."""
+
+    row: int | None = None
+
+    @property
+    def own_row(self) -> int | None:
+        return self.row
+
+
+def estimates_in_portions(
+    comparison: Comparison,
+    inference: Inference,
+    chosen: Sequence[RiskMeasure],
+    alphas: Sequence[float],
+) -> Estimates:
+    """What `RiskMeasure.estimate` gives, of all runs, but for intervals of ranks."""
+    statistics = tuple(m.statistic for m in chosen if m.statistic is not None)
+    shared = {} if comparison.has_negative else _references(comparison, statistics, alphas)
+    found: dict[tuple[str, float], list[Estimate]] = {}
+    for rows in _portions(*comparison.scores.shape):
+        part = Portion.of(comparison, rows, shared)
+        mine = replace(inference, comparison=part, ranked=False)
+        for measure in chosen:
+            for alpha in alphas if measure.depends_on_alpha else alphas[:1]:
+                known = measure.estimate(part, alpha, mine)
+                if known is not None:
+                    found.setdefault((measure.id, alpha), []).append(known)
+    return {key: _joined(parts) for key, parts in found.items()}
+
+
+def _portions(runs: int, topics: int) -> Iterator[slice]:
+    at_once = max(1, _CELLS_IN_PORTION // max(topics, 1))
+    for start in range(0, runs, at_once):
+        yield slice(start, min(start + at_once, runs))
+
+
+def _references(
+    comparison: Comparison, statistics: Sequence[Statistic], alphas: Sequence[float]
+) -> dict[tuple[Statistic, float], Shared]:
+    """The reference that all runs share: its value, and that without each topic, by key.
+
+    Empty where each run meets its reference in a population of its own.
+    """
+    if comparison.rule != "all" or not statistics:
+        return {}
+    keys = [(statistic, alpha) for statistic in statistics for alpha in alphas]
+    values, without = np.zeros(len(keys)), np.zeros((len(keys), comparison.topics))
+    count = 0
+    for population in _reference_blocks(comparison):
+        deleted = delete_each_topic(population)
+        count += len(population.scores)
+        for k, (statistic, alpha) in enumerate(keys):
+            values[k] += statistic.value(population.departures, 1 + alpha, ALL).sum()
+            without[k] += statistic.tested(deleted, alpha).sum(axis=0)
+    return {key: Shared(float(values[k]) / count, without[k] / count) for k, key in enumerate(keys)}
+
+
+def _reference_blocks(comparison: Comparison) -> Iterator[Population]:
+    """The reference runs in their population, some at a time."""
+    members = comparison.reference_members
+    if members is not None:
+        yield members  # teams, or frozen runs
+    elif comparison.baseline.members:
+        for row in comparison.baseline.members:
+            yield comparison.population_of(slice(row, row + 1))
+    else:
+        for rows in row_blocks(*comparison.scores.shape):
+            yield comparison.population_of(rows)
+
+
+def _joined(parts: Sequence[Estimate]) -> Estimate:
+    """One after the other, ranked among all."""
+    together: dict[str, Any] = {}
+    for each in fields(Estimate):
+        cells = [getattr(part, each.name) for part in parts]
+        if isinstance(cells[0], np.ndarray):
+            together[each.name] = np.concatenate(cells)
+    extra = {name: np.concatenate([part.extra[name] for part in parts]) for name in parts[0].extra}
+    together["rank"] = rank(together["value"])
+    return replace(parts[0], **together, extra=extra)
