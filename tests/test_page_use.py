@@ -119,16 +119,34 @@ def test_ranks_with_each_other_run_left_out_stand_beside_the_rank(opened: Tab) -
     assert set(cells) == {"–"}
 
 
-@pytest.mark.parametrize("population", ["baselines", "file"])
-def test_no_range_where_nobody_at_hand_can_be_left_out(
-    browser: Any, tmp_path: Path, population: str
+def test_in_a_frozen_population_its_members_are_left_out_in_turn(
+    browser: Any, tmp_path: Path
 ) -> None:
-    choice = tmp_path / "p.json" if population == "file" else population
-    if population == "file":
-        froze = riskeval("population", "freeze", SAMPLES, "-m", "ERR@20", "-o", choice)
-        assert froze.code == 0
-    ran = riskeval("report", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--population", choice,
-                   "-o", tmp_path / "r.html")  # fmt: skip
+    """As `bias --population --frozen` has them."""
+    file, call = tmp_path / "p.json", ("-q", QRELS, "-m", "ERR@20", "--quiet")
+    assert riskeval("population", "freeze", SAMPLES, *call, "-o", file).code == 0
+    some = [SAMPLES / f"{name}.run" for name in ("neuralMix", "steadyHand", "coarseTies")]
+    ran = riskeval(
+        "report", *some, *call, "-a", "5", "--population", file, "-o", tmp_path / "r.html"
+    )
+    assert ran.code == 0, ran.err
+    with tab(browser) as page:
+        page.open(tmp_path / "r.html")
+        page.set_alpha(5)
+        cells = page.page.locator("#board td[data-column=georisk_range]").all_text_contents()
+        shown = dict(zip(page.runs(), cells, strict=True))
+    bias = riskeval("bias", *some, *call, "-a", "5", "--population", "--frozen", file,
+                    "--of", "georisk", "-f", "json")  # fmt: skip
+    ends = {row["run"]: (row["rank_min"], row["rank_max"]) for row in json.loads(bias.out)["rows"]}
+    assert shown == {
+        run: f"{best}" if best == worst else f"{best}–{worst}"
+        for run, (best, worst) in ends.items()
+    }
+
+
+def test_no_range_where_everyone_has_a_population_of_its_own(browser: Any, tmp_path: Path) -> None:
+    ran = riskeval("report", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--population",
+                   "baselines", "-o", tmp_path / "r.html")  # fmt: skip
     assert ran.code == 0
     with tab(browser) as page:
         page.open(tmp_path / "r.html")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from riskcli import Options, UsageError, population_bias
+from riskcli import Options, UsageError, freeze, population_bias
 from riskcli.risk.members import Teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
@@ -61,6 +62,77 @@ def test_too_few_are_refused() -> None:
         population_bias(named(golden_matrix()), options=Options(teams=teams))
     with pytest.raises(UsageError, match="no population behind 'urisk'"):
         population_bias(named(golden_matrix()), of="urisk")
+
+
+def test_the_runs_at_hand_in_a_file_are_left_out_as_they_are_without_it() -> None:
+    values = golden_matrix()
+    for teams in (Teams(), Teams({"r0": "red", "r1": "red"})):
+        frozen = freeze(named(values), options=Options(teams=teams))
+        plain = population_bias(named(values), options=Options(teams=teams)).parts
+        for one, other in zip(
+            plain, population_bias(named(values), frozen=frozen).parts, strict=True
+        ):
+            assert one.left_out == other.left_out
+            assert np.array_equal(one.values_without, other.values_without, equal_nan=True)
+            assert np.array_equal(one.ranks_without, other.ranks_without, equal_nan=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(score_values(min_runs=4, max_runs=6), ALPHAS)
+def test_a_run_outside_of_a_file_without_each_member_by_brute_force(
+    values: Floats, alpha: float
+) -> None:
+    """It counts beside the members that stay, unless it is one of them by its scores."""
+    inside, run = values[1:].tolist(), values[0].tolist()
+    (part,) = population_bias(
+        named(values[:1]), of="georisk", alpha=alpha, frozen=freeze(named(values[1:]))
+    ).parts
+    for gone in range(len(inside)):
+        left = inside[:gone] + inside[gone + 1 :]
+        if run == inside[gone] and run not in left:
+            assert np.isnan(part.values_without[0, gone])
+            continue
+        matrix = left if run in left else [run, *left]
+        expected = reference.georisk(matrix, matrix.index(run), alpha)
+        assert part.values_without[0, gone] == pytest.approx(expected, abs=1e-9)
+
+
+def test_copies_in_a_file_stay_where_one_of_them_is_left_out() -> None:
+    values = np.tile(golden_matrix()[:1], (3, 1))
+    (part,) = population_bias(named(values), of="georisk", frozen=freeze(named(values))).parts
+    assert np.isfinite(part.values_without).all() and part.most(0)[1] == pytest.approx(0)
+
+
+def test_a_file_that_options_name_is_not_passed_over() -> None:
+    frozen = freeze(named(golden_matrix()))
+    given = population_bias(named(golden_matrix()[:3]), options=Options(population=frozen))
+    assert given.parts[0].population == frozen.name
+    assert given.basis.settings["population"] == f"frozen:{frozen.hash}"
+    assert {row[-1] for row in given.result().rows} == {frozen.name}
+
+
+def test_the_command_with_a_file(tmp_path: Path) -> None:
+    call, file = ("-q", QRELS, "-m", "ERR@20", "--quiet"), tmp_path / "p.json"
+    riskeval("population", "freeze", SAMPLES, *call, "-o", file)
+    ask = ("bias", SAMPLES, *call, "--population", "-f", "tsv")
+    plain, frozen = riskeval(*ask).out, riskeval(*ask, "--frozen", file).out
+    cells = [[line.split("\t")[:-1] for line in text.splitlines()] for text in (plain, frozen)]
+    assert cells[0] == cells[1] and plain != frozen
+    wrong = riskeval("bias", SAMPLES, *call, "--frozen", file)
+    assert (wrong.code, wrong.out) == (2, "") and "--frozen belongs to --population" in wrong.err
+    other = riskeval(
+        "bias", SAMPLES, "-q", QRELS, "-m", "nDCG@20", "--population", "--frozen", file
+    )
+    assert other.code == 2 and "p.json holds ERR@20, the scores are nDCG@20" in other.err
+
+
+def test_the_populations_of_settings_are_not_for_the_baselines_bias(tmp_path: Path) -> None:
+    """`population` in settings names a file; it does not turn `bias --population` on."""
+    settings_file = tmp_path / "riskeval.toml"
+    settings_file.write_text('population = "all"\n')
+    ran = riskeval("bias", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet", "-f", "tsv",
+                   "--config", settings_file)  # fmt: skip
+    assert ran.code == 0 and "rank_urisk" in ran.out.splitlines()[0]
 
 
 def test_the_command() -> None:

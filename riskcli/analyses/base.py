@@ -135,7 +135,7 @@ def described(options: Options) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "baselines": list(options.wanted),
         "pool": options.pool,
-        "population": _population_record(options),
+        "population": population_record(options),
         "alphas": list(options.alphas) if options.loss == LINEAR else None,
         "loss": options.loss,
         "convention": options.convention,
@@ -155,7 +155,8 @@ def described(options: Options) -> dict[str, Any]:
     return settings
 
 
-def _population_record(options: Options) -> str:
+def population_record(options: Options) -> str:
+    """The population as machine formats record it: a rule, or the hash of a frozen one."""
     if isinstance(options.population, FrozenPopulation):
         return f"frozen:{options.population.hash}"
     return options.population or "auto"

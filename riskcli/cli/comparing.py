@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -20,7 +21,7 @@ def options_of(against: AskedAgainst, swept: bool) -> Options:
     return Options(
         baselines=against.baselines,
         pool=against.pool,
-        population=_chosen_population(against),
+        population=chosen_population(against.population),
         alphas=_chosen_alphas(against) or (1.0,),
         significance=_significance(against),
         loss=against.loss,
@@ -41,9 +42,9 @@ def _significance(against: AskedAgainst) -> Significance:
     )
 
 
-def _chosen_population(against: AskedAgainst) -> PopulationRule | FrozenPopulation | None:
+def chosen_population(given: Sequence[str]) -> PopulationRule | FrozenPopulation | None:
     """The rule that was named, or the population of a file."""
-    chosen = dict.fromkeys(against.population)
+    chosen = dict.fromkeys(given)
     if len(chosen) > 1:
         raise UsageError(
             f"one population at a time, found {' and '.join(chosen)}: figures from different "

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from riskcli.cli.gathering import NotInSettings
 from riskcli.cli.group import program
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.files import refuse_outside
@@ -90,7 +91,7 @@ def _check_default(
 def settable(command: click.Command) -> Iterator[tuple[str, click.Option]]:
     """The options that a settings file can set, by their keys."""
     for option in command.params:
-        if isinstance(option, click.Option):
+        if isinstance(option, click.Option) and not isinstance(option, NotInSettings):
             key = max(option.opts, key=len).removeprefix("--")
             if key not in _NOT_SETTABLE:
                 yield key, option

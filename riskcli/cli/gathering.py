@@ -13,6 +13,10 @@ Command = Callable[..., Any]
 PATH = click.Path(path_type=Path)
 
 
+class NotInSettings(click.Option):
+    """An option that settings do not set: its name means something else in other commands."""
+
+
 def gathered(
     command: Command,
     name: str,

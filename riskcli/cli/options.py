@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,8 +50,7 @@ class Against(AskedAgainst):
 
     def needs_checksums(self, output: Output | None = None) -> bool:
         """Whether inputs need them: the result's form has them, or a population in a file does."""
-        in_file = any(Path(name).is_file() for name in self.population)
-        return in_file or (output is not None and output.form.checksums)
+        return in_file(self.population) or (output is not None and output.form.checksums)
 
     def options(self, swept: bool = False) -> Options:
         """The library's options.
@@ -67,6 +66,11 @@ class Against(AskedAgainst):
 @dataclass(frozen=True)
 class Comparing(Against, AskedComparing):
     """The same, and how it is tested."""
+
+
+def in_file(population: Sequence[str]) -> bool:
+    """Whether it is kept in a file, whose judgements are compared with those at hand."""
+    return any(Path(name).is_file() for name in population)
 
 
 def _read_from_stdin(

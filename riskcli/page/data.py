@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.bias.population import left_out, members_of
+from riskcli.analyses.bias.population import left_out, members_of, who_is_in
 from riskcli.analyses.score.analysis import RiskTable
 from riskcli.core.arrays import Counts, Floats
 from riskcli.core.errors import UsageError, nearest
@@ -178,14 +178,16 @@ def _ranges(matrix: ScoreMatrix, options: Options) -> Ranges:
 
     Nothing where they would take long, or where there is nobody to leave out.
     """
-    members = members_of(matrix.runs, options.teams)
+    frozen = isinstance(options.population, FrozenPopulation)
+    plan = replace(options, baselines=(), population=options.population if frozen else None)
+    inside, teams = who_is_in(matrix, plan)
+    members = members_of(inside.runs, teams)
     work = len(members) * matrix.values.size
-    if len(matrix.runs) < 3 or len(members) < 2 or work > _MOST_WORK or (matrix.values < 0).any():
+    if len(inside.runs) < 3 or len(members) < 2 or work > _MOST_WORK or (matrix.values < 0).any():
         return {}
-    inside = [measure for measure in measures() if measure.statistic is not None]
-    plan = replace(options, baselines=(), population=None)
+    able = [measure for measure in measures() if measure.statistic is not None]
     ranges: dict[float, dict[str, str]] = {}
-    for part in left_out(matrix, plan, inside):
+    for part in left_out(matrix, plan, able):
         ends = np.array([part.range_of(row)[2:] for row in range(len(matrix.runs))])
         columns = ranges.setdefault(part.alpha, {})
         for end, ranks in zip(("min", "max"), ends.T, strict=True):
@@ -198,10 +200,9 @@ def _tables(
 ) -> list[dict[str, Any]]:
     """The risk table's columns at each of its alphas, runs in the order of the matrix.
 
-    In the population of all runs beside them: how far ranks hang on who is there.
+    In the population of all runs, or of a file, beside them: how far ranks hang on who is there.
     """
-    from_a_file = isinstance(table.options.population, FrozenPopulation)
-    shared = {} if from_a_file or comparison.rule != "all" else ranges
+    shared = {} if comparison.rule != "all" else ranges
     result = table.result()
     place = {name: number for number, name in enumerate(result.columns)}
     wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from riskcli.cli.alphas import Alphas
 from riskcli.cli.conclude import conclude
+from riskcli.cli.gathering import NotInSettings
 from riskcli.cli.options import Inputs, Output, input_options, output_options
+from riskcli.cli.paths import INPUT
 from riskcli.core.choices import BiasPart, words
 from riskcli.core.errors import UsageError
 
@@ -36,8 +40,16 @@ from riskcli.core.errors import UsageError
 )
 @click.option(
     "--population",
+    cls=NotInSettings,
     is_flag=True,
     help="How far ZRisk and GeoRisk depend on who takes part, in place of the baseline.",
+)
+@click.option(
+    "--frozen",
+    type=INPUT,
+    metavar="FILE",
+    help="With --population: RUNS measured in the population of this file (riskeval population "
+    "freeze), each of its members left out in turn.",
 )
 @click.option(
     "--of", multiple=True, metavar="MEASURE", help="With --population: zrisk or georisk only."
@@ -49,6 +61,7 @@ def bias(
     part: BiasPart | None,
     components: int,
     population: bool,
+    frozen: Path | None,
     of: tuple[str, ...],
 ) -> int:
     """How far the verdict on RUNS depends on the baseline (ECIR'14), or on who takes part.
@@ -57,21 +70,23 @@ def bias(
     with ranks and Friedman's test; for each baseline how far it turns the ranking by effectiveness
     and favours runs that resemble it; and the runs' principal components over topics.
     With --population each run (or team) is left out of the population in turn: the range of every
-    other run's ZRisk, GeoRisk and ranks, and whose absence changes them most.
+    other run's ZRisk, GeoRisk and ranks, and whose absence changes them most. The population is
+    RUNS, or that of --frozen FILE.
     """
     if len(alpha) != 1:
         raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
     if population and part is not None:
         raise UsageError("--part belongs to the baseline's bias, not to --population")
-    if of and not population:
-        raise UsageError("--of belongs to --population")
+    for name, given in (("--of", of), ("--frozen", frozen)):
+        if given and not population:
+            raise UsageError(f"{name} belongs to --population")
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.bias import analysis
     from riskcli.analyses.bias import population as population_bias
 
-    evaluation = inputs.evaluate(checksums=output.form.checksums)
+    evaluation = inputs.evaluate(checksums=output.form.checksums or frozen is not None)
     if population:
-        left_out = population_bias.population_bias(evaluation, of=of, alpha=alpha[0])
+        left_out = population_bias.population_bias(evaluation, of=of, alpha=alpha[0], frozen=frozen)
         return conclude(left_out, inputs, output)
     found = analysis.baseline_bias(evaluation, alpha=alpha[0], components=components)
     return conclude(found.only(part), inputs, output)

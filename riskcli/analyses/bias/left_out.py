@@ -26,6 +26,8 @@ class LeftOut:
     """By run and member left out; NaN for a run that is left out itself."""
     ranks_without: Floats
     """Likewise; who is left out keeps the place that it had, so that only others' moves count."""
+    population: str = "all"
+    """What the population is called in results."""
 
     def range_of(self, row: int) -> tuple[float, float, float, float]:
         """The least and the largest value and rank of a run, with everyone or without one."""

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    chosen_measures,
+    population_record,
+    set_up,
+)
 from riskcli.analyses.bias.left_out import LeftOut
 from riskcli.analyses.bias.population_display import displays
 from riskcli.core.arrays import Floats
@@ -18,14 +26,15 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.members import Teams
+from riskcli.risk.members import Members, Teams, team_rows
 from riskcli.risk.options import Options
 from riskcli.risk.table import comparisons
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
     "run", "measure", "of", "alpha", "value", "value_min", "value_max", "rank", "rank_min",
-    "rank_max", "changed_by", "change",
+    "rank_max", "changed_by", "change", "population",
 )  # fmt: skip
 
 
@@ -50,14 +59,30 @@ def population_bias(
     of: Names = None,
     alpha: float = 1.0,
     options: Options | None = None,
+    frozen: FrozenPopulation | Path | str | None = None,
 ) -> PopulationBias:
-    """ZRisk and GeoRisk of every run without each other run (or team) in the population."""
+    """ZRisk and GeoRisk of every run without each other run (or team) in the population.
+
+    The population is that of a file, if one is given here or in the options; else all runs.
+    """
+    if frozen is not None:
+        given = frozen if isinstance(frozen, FrozenPopulation) else read_population(frozen)
+        options = replace(options or Options(), population=given)
     setup = set_up(scores, options, alpha=alpha, noting=False)
-    plan = replace(setup.options, baselines=(), population=None)
+    population = setup.options.population
+    plan = replace(
+        setup.options,
+        baselines=(),
+        population=population if isinstance(population, FrozenPopulation) else None,
+    )
     able = [measure for measure in measures() if measure.statistic is not None]
     chosen = chosen_measures(of, able, "no population behind")
     parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
-    settings = {"of": [measure.id for measure in chosen], "alphas": list(plan.alphas)}
+    settings = {
+        "of": [measure.id for measure in chosen],
+        "alphas": list(plan.alphas),
+        "population": population_record(plan) if plan.population else "all",
+    }
     return PopulationBias(tuple(parts), basis=setup.basis.adding(settings))
 
 
@@ -69,38 +94,77 @@ def members_of(runs: Sequence[str], teams: Teams) -> list[tuple[str, list[int]]]
     return [(name, rows) for (_, name), rows in members.items()]
 
 
+def who_is_in(matrix: ScoreMatrix, options: Options) -> tuple[ScoreMatrix, Teams]:
+    """The runs that make the population, and their teams."""
+    if isinstance(options.population, FrozenPopulation):
+        return options.population.matrix_for(matrix), Teams(options.population.teams)
+    return matrix, options.teams
+
+
 def left_out(matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure]) -> list[LeftOut]:
-    """Each of these measures at each alpha of the options, in the population of all runs."""
-    if len(matrix.runs) < 3:
-        raise UsageError(f"at least 3 runs are needed to leave one out, found {len(matrix.runs)}")
-    members = members_of(matrix.runs, options.teams)
+    """Each of these measures at each alpha of the options, without each member in turn."""
+    inside, teams = who_is_in(matrix, options)
+    members = members_of(inside.runs, teams)
+    if len(inside.runs) < 3:
+        raise UsageError(f"at least 3 runs are needed to leave one out, found {len(inside.runs)}")
     if len(members) < 2:
         raise UsageError("all runs are of one team: nobody would be left")
     wanted = [(measure, alpha) for measure in chosen for alpha in options.alphas]
     values = _values(matrix, options, wanted)
     without = np.full((len(wanted), len(matrix.runs), len(members)), np.nan)
     ranks = np.full_like(without, np.nan)
-    for index, (_, gone) in enumerate(members):
+    for index, (_, rows) in enumerate(members):
+        gone = rows
+        left = None
+        if inside is not matrix:
+            left = _without(inside, teams, rows)
+            gone = _of_those(matrix, inside, rows, left)
         kept = np.setdiff1d(np.arange(len(matrix.runs)), gone)
-        left = _values(_of_rows(matrix, kept.tolist()), options, wanted)
-        for part, (before, after) in enumerate(zip(values, left, strict=True)):
+        if not len(kept):
+            continue
+        after_all = _values(_of_rows(matrix, kept.tolist()), options, wanted, left)
+        for part, (before, after) in enumerate(zip(values, after_all, strict=True)):
             above = rank(before)[gone][None, :] < rank(before)[kept][:, None]
             without[part, kept, index] = after
             ranks[part, kept, index] = rank(after) + above.sum(axis=1)
     names = tuple(name for name, _ in members)
+    name = options.population.name if isinstance(options.population, FrozenPopulation) else "all"
     return [
         LeftOut(matrix.measure, measure, alpha, matrix.runs, values[part], rank(values[part]),
-                names, without[part], ranks[part])
+                names, without[part], ranks[part], name)
         for part, (measure, alpha) in enumerate(wanted)
     ]  # fmt: skip
 
 
+def _without(inside: ScoreMatrix, teams: Teams, rows: Sequence[int]) -> Members:
+    """The members of a frozen population but for those."""
+    kept = np.setdiff1d(np.arange(len(inside.runs)), rows)
+    scores, runs = inside.values[kept], [inside.runs[row] for row in kept]
+    here = Teams({run: team for run, team in teams.by_run.items() if run in runs})
+    return Members(team_rows(scores, runs, here.of(runs)), scores, "")
+
+
+def _of_those(
+    matrix: ScoreMatrix, inside: ScoreMatrix, rows: Sequence[int], left: Members
+) -> list[int]:
+    """The runs at hand, by their scores, that are among these members and no others."""
+    theirs = replace(left, runs=inside.values[list(rows)])
+    gone = theirs.include(matrix.values) & ~left.include(matrix.values)
+    return [int(row) for row in np.flatnonzero(gone)]
+
+
 def _values(
-    matrix: ScoreMatrix, options: Options, wanted: Sequence[tuple[RiskMeasure, float]]
+    matrix: ScoreMatrix,
+    options: Options,
+    wanted: Sequence[tuple[RiskMeasure, float]],
+    members: Members | None = None,
 ) -> list[Floats]:
+    """The runs by each of the measures, in the options' population or among these members."""
     kept = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
     comparison: Comparison
     (comparison,) = comparisons(matrix, replace(options, teams=Teams(kept, options.teams.pattern)))
+    if members is not None:
+        comparison = replace(comparison, members=members)
     found = []
     for measure, alpha in wanted:
         values = measure.of(comparison, alpha)
@@ -125,5 +189,5 @@ def _rows(part: LeftOut) -> Iterator[list[Value]]:
         )
         yield [
             run, part.measure, part.of.id, part.alpha, value, low_value, high_value, *ranks, by,
-            change_value,
+            change_value, part.population,
         ]  # fmt: skip

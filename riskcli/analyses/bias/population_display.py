@@ -35,8 +35,9 @@ def _display(part: LeftOut) -> Display:
         Heading("# range"), Heading("most without", left=True), Heading("change"),
     ]  # fmt: skip
     title = f"{part.of.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
+    everybody = "everybody" if part.population == "all" else f"everybody in {part.population}"
     caption = [
-        "Ranges with everybody, and without each other member of the population in turn. Who is "
+        f"Ranges with {everybody}, and without each other member of the population in turn. Who is "
         "left out keeps its rank, so that a rank moves only where others pass each other.",
     ]
     return Display.of_rows(title, headings, rows, caption)

@@ -83,6 +83,13 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     "RUNS, a run file, or a file that `riskeval matrix` wrote.",
 )
 @click.option(
+    "--population",
+    multiple=True,
+    metavar="baselines|FILE",
+    help="Whose totals GeoRisk and ZRisk expect scores from: the baseline and the candidate, or a "
+    "population kept in a file (riskeval population freeze). [default: baselines]",
+)
+@click.option(
     "--policy",
     shell_complete=among(lambda: _publish().POLICIES),
     default="standard",
@@ -168,6 +175,7 @@ def check(
     inputs: Inputs,
     output: Output,
     baselines: tuple[str, ...],
+    population: tuple[str, ...],
     policy: str,
     rules: tuple[str, ...],
     alpha: float,
@@ -188,24 +196,21 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import gate, publish, ratchet, sources
-    from riskcli.risk import options
+    from riskcli.risk import options as risk_options
 
     form = None if successor is None else ratchet.kept_form(successor)
     if len(baselines) != 1:
         raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
     parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
-    plan = options.Significance(gamma=gamma, correction=correction)
-    evaluation, name = sources.with_baseline(
-        inputs,
-        baselines[0],
-        checksums=any(
-            each.checksums
-            for each in (output.form, *(asked for asked, _ in reports), *([form] if form else []))
-        ),
-    )
+    plan = risk_options.Significance(gamma=gamma, correction=correction)
+    frozen = sources.frozen_population(population)
+    forms = (output.form, *(asked for asked, _ in reports), *([form] if form else []))
+    checksums = frozen is not None or any(each.checksums for each in forms)
+    evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
     judged = gate.judge(
         evaluation, name, policy=policy, rules=parsed, significance=plan, alpha=alpha,
-        margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
+        population=frozen, margin=dict(margins) or None, inconclusive=inconclusive,
+        detect=detect, worst=worst,
     )  # fmt: skip
     if form is not None:
         ratchet.only_candidate(judged)  # an error before anything is written

@@ -9,12 +9,13 @@ from typing import Any
 from xml.etree import ElementTree as Tree
 
 from riskcli.analyses.check.policy import Outcome
-from riskcli.analyses.check.verdict import Finding, Verdict, Verdicts
+from riskcli.analyses.check.verdict import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
 from riskcli.core.notes import counted
 from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
+from riskcli.risk.members import described
 
 _WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
 
@@ -51,6 +52,8 @@ def _caption(verdict: Verdict) -> list[str]:
     if verdict.seen_from is not None:
         seen = f"{verdict.seen_from:.2g}"
         lines[0] += f"; a loss of the mean is seen in four of five cases from {seen}"
+    if verdict.population != BASELINE_AND_CANDIDATE:
+        lines.append(f"population of GeoRisk and ZRisk: {described(verdict.population)}")
     if verdict.losses and not verdict.passed:
         lines.append(f"topics to blame: {blame(verdict)}")
     return lines

@@ -6,27 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from riskcli.analyses.base import Analysis, Scores, set_up
+from riskcli.analyses.base import Analysis, Scores, population_record, set_up
+from riskcli.analyses.check.case import Case
 from riskcli.analyses.check.display import FORMS, displays
 from riskcli.analyses.check.grammar import Rule, parse_rule
 from riskcli.analyses.check.losses import difference_of, judge_losses
-from riskcli.analyses.check.policy import (
-    DEFAULT_POLICY,
-    LossTest,
-    Outcome,
-    Policy,
-    checked_margins,
-)
+from riskcli.analyses.check.policy import DEFAULT_POLICY, LossTest, Policy, checked_margins
 from riskcli.analyses.check.policy import policy as named_policy
-from riskcli.analyses.check.quantities import (
-    baseline_value,
-    check_quantity,
-    column_value,
-    topic_quantity,
-)
-from riskcli.analyses.check.verdict import Finding, TopicLoss, Verdict, Verdicts
+from riskcli.analyses.check.quantities import check_quantity
+from riskcli.analyses.check.verdict import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
@@ -34,15 +22,14 @@ from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.baselines import matching_runs
-from riskcli.risk.estimate import Estimate
+from riskcli.risk.members import Teams
 from riskcli.risk.options import Options, Significance
-from riskcli.risk.power import smallest_loss
-from riskcli.risk.table import Block, risk_blocks
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
-    "worst_topics", "outcome", "topics_needed",
+    "worst_topics", "outcome", "topics_needed", "population",
 )  # fmt: skip
 
 
@@ -75,6 +62,7 @@ def judge(
     rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,
     alpha: float = 1.0,
+    population: FrozenPopulation | None = None,
     margin: float | Mapping[str, float] | None = None,
     inconclusive: Inconclusive = "fail",
     detect: float | None = None,
@@ -85,10 +73,11 @@ def judge(
     With a `margin` (for the mean, or one by risk measure) a test passes only where a loss above it
     is excluded, and what the data do not decide counts as `inconclusive` says.
 
-    Each candidate is measured in the matrix of the baseline and itself, so that its verdict does
-    not depend on other candidates; only the correction of the tests counts them.
+    Each candidate is measured in the matrix of the baseline and itself, or in a frozen population,
+    so that its verdict does not depend on other candidates; only the correction of the tests counts
+    them.
     """
-    setup = set_up(scores, Options(alphas=(alpha,)), baseline)
+    setup = set_up(scores, Options(alphas=(alpha,), population=population), baseline)
     plan = significance or Significance()
     chosen = named_policy(policy) if isinstance(policy, str) else policy
     parsed = [parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
@@ -96,7 +85,8 @@ def judge(
     if not every_rule and not chosen.tests:
         raise UsageError("nothing to check: the policy is none, and there is no --require")
     name = _only_run(setup.matrices, setup.options.baselines[0])
-    cases = [case for matrix in setup.matrices for case in _cases(matrix, name, plan, alpha)]
+    asked = replace(setup.options, baselines=(name,), teams=Teams(), significance=_alone(plan))
+    cases = [case for matrix in setup.matrices for case in _cases(matrix, asked)]
     if not cases:
         raise UsageError(f"no candidate besides the baseline {name}")
     for rule in every_rule:
@@ -112,15 +102,20 @@ def judge(
     notes = [note for case in cases for note in case.notes]
     settings = _settings(chosen, every_rule, name, plan, alpha, detect)
     settings |= {"margins": margins, "inconclusive": inconclusive}
+    settings["population"] = population_record(asked) if population else BASELINE_AND_CANDIDATE
     basis = setup.basis.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     return Gate(tuple(verdicts), chosen, inconclusive, basis=basis)
 
 
-def _cases(matrix: ScoreMatrix, baseline: str, plan: Significance, alpha: float) -> list[_Case]:
+def _alone(plan: Significance) -> Significance:
+    """The tests of one candidate; they are corrected over all of them later."""
+    return replace(plan, correction="none", family="column")
+
+
+def _cases(matrix: ScoreMatrix, options: Options) -> list[Case]:
     """Every candidate of a matrix."""
-    return [
-        _Case(_pair(matrix, run, baseline), plan, alpha) for run in matrix.runs if run != baseline
-    ]
+    (baseline,) = options.baselines
+    return [Case(_pair(matrix, run, baseline), options) for run in matrix.runs if run != baseline]
 
 
 def _only_run(matrices: Sequence[ScoreMatrix], baseline: str) -> str:
@@ -136,107 +131,8 @@ def _pair(matrix: ScoreMatrix, run: str, baseline: str) -> ScoreMatrix:
     return ScoreMatrix(matrix.measure, (baseline, run), matrix.topics, matrix.values[rows])
 
 
-class _Case:
-    """One candidate (row 1) against the baseline (row 0) by one measure."""
-
-    def __init__(self, matrix: ScoreMatrix, plan: Significance, alpha: float) -> None:
-        self.matrix = matrix
-        self.plan = replace(plan, correction="none", family="column")
-        self.alpha = alpha
-        self.notes: list[Note] = []
-        self._blocks: dict[float, Block] = {}
-
-    def block(self, alpha: float | None) -> Block:
-        """The risk table of the pair."""
-        at = self.alpha if alpha is None else alpha
-        if at not in self._blocks:
-            options = Options(
-                baselines=(self.matrix.runs[0],), alphas=(at,), significance=self.plan
-            )
-            (self._blocks[at],), notes = risk_blocks(self.matrix, options)
-            self.notes += notes
-        return self._blocks[at]
-
-    def estimate(self, measure: str, alpha: float | None = None) -> Estimate | None:
-        """The candidate and its baseline by a risk measure, if the scores allow it."""
-        return self.block(alpha).estimates.get(measure)
-
-    def judge_rule(self, rule: Rule) -> Finding:
-        """The rule's two sides, and what would have passed."""
-        if rule.bound.word is not None:
-            return self._judge_flag(rule)
-        value, baseline = self._sides(rule)
-        if rule.bound.slope and baseline is None:
-            raise UsageError(
-                f"rule {rule.text!r}: the baseline has no {rule.quantity} to compare with"
-            )
-        bound = rule.bound.value(baseline or 0.0)
-        if value is None:
-            return Finding(rule.text, "fail", None, bound, f"{rule.quantity} is undefined")
-        passed = rule.holds(value, baseline or 0.0)
-        why = "" if passed else _missed(rule, value, bound)
-        return Finding(rule.text, _outcome(passed), value, bound, why)
-
-    def _sides(self, rule: Rule) -> tuple[float | None, float | None]:
-        """The candidate's value and, where there is one, the baseline's."""
-        quantity = topic_quantity(rule.quantity)
-        if quantity is None:
-            block = self.block(rule.alpha)
-            value = column_value(block, rule.quantity, 1)
-            if isinstance(value, str):
-                raise UsageError(
-                    f"rule {rule.text!r}: {rule.quantity} is better, worse or none; "
-                    "compare it with == or !="
-                )
-            return value, baseline_value(block, rule.quantity, 1)
-        base, run = self.matrix.values
-        if rule.topic is not None:
-            place = [self.matrix.topics.index(rule.topic)]
-            base, run = base[place], run[place]
-        reference = float(base[0]) if quantity.name == "score" else None
-        return quantity.value(run, base), reference
-
-    def _judge_flag(self, rule: Rule) -> Finding:
-        found = column_value(self.block(rule.alpha), rule.quantity, 1)
-        if not isinstance(found, str):
-            raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
-        passed = (found == rule.bound.word) == (rule.comparison == "==")
-        why = "" if passed else f"it is {found}"
-        return Finding(rule.text, _outcome(passed), None, None, why)
-
-    def verdict(self, findings: Sequence[Finding], worst: int, level: float) -> Verdict:
-        """All findings, with the topics that lost most."""
-        base, run = self.matrix.values
-        order = np.argsort(run - base, kind="stable")[:worst].tolist()
-        losses = [
-            TopicLoss(self.matrix.topics[place], float(run[place]), float(base[place]))
-            for place in order
-            if run[place] < base[place]
-        ]
-        return Verdict(
-            self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
-            float(run.mean()), float(base.mean()), tuple(findings), tuple(losses),
-            self._seen_from(level),
-        )  # fmt: skip
-
-    def _seen_from(self, level: float) -> float | None:
-        """The smallest loss of the mean that the paired t test sees, at the corrected level."""
-        base, run = self.matrix.values
-        if len(base) < 2:
-            return None
-        return smallest_loss(float(np.std(run - base, ddof=1)), len(base), level)
-
-
-def _outcome(passed: bool) -> Outcome:
-    return "pass" if passed else "fail"
-
-
-def _missed(rule: Rule, value: float, bound: float) -> str:
-    return f"it is {value:.4g}, {abs(value - bound):.4g} off; {rule.comparison} {bound:.4g} passes"
-
-
 def _tested(
-    cases: Sequence[_Case],
+    cases: Sequence[Case],
     tests: Sequence[LossTest],
     margins: Mapping[str, float],
     plan: Significance,
@@ -303,5 +199,5 @@ def _rows(verdict: Verdict) -> Iterator[list[Value]]:
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
             *tidy(numbers), finding.why, () if finding.passed else topics, finding.outcome,
-            finding.topics_needed,
+            finding.topics_needed, verdict.population,
         ]  # fmt: skip

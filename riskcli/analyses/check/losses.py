@@ -15,6 +15,7 @@ from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.check.policy import LossTest, Outcome
 from riskcli.core.arrays import Floats
+from riskcli.core.notes import counted
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.options import Significance
@@ -121,7 +122,7 @@ class _Level:
     @property
     def words(self) -> str:
         correction = CORRECTION_TITLES[self.plan.correction]
-        return f"({correction}, {self.family} tests)"
+        return f"({correction}, {counted(self.family, 'test')})"
 
 
 def _judged(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from riskcli.analyses.check.grammar import Rule, parse_rule
+from riskcli.cli.comparing import chosen_population
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.options import Inputs
 from riskcli.core.basis import Input
@@ -14,6 +15,7 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.scores.reading import Rules
 from riskcli.trec.names import name_of_baseline, named_place
@@ -42,6 +44,16 @@ def rules_of_option(text: str) -> list[Rule]:
     if not rules:
         raise InputError(path, "empty-file", "no rule in this file")
     return rules
+
+
+def frozen_population(given: Sequence[str]) -> FrozenPopulation | None:
+    """The population of a file, or None for that of the baseline and the candidate."""
+    chosen = chosen_population(given)
+    if chosen == "all":
+        raise UsageError(
+            "a verdict does not depend on other candidates: --population is baselines, or a file"
+        )
+    return chosen if isinstance(chosen, FrozenPopulation) else None
 
 
 _COMPARED = ("topics", "max_grade", "score_precision")

@@ -8,6 +8,8 @@ from riskcli.analyses.check.policy import Outcome, Policy
 from riskcli.core.basis import Based
 from riskcli.core.choices import Inconclusive
 
+BASELINE_AND_CANDIDATE = "baselines"
+
 
 @dataclass(frozen=True)
 class TopicLoss:
@@ -52,6 +54,8 @@ class Verdict:
     losses: tuple[TopicLoss, ...]
     seen_from: float | None
     """The smallest true loss of the mean that these topics show in four of five cases."""
+    population: str = BASELINE_AND_CANDIDATE
+    """Where GeoRisk and ZRisk expect scores from, as results call it."""
 
     @property
     def outcome(self) -> Outcome:

@@ -227,11 +227,11 @@ def _flag_claims(table: View, blocks: Sequence[Block], display: Display) -> list
 def _flag_line(table: View, block: Block) -> str:
     significance = table.options.significance
     sizes = sorted(set(block.families.values()))
-    size = " or ".join(map(str, sizes))
+    size = " or ".join(map(str, sizes)) + (" test" if sizes == [1] else " tests")
     scope = "the whole table" if significance.family == "all" else "each column"
     correction = correction_title(significance.correction, significance.family, shuffled(block))
     return (
-        f"▲ better, ▼ worse at γ = {significance.gamma:g} ({correction}; {size} tests in {scope}), "
+        f"▲ better, ▼ worse at γ = {significance.gamma:g} ({correction}; {size} in {scope}), "
         "conditional on these runs:"
     )
 
