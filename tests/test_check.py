@@ -587,6 +587,98 @@ def test_names_in_junit_are_unique_and_files_left_out_are_errors(tmp_path: Path)
     assert error.get("type") == "bad-score" and "broken.run:1" in str(error.get("message"))
 
 
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_reports_say_so_where_nothing_could_be_judged(tmp_path: Path, on_error: str) -> None:
+    """A report that is missing, or old, looks like a pass."""
+    (tmp_path / "broken.run").write_text("1 Q0 a 1 x t\n")
+    for name in ("out.xml", "out.sarif", "quality.json"):
+        (tmp_path / name).write_text("of the job before")
+    reports = ("--report", "junit=out.xml", "--report", "sarif=out.sarif",
+               "--report", "codequality=quality.json", "--report", "json=out.json")  # fmt: skip
+    ran = riskeval("check", "broken.run", "-b", OLD, *ONE, "--on-error", on_error, *reports,
+                   "-f", "github", cwd=tmp_path)  # fmt: skip
+    assert ran.code == 2 and ran.err.count("\n") == 1 and "broken.run:1: bad-score" in ran.err
+    assert ran.out.startswith("::error title=nothing was judged,file=broken.run,line=1::")
+    xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd").validate(str(tmp_path / "out.xml"))
+    (error,) = Tree.parse(tmp_path / "out.xml").iter("error")
+    assert error.get("type") == "bad-score" and "broken.run:1" in str(error.get("message"))
+    (result,) = json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
+    (entry,) = json.loads((tmp_path / "quality.json").read_text())
+    assert entry["check_name"] == "bad-score" and not (tmp_path / "out.json").exists()
+
+
+def test_a_wrong_call_is_an_error_in_the_reports_too(tmp_path: Path) -> None:
+    for call, message in ((("-b", "nope"), "no file is named 'nope'"),
+                           (("-b", OLD, "--margin", "foo=1"), "a margin for 'foo'"),
+                           (("-b", OLD, "--population", QRELS), "no population")):  # fmt: skip
+        ran = riskeval("check", NEW, *call, *ONE, "-f", "junit")
+        assert ran.code == 2
+        (error,) = Tree.fromstring(ran.out).iter("error")
+        assert message in str(error.get("message")) and message in ran.err
+        auto = riskeval("check", NEW, *call, *ONE, "-f", "auto")
+        assert (auto.code, auto.out) == (2, "")
+    there = tmp_path / "none" / "out.xml"
+    ran = riskeval("check", NEW, "-b", "nope", *ONE, "--report", f"junit={there}")
+    assert ran.code == 2 and ran.err.startswith("riskeval: no run and no file is named 'nope'")
+
+
+def test_what_is_not_decided_is_told_apart_in_every_report() -> None:
+    near = ("check", SAMPLES / "plainBM25.run", "-b", OLD, *ONE, "--policy", "lenient",
+            "--margin", "0.001", "-f")  # fmt: skip
+    for form in ("table", "markdown", "github", "junit", "sarif", "codequality", "json", "tsv"):
+        for counted in ("pass", "fail"):
+            ran = riskeval(*near, form, "--inconclusive", counted)
+            assert "inconclusive" in ran.out, form
+            assert ran.code == (counted == "fail")
+
+
+# ---------------------------------------------------------------- in a frozen population
+
+
+def test_a_candidate_in_a_frozen_population_is_what_score_shows(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    assert riskeval("population", "freeze", SAMPLES, *ONE, "--quiet", "-o", file).code == 0
+    call = (NEW, SAMPLES / "plainBM25.run", "-b", OLD, *ONE, "--population", file)
+    rules = ("--require", "georisk > 0", "--require", "georisk >= baseline")
+    ran = riskeval("check", *call, *rules, "--policy", "standard", "-f", "json")
+    document = json.loads(ran.out)
+    scored = json.loads(riskeval("score", *call, "--correction", "none", "-f", "json").out)
+    rows = {row["run"]: row for row in scored["rows"]}
+    assert document["settings"]["population"] == scored["settings"]["population"]
+    for found in document["rows"]:
+        row = rows[found["candidate"]]
+        assert found["population"] == row["population"]
+        if found["rule"] == "georisk > 0":
+            assert found["value"] == row["georisk"]
+        if found["rule"] == "georisk >= baseline":
+            assert found["bound"] == pytest.approx(rows["indriCASP"]["georisk"], rel=1e-12)
+        if found["rule"] == "georisk not significantly lower":
+            assert found["value"] == row["georisk_diff"]
+            one_sided = 1 - row["georisk_p"] / 2 if found["value"] > 0 else row["georisk_p"] / 2
+            assert found["p"] == pytest.approx(one_sided, rel=1e-12)
+    alone = json.loads(riskeval("check", *call[1:], *rules, "-f", "json").out)["rows"]
+    both = [row for row in document["rows"] if row["candidate"] == "plainBM25"]
+    assert [row["value"] for row in alone] == [row["value"] for row in both]
+    text = " ".join(riskeval("check", *call).out.split())
+    assert f"population of GeoRisk and ZRisk: {rows['boldRerank']['population']}, and" in text
+
+
+def test_a_gates_population_is_that_of_the_pair_or_a_file(tmp_path: Path) -> None:
+    plain = check("-f", "json")
+    assert json.loads(plain.out)["settings"]["population"] == "baselines"
+    assert check("-f", "json", "--population", "baselines").out == plain.out
+    refused = check("--population", "all")
+    assert refused.code == 2 and "--population is baselines, or a file" in refused.err
+    file = tmp_path / "p.json"
+    riskeval("population", "freeze", SAMPLES, "-q", QRELS, "-m", "P@10", "--quiet", "-o", file)
+    other = check("--population", file)
+    assert other.code == 2 and "p.json holds P@10, the scores are ERR@20" in other.err
+    (tmp_path / "riskeval.toml").write_text('population = "p.json"\n')
+    ran = riskeval("check", NEW, "-b", OLD, "-q", QRELS, "-m", "P@10", "-f", "json", cwd=tmp_path)
+    assert json.loads(ran.out)["settings"]["population"].startswith("frozen:")
+
+
 def test_summaries_of_two_gates_of_one_job_stand_apart(tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
     for _ in range(2):

@@ -98,6 +98,47 @@ def test_a_fault_in_any_command_is_no_answer_and_no_wrong_input(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+SCORES = ("-q", QRELS, "-m", "P@5", "--quiet")
+DEEP: dict[str, tuple[str, tuple[str | Path, ...]]] = {
+    "score": ("risk.population.standardised", (SAMPLES, *SCORES)),
+    "explain": ("risk.population.standardised", (SAMPLES, *SCORES, "--run", "oldTFIDF")),
+    "significance": ("analyses.significance.pairs.two_sided_p", (SAMPLES, *SCORES)),
+    "sweep": ("risk.population.standardised", (SAMPLES, *SCORES)),
+    "bias": ("analyses.bias.baselines.friedman", (SAMPLES, *SCORES)),
+    "agree": ("risk.population.standardised", (SAMPLES, *SCORES)),
+    "topics": ("risk.population.standardised", (SAMPLES, *SCORES)),
+    "churn": ("analyses.churn.distances.inversions", (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "population freeze": ("scores.frozen.FrozenPopulation.to_json", (SAMPLES, *SCORES)),
+    "check": ("analyses.check.case.smallest_loss", (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "power": ("analyses.power.prospects.topics_needed", (SAMPLES, *SCORES, "--loss", "0.1")),
+    "validate": ("analyses.validate.analysis.note_topics", (SAMPLES, "-q", QRELS)),
+    "matrix": ("analyses.matrix.analysis.Matrices.result", (SAMPLES, *SCORES)),
+    "organise": ("organise.pack.Pack.contents", (SAMPLES, *SCORES, "-o", "pack")),
+    "report": ("page.document.as_page", (SAMPLES, *SCORES, "-o", "page.html")),
+}
+"""By command: something far down in what it does, and a call that is right."""
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_a_fault_far_down_is_caught_by_nobody_on_its_way(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What readers, threads and renderers take for wrong input must not be a fault of ours."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("far down")
+
+    place, call = DEEP[name]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(f"riskcli.{place}", broken)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ran = run_inside(*name.split(), *call)
+    assert (ran.code, ran.out) == (70, ""), ran.err
+    assert "please report it (ZeroDivisionError: far down)" in ran.err.splitlines()[-1]
+    (kept,) = tmp_path.glob("riskeval-*.traceback.txt")
+    assert "far down" in kept.read_text()
+
+
 def test_debug_prints_the_traceback(tmp_path: Path) -> None:
     code = f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}\n"
     ran = program("--debug", *SCORE, code=code + FAULT.format(error="ZeroDivisionError"))

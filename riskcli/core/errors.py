@@ -6,7 +6,7 @@ The library raises these; only `riskcli.__main__` turns them into an exit code.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 
@@ -33,6 +33,16 @@ class InputError(RiskevalError):
 
 class UsageError(RiskevalError):
     """A request that cannot be carried out as it was put."""
+
+
+class NoRunLeftError(UsageError):
+    """Every file was left out: which, and why."""
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        self.errors = tuple(errors)
+        files = "1 file" if len(self.errors) == 1 else f"{len(self.errors)} files"
+        first = f"; the first: {errors[0]}" if errors else ""
+        super().__init__(f"no run is left: {files} skipped{first}")
 
 
 def location(path: str, line: int | None) -> str:

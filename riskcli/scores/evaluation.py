@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from riskcli.core.basis import Based, Basis, Input
 from riskcli.core.choices import TopicRule, is_virtual
-from riskcli.core.errors import InputError, UsageError
+from riskcli.core.errors import InputError, NoRunLeftError, UsageError
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.parallel import Progress
 from riskcli.effectiveness.names import canonical_name, split_names
@@ -81,7 +81,7 @@ def evaluate(
     parts = [part for part in taken if isinstance(part, Part)]
     skipped = tuple(error for error in taken if isinstance(error, InputError))
     if not parts:
-        raise UsageError(f"no run is left: {counted(len(skipped), 'file')} skipped")
+        raise NoRunLeftError(skipped)
     parts, added, naming = _with_baseline_files(
         reader, gatherer, parts, list(baselines), dict(found.names)
     )

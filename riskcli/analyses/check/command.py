@@ -199,21 +199,21 @@ def check(
     from riskcli.risk import options as risk_options
 
     form = None if successor is None else ratchet.kept_form(successor)
-    if len(baselines) != 1:
-        raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
-    parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
-    plan = risk_options.Significance(gamma=gamma, correction=correction)
-    frozen = sources.frozen_population(population)
-    forms = (output.form, *(asked for asked, _ in reports), *([form] if form else []))
-    checksums = frozen is not None or any(each.checksums for each in forms)
-    evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
-    judged = gate.judge(
-        evaluation, name, policy=policy, rules=parsed, significance=plan, alpha=alpha,
-        population=frozen, margin=dict(margins) or None, inconclusive=inconclusive,
-        detect=detect, worst=worst,
-    )  # fmt: skip
-    if form is not None:
-        ratchet.only_candidate(judged)  # an error before anything is written
+    with publish.reporting(output, reports):
+        if len(baselines) != 1:
+            raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
+        parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
+        frozen = sources.frozen_population(population)
+        forms = (output.form, *(asked for asked, _ in reports), *([form] if form else []))
+        checksums = frozen is not None or any(each.checksums for each in forms)
+        evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
+        judged = gate.judge(
+            evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
+            significance=risk_options.Significance(gamma=gamma, correction=correction),
+            margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
+        )  # fmt: skip
+        if form is not None:
+            ratchet.only_candidate(judged)  # an error before anything is written
     tell(judged.notes, inputs.quiet)
     publish.publish(judged, output, reports)
     if successor is not None and form is not None:

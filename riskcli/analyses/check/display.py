@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as Tree
 
+from riskcli.analyses.check import refusal
 from riskcli.analyses.check.policy import Outcome
 from riskcli.analyses.check.verdict import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
 from riskcli.core.notes import counted
@@ -68,7 +69,7 @@ def blame(verdict: Verdict) -> str:
 
 def as_junit(gate: Verdicts) -> str:
     """A test suite a candidate and measure, a test case a rule; an error a file left out."""
-    root = Tree.Element("testsuites", name="riskeval check")
+    root = Tree.Element("testsuites", name=refusal.TOOL)
     for verdict in gate.verdicts:
         undecided = gate.inconclusive == "pass"
         skipped = [f for f in verdict.failures if undecided and f.outcome == "inconclusive"]
@@ -84,9 +85,8 @@ def as_junit(gate: Verdicts) -> str:
         for finding in verdict.findings:
             _test_case(suite, verdict, finding, finding in skipped)
     if gate.skipped:
-        _left_out(root, gate)
-    Tree.indent(root)
-    return f"<?xml version='1.0' encoding='UTF-8'?>\n{Tree.tostring(root, encoding='unicode')}\n"
+        refusal.add_suite(root, "files left out", refusal.of_files(gate.skipped))
+    return refusal.as_xml(root)
 
 
 def _test_case(suite: Tree.Element, verdict: Verdict, finding: Finding, skipped: bool) -> None:
@@ -95,26 +95,13 @@ def _test_case(suite: Tree.Element, verdict: Verdict, finding: Finding, skipped:
     case = Tree.SubElement(suite, "testcase", name=visible(finding.rule), classname=owner)
     if finding.passed:
         return
-    message = visible(f"{finding.rule}: {finding.why}")
+    message = visible(f"{finding.rule}: {_reason(finding)}")
     if skipped:
         Tree.SubElement(case, "skipped", message=message)
         return
     kind = "inconclusive" if finding.outcome == "inconclusive" else "rule"
     failure = Tree.SubElement(case, "failure", message=message, type=kind)
     failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
-
-
-def _left_out(root: Tree.Element, gate: Verdicts) -> None:
-    """A candidate that could not be read fails the gate: the report says so."""
-    count = str(len(gate.skipped))
-    suite = Tree.SubElement(
-        root, "testsuite", name="files left out", tests=count, failures="0", errors=count
-    )
-    for wrong in gate.skipped:
-        case = Tree.SubElement(
-            suite, "testcase", name=visible(wrong.path), classname="files left out"
-        )
-        Tree.SubElement(case, "error", message=visible(str(wrong)), type=wrong.code)
 
 
 def as_github(gate: Verdicts) -> str:
@@ -124,11 +111,8 @@ def as_github(gate: Verdicts) -> str:
         for verdict in gate.verdicts
         for finding in verdict.failures
     ]
-    lines += [
-        annotation("error", str(wrong), title="left out", file=wrong.path, line=wrong.line)
-        for wrong in gate.skipped
-    ]
-    lines.append(annotation("notice", _counts(gate), title="riskeval check"))
+    lines += refusal.as_annotations("left out", refusal.of_files(gate.skipped))
+    lines.append(annotation("notice", _counts(gate), title=refusal.TOOL))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -147,8 +131,15 @@ def _counts(gate: Verdicts) -> str:
 
 def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
     title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
-    message = f"{finding.why}; topics to blame: {blame(verdict)}" if verdict.losses else finding.why
+    message = _reason(finding)
+    if verdict.losses:
+        message += f"; topics to blame: {blame(verdict)}"
     return annotation(level, message, title=title)
+
+
+def _reason(finding: Finding) -> str:
+    """Why the rule is not kept for certain; what is not decided is told apart."""
+    return finding.why if finding.outcome == "fail" else f"{finding.outcome}: {finding.why}"
 
 
 def problems(gate: Verdicts) -> Iterator[Problem]:
@@ -157,21 +148,20 @@ def problems(gate: Verdicts) -> Iterator[Problem]:
     for verdict in gate.verdicts:
         about = f"{verdict.candidate} against {verdict.baseline}, {verdict.measure}"
         for finding in verdict.failures:
-            message = f"{about}: {finding.rule}: {finding.why}"
+            message = f"{about}: {finding.rule}: {_reason(finding)}"
             if verdict.losses:
                 message += f"; topics to blame: {blame(verdict)}"
             path = files.get(verdict.candidate)
             subject = f"{verdict.candidate}, {verdict.measure}"
             yield Problem(_level(gate, finding), finding.rule, message, path, subject=subject)
-    for wrong in gate.skipped:
-        yield Problem("error", wrong.code, str(wrong), wrong.path, wrong.line)
+    yield from refusal.of_files(gate.skipped)
 
 
 JUNIT = forms.OwnForm("junit", ".xml", as_junit)
 GITHUB = forms.OwnForm("github", "", as_github)
-SARIF = forms.OwnForm("sarif", ".sarif", lambda gate: as_sarif(problems(gate), "riskeval check"))
+SARIF = forms.OwnForm("sarif", ".sarif", lambda gate: as_sarif(problems(gate), refusal.TOOL))
 CODE_QUALITY = forms.OwnForm(
-    "codequality", "", lambda gate: as_code_quality(problems(gate), "riskeval.toml")
+    "codequality", "", lambda gate: as_code_quality(problems(gate), refusal.ELSEWHERE)
 )
 
 
@@ -179,10 +169,23 @@ CODE_QUALITY = forms.OwnForm(
 class _Automatic(forms.Form):
     """Annotations where GitHub runs the job, a table elsewhere."""
 
+    @property
+    def chosen(self) -> forms.Form:
+        """The form that it is here."""
+        return GITHUB if os.environ.get("GITHUB_ACTIONS") == "true" else forms.TABLE
+
     def render(self, source: Any, dress: forms.Dress = forms.PLAIN) -> forms.Content:
-        on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-        return (GITHUB if on_github else forms.TABLE).render(source, dress)
+        return self.chosen.render(source, dress)
 
 
-FORMS = (*forms.FORMS, JUNIT, GITHUB, SARIF, CODE_QUALITY, _Automatic("auto", ""))
+AUTOMATIC = _Automatic("auto", "")
+FORMS = (*forms.FORMS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
+REFUSALS: Mapping[str, Callable[[Sequence[Problem]], str]] = {
+    JUNIT.name: refusal.as_junit,
+    GITHUB.name: refusal.as_github,
+    SARIF.name: lambda found: as_sarif(found, refusal.TOOL),
+    CODE_QUALITY.name: lambda found: as_code_quality(found, refusal.ELSEWHERE),
+}
+"""What CI services are told where nothing could be judged, by the name of the form."""
+
 """The forms of a gate: those of every result, and what CI services read."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from riskcli.analyses.check import refusal
+from riskcli.analyses.check.display import AUTOMATIC, REFUSALS
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.grammar import COMPARISONS
 from riskcli.analyses.check.policy import POLICIES
 from riskcli.analyses.check.quantities import TOPIC_QUANTITIES, column_quantities
 from riskcli.cli.options import Output
 from riskcli.cli.rendering import write
-from riskcli.core.errors import InputError
+from riskcli.core.errors import InputError, RiskevalError
 from riskcli.output.emit import emit
 from riskcli.output.forms import IN_FILE, MARKDOWN, Form
 
@@ -25,6 +28,21 @@ def publish(gate: Gate, output: Output, reports: Iterable[tuple[Form, Path]]) ->
     if summary and os.environ.get("GITHUB_ACTIONS") == "true":
         _append(Path(summary), "\n" + str(MARKDOWN.render(gate)))
     write(gate, output)
+
+
+@contextmanager
+def reporting(output: Output, reports: Iterable[tuple[Form, Path]]) -> Iterator[None]:
+    """Let the reports for CI services say so where nothing can be judged; the error goes on."""
+    try:
+        yield
+    except RiskevalError as error:
+        problems = refusal.of_error(error)
+        for form, file in (*reports, (output.form, output.output)):
+            form = AUTOMATIC.chosen if form is AUTOMATIC else form
+            if form.name in REFUSALS:
+                with suppress(RiskevalError):  # the first error is the one to be told
+                    emit(REFUSALS[form.name](problems), file)
+        raise
 
 
 def _append(path: Path, text: str) -> None:
