@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +19,7 @@ ALL = slice(None)
 _CELLS_AT_ONCE = 50_000
 
 
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+def row_blocks(rows: int, columns: int) -> list[slice]:
     """Rows in portions that fit into the processor's cache, so that scratch memory stays small."""
     at_once = max(1, _CELLS_AT_ONCE // max(columns, 1))
-    for start in range(0, rows, at_once):
-        yield slice(start, min(start + at_once, rows))
+    return [slice(start, min(start + at_once, rows)) for start in range(0, rows, at_once)]

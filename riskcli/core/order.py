@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _DIGITS = re.compile(r"([0-9]+)")
 
@@ -19,6 +19,12 @@ def naturally(names: Iterable[str]) -> list[str]:
     if all(map(_is_number, listed)):  # the same order, found sooner
         return sorted(listed, key=lambda name: (_digits(name), name))
     return sorted(listed, key=natural_key)
+
+
+def natural_order(names: Sequence[str]) -> list[int]:
+    """Where the names stand in the list, in natural order."""
+    keys = [natural_key(name) for name in names]
+    return sorted(range(len(names)), key=keys.__getitem__)
 
 
 def _parts(name: str) -> list[str]:

@@ -20,22 +20,22 @@ Lines = NDArray[np.intp]
 class Ranking:
     """The lines of a run, topic after topic, best first.
 
-    `codes` says of each line which of the run's topics it is for, `starts` where each begins.
+    `codes` says of each line which of the run's topics it is for, `places` where in that topic's
+    ranking it is, 0 for the best; a topic begins at its `starts` and has `counts` documents.
     """
 
     lines: Lines
     codes: NDArray[np.int32]
+    places: Lines
     starts: Lines
+    counts: Lines
 
-    @property
-    def counts(self) -> Lines:
-        """How many documents each topic has."""
-        return np.diff(self.starts, append=len(self.lines))
-
-    @property
-    def places(self) -> Lines:
-        """The place of each line in its topic's ranking, 0 for the best."""
-        return np.asarray(np.arange(len(self.lines)) - self.starts[self.codes])
+    @classmethod
+    def of(cls, lines: Lines, codes: NDArray[np.int32], topics: int) -> Ranking:
+        """The ranking of sorted lines, for so many topics."""
+        starts = _starts(codes, topics)
+        places = np.asarray(np.arange(len(lines)) - starts[codes])
+        return cls(lines, codes, places, starts, np.diff(starts, append=len(lines)))
 
 
 def rank(run: Run, depth: int | None, precision: Precision = "single") -> dict[str, list[str]]:
@@ -59,11 +59,11 @@ def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Rank
         deep_enough = _may_reach(depth, keys, codes, len(run.topics))
         lines, keys, codes = lines[deep_enough], keys[deep_enough], codes[deep_enough]
     _settle_ties(lines, keys, codes, run)
-    ranking = Ranking(lines, codes, _starts(codes, len(run.topics)))
+    ranking = Ranking.of(lines, codes, len(run.topics))
     if depth is None:
         return ranking
     kept = ranking.places < depth
-    return Ranking(lines[kept], codes[kept], _starts(codes[kept], len(run.topics)))
+    return Ranking.of(lines[kept], codes[kept], len(run.topics))
 
 
 def contenders(run: Run, depth: int | None, precision: Precision = "single") -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
+from riskcli.core.arrays import Floats
 from riskcli.core.choices import Precision
 from riskcli.core.errors import UsageError
 from riskcli.effectiveness.judged import Judged
@@ -35,6 +36,26 @@ class _Question:
     exponential: bool
     list_length: int | None
     relevant_alone: bool
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A measure and how its scores come about: computed here, or from an answer of pytrec_eval."""
+
+    measure: Measure
+    cutoff: int | None
+    compute: Callable[[Measure, RankedGrades], Floats] | None
+    question: _Question
+    key: str
+    """What pytrec_eval calls the measure in its answer."""
+
+    @classmethod
+    def of(cls, measure: Measure) -> _Planned:
+        """The plan for one measure."""
+        family, cutoff = measure.family, measure.cutoff
+        length = cutoff if measure.truncates else None
+        question = _Question(measure.relevance, measure.exponential, length, family.relevant_alone)
+        return cls(measure, cutoff, family.computed_by, question, measure.trec_key)
 
 
 @dataclass(frozen=True)
@@ -71,11 +92,11 @@ class Scorer:
     ) -> None:
         """`max_grade` is ERR's G; None takes the highest grade of the qrels."""
         self._judged = Judged(qrels.judgements)
-        self._measures = tuple(measures)
         self._precision = precision
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
-        for measure in self._measures:
+        for measure in measures:
             _refuse_what_nobody_computes(measure)
+        self._plan = [_Planned.of(measure) for measure in measures]
         bounded = next((measure for measure in measures if measure.family.bounded), None)
         if bounded is not None:
             advice = f"set --max-grade {qrels.highest_grade} or --max-grade auto"
@@ -85,26 +106,22 @@ class Scorer:
         self.depth = deepest(measures)
         self._evaluators = {
             question: _evaluator(qrels, question, names)
-            for question, names in _questions(measures).items()
+            for question, names in _questions(self._plan).items()
         }
 
-    def score(self, run: Run) -> tuple[list[str], dict[Measure, NDArray[np.float64]]]:
+    def score(self, run: Run) -> tuple[list[str], dict[Measure, Floats]]:
         """The judged topics that the run answers, and its scores on them by each measure."""
         answer = self._answer(run)
         answers = {
             question: self._ask(question, evaluator, answer)
             for question, evaluator in self._evaluators.items()
         }
-        scores = {}
-        for measure in self._measures:
-            if measure.family.computed_by is not None:
-                depth = min(measure.cutoff or answer.longest, answer.longest)
-                ranked_grades = self._ranked_grades(depth, answer)
-                scores[measure] = measure.family.computed_by(measure, ranked_grades)
-            else:
-                by_topic, key = answers[_question(measure)], measure.trec_key
-                values = [by_topic[topic][key] for topic in answer.topics]
-                scores[measure] = np.array(values, dtype=np.float64)
+        scores = {
+            planned.measure: _told(answers[planned.question], planned.key, answer.topics)
+            if planned.compute is None
+            else planned.compute(planned.measure, self._ranked_grades(planned.cutoff, answer))
+            for planned in self._plan
+        }
         return answer.topics, scores
 
     def _answer(self, run: Run) -> _Answer:
@@ -150,7 +167,8 @@ class Scorer:
         found: dict[str, dict[str, float]] = evaluator.evaluate(asked)
         return found
 
-    def _ranked_grades(self, depth: int, answer: _Answer) -> RankedGrades:
+    def _ranked_grades(self, cutoff: int | None, answer: _Answer) -> RankedGrades:
+        depth = min(cutoff or answer.longest, answer.longest)
         within = answer.places < depth
         cells = answer.rows[within], answer.places[within]
         grades = np.zeros((len(answer.topics), depth), dtype=np.int64)
@@ -169,16 +187,16 @@ def _stand_ins(count: int) -> tuple[list[str], list[float]]:
     return [f"\n{place:07d}" for place in range(count)], [float(-place) for place in range(count)]
 
 
-def _question(measure: Measure) -> _Question:
-    length = measure.cutoff if measure.truncates else None
-    return _Question(measure.relevance, measure.exponential, length, measure.family.relevant_alone)
+def _told(by_topic: dict[str, dict[str, float]], key: str, topics: list[str]) -> Floats:
+    return np.array([by_topic[topic][key] for topic in topics], dtype=np.float64)
 
 
-def _questions(measures: Iterable[Measure]) -> dict[_Question, set[str]]:
+def _questions(plan: Iterable[_Planned]) -> dict[_Question, set[str]]:
+    """What pytrec_eval is to be asked, and for which of its measures."""
     questions: dict[_Question, set[str]] = {}
-    for measure in measures:
-        if measure.family.computed_by is None:
-            questions.setdefault(_question(measure), set()).add(measure.trec_name)
+    for planned in plan:
+        if planned.compute is None:
+            questions.setdefault(planned.question, set()).add(planned.measure.trec_name)
     return questions
 
 

@@ -42,6 +42,14 @@ class SumsByShare:
         return above, below
 
 
+def shares_without_each(x: Floats, totals: Floats, grand: float) -> Floats:
+    """(S - x_q) / (N - T_q), the run's share of what is left without topic q."""
+    left = grand - totals
+    shares: Floats = np.zeros_like(x)
+    np.divide(np.maximum(x.sum() - x, 0.0), left, out=shares, where=left > 0)
+    return shares
+
+
 def _suffix_sums(values: Floats) -> Floats:
     """Sums of the values from each index to the end, and a last 0."""
     sums = np.zeros(len(values) + 1)

@@ -154,7 +154,9 @@ class Comparison:
     @cached_property
     def is_baseline(self) -> Mask:
         """Which run, if any, is the baseline itself."""
-        return np.arange(len(self.scores)) == self.baseline.own_row
+        own = np.zeros(len(self.scores), dtype=bool)
+        own[[] if self.baseline.own_row is None else self.baseline.own_row] = True
+        return own
 
 
 def with_loss(comparison: Comparison, loss: str) -> Comparison:

@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.core.arrays import ALL, Floats, Rows, row_blocks
-from riskcli.risk.by_share import SumsByShare
+from riskcli.risk.by_share import SumsByShare, shares_without_each
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.influence import Influence
 from riskcli.risk.intervals import log_interval, pseudo_deviations
 from riskcli.risk.population import Departures, Population
-from riskcli.risk.smooth import SmoothPopulation, shares_without_each
+from riskcli.risk.smooth import SmoothPopulation
 
 
 @dataclass(frozen=True)

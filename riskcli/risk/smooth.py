@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.risk.by_share import shares_without_each
 from riskcli.risk.losses import Cubic
 from riskcli.risk.paired import Moments, Paired
 from riskcli.risk.population import Departures, Population, departure, over_root
@@ -80,11 +81,3 @@ class SmoothPopulation(Population):
                 above, below = np.maximum(z, 0).sum(axis=1), np.maximum(-z, 0).sum(axis=1)
                 sums[row, left_out] = above - below
         return sums
-
-
-def shares_without_each(x: Floats, totals: Floats, grand: float) -> Floats:
-    """(S - x_q) / (N - T_q), the run's share of what is left without topic q."""
-    left = grand - totals
-    shares: Floats = np.zeros_like(x)
-    np.divide(np.maximum(x.sum() - x, 0.0), left, out=shares, where=left > 0)
-    return shares

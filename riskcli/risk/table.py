@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,7 +69,14 @@ class Block:
         cells = self.cells(column)
         return None if cells is None or np.isnan(cells[row]) else float(cells[row])
 
-    @property
+    def numbers(self, column: Column | str) -> list[float | None]:
+        """A column that holds numbers; None where one is undefined."""
+        cells = self.cells(column)
+        if cells is None:
+            return [None] * len(self.runs)
+        return [None if value != value else value for value in cells.tolist()]
+
+    @cached_property
     def families(self) -> dict[str, int]:
         """The number of tests that the p-values of each risk measure were corrected for."""
         return {

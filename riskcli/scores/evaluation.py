@@ -215,7 +215,6 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
     owners: dict[tuple[str, str], Path] = {}
     for part in parts:
         for matrix in part.matrices:
-            refuse_virtual_names(matrix.runs, part.path)
             for run in matrix.runs:
                 first = owners.setdefault((matrix.measure, run), part.path)
                 if first is not part.path:
@@ -223,6 +222,7 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
                         f"two runs are named {run!r}: in {first} and {part.path}"
                         f"{_way_out(parts, (first, part.path))}"
                     )
+    refuse_virtual_names({run: path for (_, run), path in owners.items()})
 
 
 def _way_out(parts: Sequence[Part], paths: Sequence[Path]) -> str:

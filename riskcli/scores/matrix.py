@@ -14,7 +14,7 @@ from riskcli.core.choices import TopicRule
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
 from riskcli.core.notes import Note, counted, listed
-from riskcli.core.order import natural_key, naturally
+from riskcli.core.order import natural_order, naturally
 from riskcli.effectiveness.names import unanswered_score
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def join(
     topics = list(universe) if universe is not None else naturally(set().union(*answered))
     column = {topic: index for index, topic in enumerate(topics)}
     cells = {each: _cells(each, column) for each in answered}
-    order = sorted(range(len(runs)), key=lambda index: natural_key(runs[index]))
+    order = natural_order(runs)
     rows = np.empty(len(runs), dtype=np.intp)
     rows[order] = np.arange(len(runs))
     values = np.full((len(runs), len(topics)), np.nan)

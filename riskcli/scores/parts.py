@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +87,11 @@ class Gatherer:
         return [] if self._kept is None else self._kept.close()
 
     def _read(self, files: Sequence[Path]) -> Iterator[Part | InputError]:
+        """What the files hold, one after the other, as soon as it is known."""
         if not files:
-            return
+            return iter(())
         if self._means.workers is not None:
-            read = _elsewhere().read_elsewhere
-            yield from read(self._means.workers, self._reader, files, self._progress)
-            return
+            read: Callable[..., Iterator[Part | InputError]] = _elsewhere().read_elsewhere
+            return read(self._means.workers, self._reader, files, self._progress)
         self._reader.threads = -(-self._means.jobs // len(files))
-        yield from in_order(self._reader.try_read, files, self._means.jobs, self._progress)
+        return in_order(self._reader.try_read, files, self._means.jobs, self._progress)

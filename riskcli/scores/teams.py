@@ -15,7 +15,7 @@ from riskcli.core.basis import Basis
 from riskcli.core.choices import is_virtual
 from riskcli.core.errors import InputError, UsageError, nearest
 from riskcli.core.notes import Note
-from riskcli.core.order import natural_key
+from riskcli.core.order import natural_order
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -124,7 +124,7 @@ def _runs(evaluation: Evaluation) -> list[str]:
 
 def _renamed(matrix: ScoreMatrix, shown: Mapping[str, str]) -> ScoreMatrix:
     names = [shown.get(run, run) for run in matrix.runs]
-    order = sorted(range(len(names)), key=lambda row: natural_key(names[row]))
+    order = natural_order(names)
     runs = tuple(names[row] for row in order)
     return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[order])
 

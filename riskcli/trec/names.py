@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from riskcli.core.choices import virtual_among
@@ -97,10 +97,11 @@ def file_name(path: Path) -> str:
     return name or spelled
 
 
-def refuse_virtual_names(runs: Iterable[str], path: Path | None = None) -> None:
-    """Refuse names of runs that would be taken for virtual baselines."""
+def refuse_virtual_names(runs: Collection[str] | Mapping[str, Path]) -> None:
+    """Refuse names of runs, perhaps with their files, that virtual baselines would be taken for."""
     for run in virtual_among(runs):
-        raise UsageError(_taken(run) if path is None else f"{path}: {_taken(run)}")
+        where = f"{runs[run]}: " if isinstance(runs, Mapping) else ""
+        raise UsageError(where + _taken(run))
 
 
 def _taken(name: str) -> str:

@@ -13,7 +13,7 @@ from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
-from riskcli.core.order import natural_key
+from riskcli.core.order import natural_order
 from riskcli.output.convention import MINUS, turned
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
@@ -141,11 +141,11 @@ def sortable_columns() -> list[str]:
 def _order(block: Block, column: str) -> list[int]:
     down = column.startswith("-")
     column = column.removeprefix("-")
-    rows = sorted(range(len(block.runs)), key=lambda row: natural_key(block.runs[row]))
+    rows = natural_order(block.runs)
     if column == "run":
         return rows[::-1] if down else rows
     sign = 1.0 if down else -1.0
-    values = [block.number(column, row) for row in range(len(block.runs))]
+    values = block.numbers(column)
     return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0.0)))
 
 

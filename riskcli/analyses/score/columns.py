@@ -225,8 +225,7 @@ def plain(texts: Sequence[str]) -> list[Cell]:
 
 def numbers(block: Block, name: str) -> list[float | None]:
     """A column's values; None where they are undefined."""
-    cells = block.cells(name)
-    return _known(cells, len(block.runs))
+    return block.numbers(name)
 
 
 def whole(block: Block, name: str) -> list[str]:

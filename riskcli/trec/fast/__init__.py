@@ -13,16 +13,22 @@ read with care, and there is one grammar: tests compare the two ways on the same
 * `fields`: the text as a `Table`, or None. White space other than single blanks or tabs is
   squeezed first, which costs more time and changes nothing else.
 * `repeated`: columns of few distinct texts (topic, tag), found by comparing neighbours.
-* `texts`: many texts in one buffer, taken, hashed and compared eight bytes at a time.
-* `pairs`: topic and document as one hash. Equal hashes are a reason to look, never an answer.
+* `texts`: many texts in one buffer, taken, hashed and compared eight bytes at a time; topic and
+  document as one hash. Equal hashes are a reason to look, never an answer.
 
 Everything else imports from here, not from the modules; Arrow is used nowhere else for runs and
 judgements.
 """
 
 from riskcli.trec.fast.fields import NUMBER, REPEATED, TEXT, Table, read
-from riskcli.trec.fast.pairs import Pairs, may_repeat, may_repeat_between, pair_hashes
-from riskcli.trec.fast.texts import Texts, Words
+from riskcli.trec.fast.texts import (
+    Pairs,
+    Texts,
+    Words,
+    may_repeat,
+    may_repeat_between,
+    pair_hashes,
+)
 
 __all__ = [
     "NUMBER",
