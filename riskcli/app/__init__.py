@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
 from riskcli.app.completion import completion
@@ -34,58 +36,31 @@ COMMANDS = {
     "cite": "What to cite, and a paragraph that says what was done.",
     "completion": "What a shell needs to complete commands, options and their values.",
 }
-"""Every command with the line that the help shows; its module bears its name."""
+"""Every command with the line that the help shows."""
 
 
-def load_command(name: str) -> click.Command:  # noqa: C901
-    """The command of that name, imported only now: no command pays for the others."""
-    match name:
-        case "score":
-            from riskcli.analyses.score.command import score as command
-        case "explain":
-            from riskcli.analyses.explain.command import explain as command
-        case "significance":
-            from riskcli.analyses.significance.command import significance as command
-        case "sweep":
-            from riskcli.analyses.sweep.command import sweep as command
-        case "bias":
-            from riskcli.analyses.bias.command import bias as command
-        case "agree":
-            from riskcli.analyses.agree.command import agree as command
-        case "topics":
-            from riskcli.analyses.topics.command import topics as command
-        case "churn":
-            from riskcli.analyses.churn.command import churn as command
-        case "population":
-            from riskcli.analyses.population.command import population as command
-        case "check":
-            from riskcli.analyses.check.command import check as command
-        case "power":
-            from riskcli.analyses.power.command import power as command
-        case "validate":
-            from riskcli.analyses.validate.command import validate as command
-        case "matrix":
-            from riskcli.analyses.matrix.command import matrix as command
-        case "plot":
-            from riskcli.plots.command import plot as command
-        case "store":
-            from riskcli.analyses.store.command import store as command
-        case "organise":
-            from riskcli.organise.command import organise as command
-        case "report":
-            from riskcli.page.command import report as command
-        case "train":
-            from riskcli.learn.command import train as command
-        case "rank":
-            from riskcli.learn.rank import rank as command
-        case "config":
-            from riskcli.app.config import config as command
-        case "cite":
-            from riskcli.app.cite import cite as command
-        case "completion":
-            command = completion
-        case _:
-            command = help_command
+_ELSEWHERE = {
+    "plot": "plots.command",
+    "organise": "organise.command",
+    "report": "page.command",
+    "train": "learn.command",
+    "rank": "learn.rank",
+    "config": "app.config",
+    "cite": "app.cite",
+}
+"""The modules of the commands that are no analysis."""
+
+
+def load_command(name: str) -> click.Command:
+    """The command of that name, imported only now: no command pays for the others.
+
+    An analysis has it in the module `command` of its folder, which bears its name.
+    """
+    at_hand: dict[str, click.Command] = {"help": help_command, "completion": completion}
+    if name in at_hand:
+        return at_hand[name]
+    module = import_module(f"riskcli.{_ELSEWHERE.get(name, f'analyses.{name}.command')}")
+    command: click.Command = getattr(module, name)
     return command
 
 

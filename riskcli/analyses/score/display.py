@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -38,6 +38,9 @@ from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.members import described
 from riskcli.risk.table import Block
+
+LARGE_LOSSES = "L>20%"
+"""The heading of the narrowest of the details."""
 
 
 def displays(table: View, width: int) -> list[Display]:
@@ -135,9 +138,13 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     ]
 
 
-def _filled(columns: list[Column], extras: Sequence[Column], width: int) -> list[Column]:
-    """The columns, and each of the extras that still fits."""
-    for extra in extras:
+def _filled(columns: list[Column], extras: Iterator[Column], width: int) -> list[Column]:
+    """The columns, and each of the extras that still fits; none is made where none can."""
+    narrowest = Column(Heading(LARGE_LOSSES), ())
+    while width_of([*columns, narrowest]) <= width:
+        extra = next(extras, None)
+        if extra is None:
+            break
         if width_of([*columns, extra]) <= width:
             columns = [*columns, extra]
     return columns
@@ -174,19 +181,18 @@ def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
     ]
 
 
-def _extras(blocks: Sequence[Block], layout: Layout) -> list[Column]:
+def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     """Details for wide terminals, most wanted first."""
     first = blocks[0]
-    extras = [Column(Heading("L>20%"), plain(whole(first, "losses20")))]
+    yield Column(Heading(LARGE_LOSSES), plain(whole(first, "losses20")))
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        extras.append(Column(Heading(title), plain(decimals(numbers(first, name), 4))))
-    if len(blocks) == 1:
-        extras += [
-            interval_column(first, measure, layout)
-            for measure in sorted(measures(), key=lambda m: not m.headline)
-            if (known := first.estimates.get(measure.id)) is not None and known.low is not None
-        ]
-    return extras
+        yield Column(Heading(title), plain(decimals(numbers(first, name), 4)))
+    if len(blocks) > 1:
+        return
+    for measure in sorted(measures(), key=lambda m: not m.headline):
+        known = first.estimates.get(measure.id)
+        if known is not None and known.low is not None:
+            yield interval_column(first, measure, layout)
 
 
 def _about(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
@@ -205,8 +211,8 @@ def _about(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
         parts.append("⁻ sign turned, higher is riskier")
     if first.baseline_members:
         parts.append(f"{BASELINE_MARK} baseline")
-    if "L>20%" in headings:
-        parts.append("L>20% topics that lose more than 20 %")
+    if LARGE_LOSSES in headings:
+        parts.append(f"{LARGE_LOSSES} topics that lose more than 20 %")
     percent = f"{100 * (1 - table.options.significance.gamma):g} %"
     if any(text.endswith(" ranks") for text in headings):
         parts.append(f"ranks: {percent} confidence interval of each run's rank")
