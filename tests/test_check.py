@@ -280,7 +280,7 @@ def test_power_is_told_from_the_observed_variance() -> None:
     spread = float(np.std(values[1] - values[0], ddof=1))
     assert found.verdicts[0].seen_from == pytest.approx(smallest_loss(spread, 50, 0.05))
     (note,) = [note for note in found.notes if note.code == "low-power"]
-    assert "with 50 topics a loss is seen in four of five cases from" in note.message
+    assert "with 50 topics losses are detected in four of five cases from" in note.message
     quiet = judge(matrix(values), "prod", policy="lenient", detect=0.5)
     assert "low-power" not in [note.code for note in quiet.notes]
 
@@ -433,7 +433,7 @@ def test_the_verdict_in_a_few_lines() -> None:
     assert text.startswith("FAIL: boldRerank against indriCASP, ERR@20")
     assert "FAIL  max_loss <= 0.3" in text
     assert "topics to blame: 138 (0.592 to 0.003)" in text
-    assert "is seen in four of five cases from" in " ".join(text.split())
+    assert "are detected in four of five cases from" in " ".join(text.split())
 
 
 def test_json_has_a_row_a_rule() -> None:

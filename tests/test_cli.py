@@ -537,7 +537,7 @@ def test_judgements_in_the_folder_of_runs_are_no_run(tmp_path: Path) -> None:
     shutil.copy(QRELS, tmp_path / "qrels")
     ran = riskeval("score", ".", "-b", "indriCASP", *ONE, cwd=tmp_path)
     assert ran.code == 0 and len(ran.out.splitlines()) == 3
-    assert "passed over in folders: qrels" in ran.err
+    assert "skipped in folders (not runs): qrels" in ran.err
     given = riskeval("score", tmp_path, "-q", tmp_path / "qrels", "-b", "indriCASP", *ONE)
     assert given.out == ran.out
 
@@ -636,5 +636,8 @@ def test_scores_that_name_no_measure_are_taken_as_asked_for_and_it_is_said(tmp_p
     file = tmp_path / "scores.csv"
     file.write_text("run,1,2\na,0.5,0.25\nb,0.25,0.5\n")
     ran = riskeval("score", file, "-m", "AP")
-    assert ran.code == 0 and "scores of scores.csv taken as AP: it does not say" in ran.err
-    assert "taken as" not in riskeval("score", file).err
+    assert (
+        ran.code == 0
+        and "scores of scores.csv read as AP: the file does not name its measure" in ran.err
+    )
+    assert "read as" not in riskeval("score", file).err

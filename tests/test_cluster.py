@@ -257,7 +257,7 @@ def test_a_file_that_one_worker_cannot_see(dask: Dask, tmp_path: Path) -> None:
     ran = riskeval(*call, cwd=here)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("riskeval: /proc/self/cwd/x.run: the worker tcp://127.0.0.1:")
-    assert "does not see this file (No such file or directory)" in ran.err
+    assert "cannot read this file (No such file or directory)" in ran.err
     assert ran.err.count("\n") == 1
     assert riskeval(*call, "--send", "bytes", cwd=here).code == 0
 

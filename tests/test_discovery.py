@@ -40,7 +40,7 @@ def test_ignored_suffixes_are_passed_over_and_noted(here: Path, suffix: str) -> 
     notes = find_files(["runs"]).notes
     assert [note.code for note in notes] == ["files-passed-over"]
     assert not notes[0].warning
-    assert notes[0].message == f"passed over in folders: Y.{suffix.upper()}, x.{suffix}"
+    assert notes[0].message == f"skipped in folders (not runs): Y.{suffix.upper()}, x.{suffix}"
 
 
 def test_there_are_no_other_ignored_suffixes() -> None:
@@ -51,7 +51,7 @@ def test_one_note_lists_the_ignored_files_of_all_folders(here: Path) -> None:
     touch("r/a", "r/x.md", "s/b", *(f"s/{i}.log" for i in range(8)))
     notes = find_files(["r", "s"]).notes
     assert [note.message for note in notes] == [
-        "passed over in folders: 0.log, 1.log, 2.log, 3.log, 4.log and 4 more"
+        "skipped in folders (not runs): 0.log, 1.log, 2.log, 3.log, 4.log and 4 more"
     ]
 
 

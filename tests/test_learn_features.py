@@ -83,8 +83,8 @@ def test_queries_keep_their_names(write: Write) -> None:
 
 
 WRONG = {
-    "no qid": ("1 1:0.5\n", "bad-feature", "after the grade stands '1:0.5', expected qid:<query>"),
-    "grade alone": ("1\n", "bad-feature", "after the grade stands 'nothing'"),
+    "no qid": ("1 1:0.5\n", "bad-feature", "found '1:0.5' after the grade, expected qid:<query>"),
+    "grade alone": ("1\n", "bad-feature", "found 'nothing' after the grade"),
     "grade": ("good qid:1 1:1\n", "bad-grade", "the grade is 'good', expected a whole number"),
     "half grade": ("1.5 qid:1 1:1\n", "bad-grade", "the grade is '1.5'"),
     "value": ("1 qid:1 1:x\n", "bad-feature", "feature 1 is 'x', expected a finite number"),

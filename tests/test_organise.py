@@ -345,7 +345,7 @@ def test_names_of_files_are_harmless_and_distinct(names: list[str]) -> None:
     ("arguments", "message"),
     [
         (("--population", "baselines"), "a pack's population is all runs or a file"),
-        (("--loss", "smooth"), "the page knows linear only"),
+        (("--loss", "smooth"), "the page supports linear only"),
         (("--teams", "nobody.csv"), "no run is named 'nobody'"),
         (("-b", "nobody"), "no run and no file is named 'nobody'"),
         (("-q", "nowhere"), "nowhere: not-found"),

@@ -473,7 +473,7 @@ def test_no_text_overlaps_with_fifty_runs() -> None:
     [
         (("wins", "-o", "figure.bmp"), "ends in one of .svg"),
         (("wins", "--of", "tr", "-o", "x.svg"), "--of belongs to"),
-        (("alpha", "--of", "mean", "-o", "x.svg"), "this figure knows georisk"),
+        (("alpha", "--of", "mean", "-o", "x.svg"), "this figure takes georisk"),
         (("box", "--loss", "smooth", "-o", "x.svg"), "--loss belongs to"),
         (("box", "--convention", "minus", "-o", "x.svg"), "plain convention"),
         (("heatmap", "-a", "1,5", "-o", "x.svg"), "shows one alpha, found 2"),
@@ -609,7 +609,7 @@ def test_churn_refuses_what_it_cannot_show(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--of", "p"], "--of is 'p', this figure knows mean, risk"),
+        (["--of", "p"], "--of is 'p', this figure takes mean, risk"),
         (["--run", "georisk*"], "no model is called georisk*; there are plain, urisk-1"),
         (["-b", "plain"], "curve takes no --baseline"),
     ],

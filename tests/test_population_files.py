@@ -263,7 +263,7 @@ def test_the_hash_is_of_everything_but_the_program(tmp_path: Path) -> None:
         (lambda d: d["measures"][0]["runs"]["r0"].pop(), "incomplete or damaged"),
         (lambda d: d["measures"][0].update(grand_total=1.0), "changed after it was frozen"),
         (lambda d: d["measures"][0]["topic_totals"].__setitem__(0, 9.0), "changed after"),
-        (lambda d: d.pop("riskeval_population"), "no population: expected the JSON"),
+        (lambda d: d.pop("riskeval_population"), "not a population file: expected the JSON"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused(
@@ -355,7 +355,7 @@ def test_each_command_takes_a_population_file(tmp_path: Path) -> None:
     [
         (("--population", "all", "--population", "baselines"), "one population at a time"),
         (("--population", "nowhere.json"), "expected all, baselines, or a file"),
-        (("--population", str(QRELS)), "no population: expected the JSON"),
+        (("--population", str(QRELS)), "not a population file: expected the JSON"),
     ],
 )
 def test_wrong_populations_are_one_line(arguments: tuple[str, ...], words: str) -> None:

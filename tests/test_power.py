@@ -140,7 +140,7 @@ def test_copies_and_pairs_that_cannot_be_tested_are_left_out_and_counted() -> No
         ({"counts": (1,)}, "1 topic, expected 2 or more"),
         ({"power": 1.0}, "the power is 1"),
         ({"tests": 0}, "0 tests"),
-        ({"of": "urisk"}, "power is not told of 'urisk'"),
+        ({"of": "urisk"}, "power is not available for 'urisk'"),
         ({"baseline": "@mean"}, "pairs of runs, found the baseline @mean"),
         ({"alpha": (1.0, 2.0)}, "one alpha, found 2"),
     ],
@@ -171,6 +171,6 @@ def test_the_command_by_matrices_and_by_runs_is_the_same(tmp_path: Path) -> None
     assert [row["question"] for row in by_runs["rows"][:3]] == ["loss", "margin", "topics"]
     assert by_runs["settings"]["tests"] == 4
     table = riskeval("power", kept, "-m", "ERR@20", *asked, "-f", "table").out
-    assert "ERR@20: what a test shows in 80% of cases" in table and "9 of 10" in table
+    assert "ERR@20: what a test detects with power 0.8" in table and "9 of 10" in table
     assert riskeval("power", kept, "--loss", "-1").code == 2
     assert riskeval("power", kept, "-b", "nobody").code == 2

@@ -248,7 +248,7 @@ def across(here: Path, there: Path) -> riskcli.Evaluation:
 
 def test_a_file_that_a_worker_cannot_see(two_places: tuple[Path, Path]) -> None:
     with pytest.raises(
-        UsageError, match=r"x.run: the worker .*, process \d+ does not see this"
+        UsageError, match=r"x.run: the worker .*, process \d+ cannot read this"
     ) as e:
         across(*two_places)
     assert "No such file or directory" in str(e.value) and "--send bytes" in str(e.value)
@@ -260,7 +260,7 @@ def test_another_file_under_the_same_path_is_never_scored(
 ) -> None:
     (two_places[1] / "x.run").write_text(content)
     os.utime(two_places[1] / "x.run", (10**9, 10**9))
-    with pytest.raises(UsageError, match="does not see this file \\(it has"):
+    with pytest.raises(UsageError, match="cannot read this file \\(it has"):
         across(*two_places)
 
 

@@ -336,8 +336,8 @@ def test_globs_name_sets_and_exact_names_win_over_globs() -> None:
     [
         (["indriCAPS"], "did you mean indriCASP"),
         (["@average"], "unknown virtual baseline '@average'"),
-        (["@mean", "indriCASP"], "a virtual baseline stands alone"),
-        (["@mean", "@max"], "a virtual baseline stands alone"),
+        (["@mean", "indriCASP"], "a virtual baseline cannot be combined"),
+        (["@mean", "@max"], "a virtual baseline cannot be combined"),
     ],
 )
 def test_wrong_baselines_are_refused_with_a_hint(wanted: list[str], message: str) -> None:

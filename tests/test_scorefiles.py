@@ -93,7 +93,7 @@ def test_several_measures_are_written_long(write: Write, form: str) -> None:
     written = evaluation_of(matrix_of(runs, topics, "AP"), matrix_of(runs, topics, "P@5"))
     path = write("x", write_matrices(written, form, long=True))
     assert bits(cells(evaluate([path]))) == bits(cells(written))
-    with pytest.raises(UsageError, match="one measure a table, found AP, P@5"):
+    with pytest.raises(UsageError, match="one measure per table, found AP, P@5"):
         write_matrices(written, form, long=False)
 
 
@@ -263,13 +263,18 @@ WRONG: dict[str, tuple[str | bytes, str, int | None, str]] = {
     "a cell too few": ("run,1,2\na,1,1\n\nb,1\n", "column-count", 4, "found 2 cells, expected 3"),
     "a cell too many": ("run,1\na,1,2\n", "column-count", 2, "found 3 cells, expected 2"),
     "long, a cell too few": (f"{LONG_HEAD}a,1,AP\n", "column-count", 2, "found 3 cells"),
-    "a run twice": ("run,1\na,1\nb,1\na,2\n", "duplicate-run", 4, "run a stands on line 2 already"),
+    "a run twice": (
+        "run,1\na,1\nb,1\na,2\n",
+        "duplicate-run",
+        4,
+        "run a is already defined on line 2",
+    ),
     "a topic twice": ("run,1,2,1\na,1,1,1\n", "duplicate-topic", 1, "topic '1' occurs twice"),
     "a score twice": (
         f"{LONG_HEAD}a,1,AP,1\na,2,AP,1\na,1,AP,1\n",
         "duplicate-score",
         4,
-        "run a, topic 1 and measure AP stand here a second time",
+        "run a, topic 1 and measure AP occur a second time",
     ),
     "an empty score twice": (f"{LONG_HEAD}a,1,AP,1\na,1,AP,\n", "duplicate-score", 3, "run a"),
     "no run": ("run,1,2\n", "empty-file", None, "no run below the first line"),
@@ -464,7 +469,7 @@ def test_a_topic_that_only_a_score_file_has_is_ignored_and_counted(files: Files)
     found = files("r more.csv", "RR")
     assert found.matrices[0].topics == ("1", "2")
     assert [note.message for note in found.notes] == [
-        "scores of more.csv taken as RR: it does not say",
+        "scores of more.csv read as RR: the file does not name its measure",
         "topics that are not in the qrels are ignored: more.csv (1)",
     ]
     assert files("wide.csv more.csv").matrices[0].topics == ("1", "2", "77")

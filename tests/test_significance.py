@@ -296,7 +296,8 @@ def test_the_matrix_of_many_runs_is_shown_on_request(tmp_path: Path) -> None:
     brief, full = riskeval(*call), riskeval(*call, "--matrix")
     assert brief.code == full.code == 0, full.err
     assert (
-        "cannot be told from the best" in brief.out and "cannot be told from the best" in full.out
+        "not significantly different from the best" in brief.out
+        and "not significantly different from the best" in full.out
     )
     assert "row - column" not in brief.out and "--matrix" in brief.out
     assert "row - column" in full.out

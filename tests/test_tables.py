@@ -99,7 +99,11 @@ def test_ranks_marks_and_legend_can_be_left_out() -> None:
     assert "#" not in bare and "▲" not in bare and "population" not in bare
     assert "γ" not in bare
     daggers = riskeval(*SCORE, "--marks", "daggers").out
-    assert "†" in daggers and "▲" not in daggers and "† better, ‡ worse at γ" in daggers
+    assert (
+        "†" in daggers
+        and "▲" not in daggers
+        and "† better, ‡ worse at the significance level γ" in daggers
+    )
     for form in ("markdown", "html", "latex"):
         shown = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", form, "--no-legend").out
         assert "population" not in shown

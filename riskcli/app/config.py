@@ -35,7 +35,7 @@ def config(
 ) -> None:
     """The options of COMMAND (score) as they are in force here, and where each value came from.
 
-    Settings stand in riskeval.toml, or under [tool.riskeval] in pyproject.toml, here or in a parent
+    Settings are in riskeval.toml, or under [tool.riskeval] in pyproject.toml, here or in a parent
     folder of the repository: the long options as keys. Those in a table [profile.NAME] count with
     --profile NAME. The command line wins.
     """

@@ -27,11 +27,11 @@ WORDS = (
         ("gamma", "γ", "significance-level", "level"),
         "gamma (γ): the significance level of all tests, 0.05 unless --gamma says otherwise. "
         "Most papers call it α, which is taken here. A difference is marked where its "
-        "corrected p-value is below gamma; confidence intervals hold 1 - gamma.",
+        "corrected p-value is below gamma; confidence intervals have level 1 - gamma.",
     ),
     Word(
         ("delta", "δ"),
-        "delta (δ): a topic's score less the baseline's on it. Above 0 the run wins the topic.",
+        "delta (δ): a run's score on a topic minus the baseline's. Above 0 the run wins the topic.",
     ),
     Word(
         ("w",),
@@ -50,8 +50,8 @@ WORDS = (
     Word(
         ("#",),
         "#: rank; 1 is best, equal values share the smaller rank. The first column ranks the "
-        "runs by the column that they are sorted by (--sort); beside a value stands its own "
-        "rank.",
+        "runs by the column that they are sorted by (--sort); the number beside a value is "
+        "its rank in that column.",
     ),
     Word(
         ("▲", "▼", "†", "‡", "better", "worse", "flag"),
@@ -82,14 +82,14 @@ WORDS = (
     Word(
         ("baseline",),
         "baseline: what runs are compared with (--baseline): a run, a file, a glob, several "
-        "runs (a set, --pool says how they become one score a topic), or a virtual run such "
+        "runs (a set, --pool says how they become one score per topic), or a virtual run such "
         "as @mean.",
     ),
     Word(
         ("virtual", "@mean", "@median", "@max", "@min"),
         "@mean, @median, @max, @min: virtual baselines, made topic by topic from all runs of "
-        "the matrix: each topic's mean, median, greatest or least score. Virtual runs are "
-        "nobody's, and never part of the population.",
+        "the matrix: each topic's mean, median, greatest or least score. They are not real "
+        "runs, and never part of the population.",
     ),
     Word(
         ("population",),

@@ -48,7 +48,7 @@ def chosen_population(given: Sequence[str]) -> PopulationRule | FrozenPopulation
     if len(chosen) > 1:
         raise UsageError(
             f"one population at a time, found {' and '.join(chosen)}: figures from different "
-            "populations do not stand in one table"
+            "populations cannot be in one table"
         )
     for rule in (rule for rule in words(PopulationRule) if rule in chosen):
         return cast(PopulationRule, rule)

@@ -76,7 +76,7 @@ _WHICH = [
         is_eager=True,
         expose_value=False,
         callback=_take_settings,
-        help="Take settings from this file alone. [default: riskeval.toml or pyproject.toml, here "
+        help="Read settings from this file only. [default: riskeval.toml or pyproject.toml, here "
         "or in a parent folder of the repository]",
     ),
     click.argument("runs", nargs=-1, required=True, type=INPUT),
@@ -123,10 +123,10 @@ _ON_ERROR = click.option(
     type=click.Choice(words(OnError)),
     default="stop",
     show_default=True,
-    help="What happens to a broken run: stop at once, or leave it out, say so and exit with 1.",
+    help="What to do with a broken run: stop, or leave it out, report it and exit with 1.",
 )
 _EXIT_ZERO = click.option(
-    "--exit-zero", is_flag=True, help="Exit with 0 even where runs were left out."
+    "--exit-zero", is_flag=True, help="Exit with 0 even if runs were left out."
 )
 _BROKEN = [_ON_ERROR, _EXIT_ZERO]
 _TEAMS = [
@@ -134,20 +134,25 @@ _TEAMS = [
         "--teams",
         type=INPUT,
         metavar="FILE",
-        help="CSV with the columns run and team (and name, to show): a team weighs one in the "
-        "population, as the mean of its distinct runs.",
+        help=(
+            "CSV with the columns run and team (and name, to show): each team has weight "
+            "one in the population, as the mean of its distinct runs."
+        ),
     ),
     click.option(
         "--team-of",
         metavar="REGEX",
-        help="The team as this pattern finds it in a run's name: its first group, or all of it.",
+        help="Pattern that finds the team in a run's name: its first group, or the whole match.",
     ),
 ]
 _ANONYMISE = click.option(
     "--anonymise",
     type=OUTPUT,
     metavar="KEY",
-    help="Show neutral names; the key to them is written to this file, and kept to.",
+    help=(
+        "Show neutral names; the key to them is written to this file, and used again if the "
+        "file exists."
+    ),
 )
 QUIET = click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay).")
 _READING = [
@@ -162,17 +167,19 @@ _READING = [
     click.option(
         "--input-format",
         type=click.Choice(INPUT_FORMATS),
-        help="What every one of RUNS is, where its content shall not tell.",
+        help="Format of RUNS; skips detection.",
     ),
     click.option(
         "--max-bytes",
         type=click.IntRange(min=1),
         default=16 * 2**30,
         metavar="N",
-        help="The most that one file may expand to. [default: 16 GiB]",
+        help="Largest size that one file may decompress to. [default: 16 GiB]",
     ),
     click.option(
-        "--jobs", type=click.IntRange(1, MOST_JOBS), help="Files read at once. [default: cores]"
+        "--jobs",
+        type=click.IntRange(1, MOST_JOBS),
+        help="Number of files to read in parallel. [default: cores]",
     ),
     QUIET,
 ]
@@ -182,25 +189,33 @@ _MEANS = [
         "--store",
         type=OUTPUT,
         metavar="FOLDER",
-        help="Keep scores here, so that a run that was scored before need not be read again.",
+        help="Keep scores in this folder, so runs that were scored before are not read again.",
     ),
     click.option(
         "--rehash",
         is_flag=True,
-        help="With --store: read every run to tell it by its bytes, even where size, times and "
-        "inode are as they were.",
+        help=(
+            "With --store: read every run and identify it by its content, even if its size, "
+            "times and inode are unchanged."
+        ),
     ),
     click.option(
         "--cluster",
         metavar="ADDRESS|local:N",
-        help="Read on the workers of a Dask scheduler, or on N processes here. [needs the extra "
-        "`cluster`]",
+        help=(
+            "Read runs on the workers of a Dask scheduler, or in N local processes. [needs "
+            "the extra "
+            "`cluster`]"
+        ),
     ),
     click.option(
         "--send",
         type=click.Choice(words(Sending)),
-        help="What a worker is sent of a run: its path, which it must see, or its bytes. "
-        "[default: paths]",
+        help=(
+            "What to send to a worker: a run's path, which the worker must be able to read, "
+            "or its bytes. "
+            "[default: paths]"
+        ),
     ),
 ]
 

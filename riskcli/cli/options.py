@@ -92,8 +92,10 @@ POOL = click.option(
     type=click.Choice(words(Pool)),
     default="mean",
     show_default=True,
-    help="How a set of baselines becomes one score a topic; each: every one in turn, "
-    "and the average over them.",
+    help=(
+        "How a set of baselines becomes one score per topic; each: compare with every one "
+        "in turn, and average."
+    ),
 )
 _AGAINST_OPTIONS = [
     click.option(
@@ -135,16 +137,19 @@ _AGAINST_OPTIONS = [
         "--population",
         multiple=True,
         metavar="all|baselines|FILE",
-        help="Whose totals ZRisk and GeoRisk expect scores from: all runs, the named baselines and "
-        "the run itself, or a population kept in a file (riskeval population freeze). [default: "
-        "all; baselines where two or more are named]",
+        help=(
+            "Runs whose totals give the expected scores of ZRisk and GeoRisk: all; the "
+            "named baselines and the run itself; or a population from a file (riskeval "
+            "population freeze). [default: "
+            "all; baselines where two or more are named]"
+        ),
     ),
     click.option(
         "--gamma",
         type=float,
         default=0.05,
         show_default=True,
-        help="Level of the tests; intervals have 1 - gamma.",
+        help="Significance level of the tests; confidence intervals have level 1 - gamma.",
     ),
 ]
 _TEST_OPTIONS = [
@@ -168,7 +173,7 @@ _TEST_OPTIONS = [
         type=click.Choice(words(Family)),
         default="column",
         show_default=True,
-        help="What is corrected together: the runs of one column, or the whole table.",
+        help="Tests that are corrected together: those of one column, or of the whole table.",
     ),
     click.option(
         "--swaps", type=int, default=9999, show_default=True, help="Replicates of --test swap."
@@ -239,7 +244,7 @@ def format_option(
         "--format",
         field,
         type=click.Choice([form.name for form in forms]),
-        help=f"Form of the result. [default: {default}]",
+        help=f"Output format. [default: {default}]",
     )
 
 
@@ -252,7 +257,7 @@ def output_options(forms: Forms = FORMS, for_people: bool = False) -> Callable[[
     options: list[Callable[[Command], Command]] = [
         format_option(forms, f"by the file's suffix; {piped}"),
         click.option(
-            "-o", "--output", type=OUTPUT, help="Write to this file, replaced as a whole."
+            "-o", "--output", type=OUTPUT, help="Write to this file; an existing file is replaced."
         ),
     ]
     if TABLE in forms:
@@ -286,8 +291,8 @@ _CAPTION_OPTIONS = [
         metavar="TEXT",
         help="Title of the table, in place of its own; $...$ is mathematics in latex.",
     ),
-    click.option("--label", metavar="NAME", help="What to refer to the table by (latex, html)."),
+    click.option("--label", metavar="NAME", help="Label of the table (latex, html)."),
     click.option(
-        "--siunitx", is_flag=True, help="Align numbers in latex by siunitx, not by their ends."
+        "--siunitx", is_flag=True, help="Align numbers in latex with siunitx, at the decimal point."
     ),
 ]

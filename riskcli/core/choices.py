@@ -18,7 +18,7 @@ OnError = Literal["stop", "skip"]
 Sending = Literal["paths", "bytes"]
 """What of a run travels to a worker of a cluster."""
 Pool = Literal["mean", "median", "max", "min", "each"]
-"""How a set of baselines becomes one score a topic; `each` takes them in turn."""
+"""How a set of baselines becomes one score per topic; `each` takes them in turn."""
 PopulationRule = Literal["all", "baselines"]
 Loss = Literal["linear", "smooth", "smooth:fit"]
 Convention = Literal["plain", "minus"]

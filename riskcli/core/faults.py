@@ -26,7 +26,7 @@ def trouble_with_the_machine(error: Exception) -> str | None:
     if isinstance(error, ImportError) and "pytrec_eval" in f"{error.name} {error}":
         return f"pytrec_eval cannot be imported ({error}): {_ABOUT_PYTREC_EVAL}"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        return "no-thread: the system allows no further thread; try --jobs 1"
+        return "no-thread: the system allows no more threads; try --jobs 1"
     if isinstance(error, OSError):
         return _trouble_with_a_file(error)
     return None

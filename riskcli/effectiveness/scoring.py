@@ -25,7 +25,7 @@ WEB_TRACK_MAX_GRADE = 4
 _MAX_EXPONENTIAL_GRADE = 20
 """pytrec_eval counts documents by gain in an array, which 2^grade - 1 must not outgrow."""
 _NO_DOCUMENT = "no document"
-"""A name that no run can hold, for its blank."""
+"""The space makes sure that no run contains this name."""
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def _line(path: Path, line: int, text: str) -> tuple[int, str, dict[int, float]]
     grade = _grade(path, line, grade_text)
     if not parts or not parts[0].startswith("qid:") or parts[0] == "qid:":
         shown = parts[0] if parts else "nothing"
-        message = f"after the grade stands {shown!r}, expected qid:<query>"
+        message = f"found {shown!r} after the grade, expected qid:<query>"
         raise InputError(path, "bad-feature", message, line)
     pairs: dict[int, float] = {}
     for part in parts[1:]:

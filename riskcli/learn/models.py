@@ -64,7 +64,7 @@ def predicted(booster: Any, features: Features, trees: int | None = None) -> Flo
     values = features.values
     if values.shape[1] > wanted:
         raise UsageError(
-            f"{features.path} has {values.shape[1]} features, the model knows {wanted}"
+            f"{features.path} has {values.shape[1]} features, the model expects {wanted}"
         )
     if values.shape[1] < wanted:
         values = np.pad(values, ((0, 0), (0, wanted - values.shape[1])))

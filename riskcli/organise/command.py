@@ -17,7 +17,13 @@ from riskcli.page.command import refuse_what_the_page_lacks
 @click.command()
 @organising_options
 @comparing_options
-@click.option("-o", "--output", required=True, type=OUTPUT, help="The folder, replaced as a whole.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    help="The folder to write; an existing pack is replaced.",
+)
 @click.option("--title", default="Risk-sensitive leaderboard", show_default=True, metavar="TEXT")
 @click.option("--collection", default="", metavar="TEXT", help="What was searched.")
 @click.option("--date", default="", metavar="TEXT", help="When, below the title.")

@@ -149,7 +149,7 @@ class Pack:
 _WHAT = (
     ("leaderboard.html", "the page to publish; it needs no server and no network"),
     ("tables/", "the leaderboard for papers, programs and terminals, in every form"),
-    ("matrices/", "the scores by run and topic, a file a measure"),
+    ("matrices/", "the scores by run and topic, one file per measure"),
     ("topics/", "best, median, worst and mean of all runs, topic by topic"),
     ("population.json", "what ZRisk and GeoRisk expect scores from, frozen"),
     ("findings/", "all that was found in the files that were submitted"),

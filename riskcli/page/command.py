@@ -134,4 +134,4 @@ def refuse_what_the_page_lacks(comparing: Comparing) -> None:
     }
     for option, (found, known) in lacking.items():
         if found != known:
-            raise UsageError(f"{option} is {found}, the page knows {known} only")
+            raise UsageError(f"{option} is {found}, the page supports {known} only")

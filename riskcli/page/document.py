@@ -148,7 +148,7 @@ def _key() -> str:
         (
             "# range",
             "The ranks by GeoRisk that a run has when each other run (or team) is left out of the "
-            "population in turn. Who is left out keeps its rank.",
+            "population in turn. A run or team that is left out keeps its rank.",
         ),
     )
     entries = [(m.title, f"{m.formula} ({m.source}). {m.reading}") for m in measures()]

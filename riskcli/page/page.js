@@ -182,8 +182,8 @@ function finding(comparison) {
   const where = `by ${title} of ${measureNow().name} at α = ${short(state.alpha)}, over ${comparison.topics.length} topics`;
   if (!lowest) return `${leads} ${where}.`;
   const others = Array.from(lowest).filter((low, row) => low === 1 && !best.includes(row)).length;
-  if (!others) return `${leads} ${where}, and is told apart from every other run.`;
-  return `${leads} ${where}; it cannot be told apart from ${others} other ${others === 1 ? "run" : "runs"}.`;
+  if (!others) return `${leads} ${where}, and differs significantly from every other run.`;
+  return `${leads} ${where}; it is not significantly different from ${others} other ${others === 1 ? "run" : "runs"}.`;
 }
 
 function sortBy(id) {

@@ -1,4 +1,4 @@
-"""Differences to the baseline, a box a run: ECIR'20, Figure 1."""
+"""Differences to the baseline, one box per run: ECIR'20, Figure 1."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def plot(
     """A figure of RUNS, drawn as the file's suffix asks.
 
     One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in
-    FILE.alt.txt, stands what it shows in words, for a paper or a page.
+    FILE.alt.txt, is a description in words, for a paper or a page.
     """
     form = form_of(output)
     _refuse_sizes_without_meaning(size, width, form in SCALED)
@@ -113,7 +113,7 @@ def _refuse_sizes_without_meaning(size: str | None, width: int | None, scaled: b
 def _refuse_what_figures_lack(kind: str, against: Against, of: str | None) -> None:
     """Refuse what a figure would silently leave aside."""
     if against.convention != "plain":
-        raise UsageError("figures know the plain convention only")
+        raise UsageError("figures support the plain convention only")
     if against.loss != "linear" and kind not in LOSS_KINDS:
         raise UsageError(f"--loss belongs to {', '.join(LOSS_KINDS)}; {kind} has none")
     if of is not None and kind not in OF_KINDS:

@@ -56,7 +56,7 @@ def draw(request: ExperimentRequest) -> Any:
     """
     of = request.of or next(iter(FIGURES))
     if of not in FIGURES:
-        raise UsageError(f"--of is {of!r}, this figure knows {', '.join(FIGURES)}")
+        raise UsageError(f"--of is {of!r}, this figure takes {', '.join(FIGURES)}")
     column, title = FIGURES[of]
     lines = _means(request.folder / FILE, column)
     names = chosen_models(list(lines), request.runs)

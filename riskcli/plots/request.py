@@ -108,7 +108,7 @@ class Request:
         if self.of is None:
             return known[0]
         if self.of not in known:
-            raise UsageError(f"--of is {self.of!r}, this figure knows {', '.join(known)}")
+            raise UsageError(f"--of is {self.of!r}, this figure takes {', '.join(known)}")
         return self.of
 
 

@@ -1,4 +1,4 @@
-"""TR or TJ of every topic (SIGIR'14, Figure 2): a panel a run and alpha, critical values drawn."""
+"""TR or TJ of every topic (SIGIR'14, Figure 2): a panel per run and alpha, with critical values."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def matching_runs(runs: Sequence[str], pattern: str) -> list[int]:
 def _virtual(scores: Floats, wanted: Sequence[str]) -> Baseline:
     if len(set(wanted)) > 1:
         raise UsageError(
-            f"a virtual baseline stands alone, found {', '.join(wanted)}; "
+            f"a virtual baseline cannot be combined with others, found {', '.join(wanted)}; "
             "give one virtual baseline or any number of runs"
         )
     name = wanted[0]

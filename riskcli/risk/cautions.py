@@ -89,8 +89,8 @@ def _many_zeros(measure: str, comparison: Comparison, alphas: Sequence[float]) -
     if 0.0 not in alphas or zeros <= MANY_ZEROS:
         return None
     message = (
-        f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 intervals and tests of ZRisk's "
-        "differences err in up to 1 of 10 samples, not 1 of 20"
+        f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 intervals and tests of "
+        "differences in ZRisk are wrong in up to 1 of 10 samples, not 1 of 20"
     )
     return Note("many-zeros", message)
 
@@ -100,7 +100,7 @@ def _single_topic_run(measure: str, runs: Sequence[str], comparison: Comparison)
     single = [run for run, count in zip(runs, nonzero, strict=True) if count == 1]
     if not single or comparison.topics == 1:
         return None
-    message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so that its "
+    message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so its "
     message += f"intervals cannot be trusted: {listed(single)}"
     return Note("single-topic-run", message)
 
@@ -109,7 +109,7 @@ def _only_zeros(measure: str, runs: Sequence[str], comparison: Comparison) -> No
     empty = [run for run, row in zip(runs, comparison.scores, strict=True) if not row.any()]
     if not empty:
         return None
-    message = f"{measure}: all scores are 0, so that ZRisk and GeoRisk are not tested: "
+    message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
     return Note("only-zeros", message + listed(empty))
 
 
@@ -191,5 +191,5 @@ def _without_variance(
         )
     ]
     if untested:
-        message = f"{about}: all topics say the same, but for rounding, so it is not tested: "
+        message = f"{about}: the same on every topic (up to rounding), so it is not tested: "
         yield Note("constant-difference", message + listed(untested))

@@ -356,7 +356,7 @@ class Inference:
         if len(comparison.reference) != 1:
             raise UsageError("the swap test needs one run as the baseline")
         if comparison.smooth is not None:
-            raise UsageError("the swap test knows the linear loss only; use the jackknife")
+            raise UsageError("the swap test supports the linear loss only; use the jackknife")
         baseline = comparison.scores[comparison.reference[0]]
         totals = np.broadcast_to(comparison.population.topic_totals, comparison.scores.shape)
         grand = np.broadcast_to(comparison.population.grand_total, (len(totals),))

@@ -90,9 +90,8 @@ def described(name: str) -> str:
     """What a population is, in words, by its name in results."""
     words = {
         "all": "all runs",
-        "baselines": "the baselines and the run itself, where the two are compared as well",
+        "baselines": "for each run, the named baselines and that run",
         "teams": "all teams, each the mean of its distinct runs",
-        "baseline teams": "the teams of the baselines, and the run itself, where the two are "
-        "compared as well",
+        "baseline teams": "for each run, the teams of the named baselines and that run",
     }
     return words.get(name, f"{name}, and the run itself where it is not in it")

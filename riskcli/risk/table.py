@@ -131,7 +131,7 @@ def risk_blocks(
 def require_plain(options: Options, what: str) -> None:
     """Refuse a loss or a convention that this analysis does not know."""
     if options.loss != LINEAR or options.convention != "plain":
-        raise UsageError(f"{what} knows the linear loss and the plain convention only")
+        raise UsageError(f"{what} supports the linear loss and the plain convention only")
 
 
 def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:

@@ -278,7 +278,11 @@ def _part_notes(parts: Sequence[Part], reader: Reader) -> list[Note]:
     ignored = [f"{name} ({count})" for name, count in unknown if count]
     mixed = [part.path.name for part in parts if len(part.tags) > 1]
     notes = [
-        Note("taken-as", f"scores of {part.path.name} taken as {part.taken_as}: it does not say")
+        Note(
+            "taken-as",
+            f"scores of {part.path.name} read as {part.taken_as}: the file does not name its "
+            "measure",
+        )
         for part in parts
         if part.taken_as
     ]

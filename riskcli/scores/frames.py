@@ -154,7 +154,7 @@ def _put(
 def _evaluation(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluation:
     """The scores by measure, run and topic, in matrices."""
     if not cells:
-        raise UsageError("no scores in hand")
+        raise UsageError("no scores given")
     parts = {
         measure: [from_cells(measure, ((*place, score) for place, score in scores.items()))]
         for measure, scores in cells.items()

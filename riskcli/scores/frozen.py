@@ -160,10 +160,14 @@ def _document(path: Path) -> dict[str, Any]:
         raise InputError(path, "unreadable", error.strerror or str(error)) from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         line = getattr(error, "lineno", None)
-        message = "no population: expected the JSON that `riskeval population freeze` writes"
+        message = (
+            "not a population file: expected the JSON that `riskeval population freeze` writes"
+        )
         raise InputError(path, "bad-population", message, line) from error
     if not isinstance(document, dict) or "riskeval_population" not in document:
-        message = "no population: expected the JSON that `riskeval population freeze` writes"
+        message = (
+            "not a population file: expected the JSON that `riskeval population freeze` writes"
+        )
         raise InputError(path, "bad-population", message)
     if document["riskeval_population"] != FORMAT:
         raise InputError(
@@ -179,5 +183,5 @@ def _matrix(entry: Mapping[str, Any]) -> ScoreMatrix:
     runs = tuple(entry["runs"])
     values = np.array([entry["runs"][run] for run in runs], dtype=np.float64)
     if values.ndim != 2 or not np.isfinite(values).all():
-        raise ValueError(f"the scores by {entry['measure']} are no matrix of numbers")
+        raise ValueError(f"the scores by {entry['measure']} are not a matrix of numbers")
     return ScoreMatrix(entry["measure"], runs, tuple(entry["topics"]), values)

@@ -45,7 +45,7 @@ class ScoreMatrix:
         try:
             values = frame.to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"the frame holds something that is no number: {error}") from error
+            raise UsageError(f"the frame holds something that is not a number: {error}") from error
         runs = tuple(str(run) for run in frame.index)
         topics = tuple(str(topic) for topic in frame.columns)
         for kind, names in (("run", runs), ("topic", topics)):

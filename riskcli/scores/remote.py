@@ -211,10 +211,11 @@ class _Client:
             same = outcome.modified_ns in (0, mine) or sha256_of_file(path) == outcome.part.sha256
             if same:
                 return replace(outcome.part, path=path)
-            outcome = _Unlike("it has another content there")
+            outcome = _Unlike("its content differs there")
         raise UsageError(
-            f"{path}: the worker {worker} does not see this file ({outcome.why}); put it where "
-            "every worker sees it under the same path, or send it along with --send bytes"
+            f"{path}: the worker {worker} cannot read this file ({outcome.why}); put it "
+            "where every worker can read it under the same path, or send it along with "
+            "--send bytes"
         )
 
 

@@ -65,7 +65,7 @@ def find_files(places: Iterable[Path | str], but: Path | None = None) -> Found:
             files.setdefault(resolved, file)
             if name is not None:
                 names[resolved] = _the_only_name(name, names.get(resolved, name), file)
-    message = f"passed over in folders: {listed(sorted(ignored))}"
+    message = f"skipped in folders (not runs): {listed(sorted(ignored))}"
     notes = (Note("files-passed-over", message, warning=False),) if ignored else ()
     given = {files[resolved]: name for resolved, name in names.items()}
     return Found(tuple(sorted(files.values(), key=_by_name)), notes, given)

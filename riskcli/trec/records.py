@@ -238,7 +238,7 @@ RUN_FORMATS = {
         ),
         RunFormat(
             "run-jsonl",
-            "an object a line: qid, docid, score",
+            "one object per line: qid, docid, score",
             _is_run_line,
             _inspect_run_lines,
         ),

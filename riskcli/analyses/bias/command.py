@@ -74,7 +74,7 @@ def bias(
     RUNS, or that of --frozen FILE.
     """
     if len(alpha) != 1:
-        raise UsageError(f"bias is shown at one alpha, found {len(alpha)}")
+        raise UsageError(f"bias takes one alpha, found {len(alpha)}")
     if population and part is not None:
         raise UsageError("--part belongs to the baseline's bias, not to --population")
     for name, given in (("--of", of), ("--frozen", frozen)):

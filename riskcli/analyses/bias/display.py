@@ -38,7 +38,7 @@ def _matrix(one: MatrixBias, order: Sequence[int]) -> Display:
         for row in order
     ]
     caption = [
-        "A column a baseline: the run of that number, or a virtual run. Beside URisk its rank "
+        "One column per baseline: the run of that number, or a virtual run. Beside URisk its rank "
         "under that baseline."
     ]
     title = f"URisk by {one.measure}, α = {one.alpha:g}, each run in turn as the baseline"

@@ -108,7 +108,7 @@ def left_out(matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure
     if len(inside.runs) < 3:
         raise UsageError(f"at least 3 runs are needed to leave one out, found {len(inside.runs)}")
     if len(members) < 2:
-        raise UsageError("all runs are of one team: nobody would be left")
+        raise UsageError("all runs are of one team: no run would be left")
     wanted = [(measure, alpha) for measure in chosen for alpha in options.alphas]
     values = _values(matrix, options, wanted)
     without = np.full((len(wanted), len(matrix.runs), len(members)), np.nan)

@@ -37,7 +37,8 @@ def _display(part: LeftOut) -> Display:
     title = f"{part.of.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
     everybody = "everybody" if part.population == "all" else f"everybody in {part.population}"
     caption = [
-        f"Ranges with {everybody}, and without each other member of the population in turn. Who is "
-        "left out keeps its rank, so that a rank moves only where others pass each other.",
+        f"Ranges with {everybody}, and without each other member of the population in turn. A "
+        "run or team that is left out keeps its rank, so a rank changes only where others "
+        "overtake each other.",
     ]
     return Display.of_rows(title, headings, rows, caption)

@@ -62,7 +62,7 @@ def _publish() -> ModuleType:
 
 
 def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    """Print what rules can speak of, and stop."""
+    """List what rules can refer to, and exit."""
     if wanted:
         click.echo(_publish().rules_help())
         ctx.exit()
@@ -95,8 +95,11 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     default="standard",
     show_default=True,
     metavar="NAME",
-    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: nor do "
-    "losses counted twice outweigh gains, nor does a topic lose more than 0.3; none.",
+    help=(
+        "lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
+        "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more "
+        "than 0.3; none: only --require."
+    ),
 )
 @click.option(
     "--require",
@@ -104,7 +107,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     multiple=True,
     metavar="RULE",
     help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
-    "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: a rule a line, # before remarks.",
+    "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
 )
 @click.option(
     "--list-rules",
@@ -112,7 +115,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     is_eager=True,
     expose_value=False,
     callback=_print_rules,
-    help="Print what rules can speak of, and stop.",
+    help="List what rules can refer to, and exit.",
 )
 @click.option(
     "-a",
@@ -127,15 +130,17 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     "margins",
     multiple=True,
     type=_Margin(),
-    help="The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes only "
-    "where a larger loss is excluded. Repeatable.",
+    help=(
+        "The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes "
+        "only if a larger loss can be ruled out. Repeatable."
+    ),
 )
 @click.option(
     "--inconclusive",
     type=click.Choice(words(Inconclusive)),
     default="fail",
     show_default=True,
-    help="What a verdict counts as that the topics do not decide.",
+    help="What an inconclusive verdict counts as.",
 )
 @click.option(
     "--gamma", type=float, default=0.05, show_default=True, help="Significance level of the tests."
@@ -154,7 +159,11 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     help="Warn where the topics are too few to see a loss of the mean of this size.",
 )
 @click.option(
-    "--worst", type=click.IntRange(min=0), default=3, show_default=True, help="Topics to name."
+    "--worst",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Number of topics to list.",
 )
 @click.option(
     "--report",
@@ -168,8 +177,10 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     "successor",
     type=OUTPUT,
     metavar="FILE",
-    help="Where the one candidate passes, keep its scores here (json, parquet, csv or tsv) as the "
-    "baseline of next time; else leave the file as it is.",
+    help=(
+        "If the only candidate passes, save its scores here (json, parquet, csv or tsv) as "
+        "the next baseline; otherwise leave the file unchanged."
+    ),
 )
 def check(
     inputs: Inputs,

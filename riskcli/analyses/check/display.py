@@ -52,7 +52,7 @@ def _caption(verdict: Verdict) -> list[str]:
     ]
     if verdict.seen_from is not None:
         seen = f"{verdict.seen_from:.2g}"
-        lines[0] += f"; a loss of the mean is seen in four of five cases from {seen}"
+        lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
     if verdict.population != BASELINE_AND_CANDIDATE:
         lines.append(f"population of GeoRisk and ZRisk: {described(verdict.population)}")
     if verdict.losses and not verdict.passed:

@@ -167,8 +167,9 @@ def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[
         seen = verdict.seen_from
         if detect is not None and seen is not None and seen > detect:
             message = (
-                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics a loss is "
-                f"seen in four of five cases from {seen:.2g}; {detect:g} was asked for"
+                f"{verdict.measure}, {verdict.candidate}: with {verdict.topics} topics "
+                f"losses are detected in four of five cases from {seen:.2g}; {detect:g} was "
+                "asked for"
             )
             yield Note("low-power", message)
 

@@ -40,9 +40,7 @@ class Policy:
 
 _MEAN = LossTest("mean", None, "the mean is not significantly below the baseline's")
 _GEORISK = LossTest("georisk", None, "GeoRisk is not significantly below the baseline's")
-_LOSSES_TWICE = LossTest(
-    "trisk", 1.0, "losses, each counted twice, do not significantly outweigh the gains"
-)
+_LOSSES_TWICE = LossTest("trisk", 1.0, "losses weighted ×2 do not significantly outweigh the gains")
 
 POLICIES = {
     policy.name: policy
@@ -51,7 +49,7 @@ POLICIES = {
         Policy("standard", "the mean and GeoRisk", (_MEAN, _GEORISK)),
         Policy(
             "strict",
-            "the mean, GeoRisk, losses counted twice, and no topic loses more than 0.3",
+            "the mean, GeoRisk, losses weighted ×2, and no topic loses more than 0.3",
             (_MEAN, _GEORISK, _LOSSES_TWICE),
             (parse_rule("max_loss <= 0.3"),),
         ),

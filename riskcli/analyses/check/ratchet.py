@@ -49,7 +49,7 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, form: Form) 
     )
     basis = replace(evaluation.basis, inputs=inputs)
     emit(form.render(Matrices(kept, long=len(kept) > 1, basis=basis), IN_FILE), file)
-    return f"{file} is now {run}, the baseline of next time"
+    return f"{file} now holds {run}, the next baseline"
 
 
 def _only(matrix: ScoreMatrix, run: str) -> ScoreMatrix:

@@ -42,7 +42,7 @@ def rules_of_option(text: str) -> list[Rule]:
         except UsageError as error:
             raise InputError(path, "bad-rule", str(error), number) from error
     if not rules:
-        raise InputError(path, "empty-file", "no rule in this file")
+        raise InputError(path, "empty-file", "this file contains no rule")
     return rules
 
 

@@ -47,8 +47,8 @@ def _summary(table: Churn, measure: str) -> Display:
     title = f"How far rankings are from those of {base}{deep}"
     caption = [
         f"Over {counted(len(table.topics), 'topic')}. Distance: share of the pairs of documents in "
-        "another order (Kendall), 0 the same, 1 the reverse. A document that a ranking lacks "
-        "stands below all that it has; a pair of which it lacks both counts one half.",
+        "another order (Kendall), 0 the same, 1 the reverse. A document missing from a "
+        "ranking is placed below all others; a pair of two missing documents counts one half.",
         f"RBO: persistence {table.persistence:g}, extrapolated. Bin 0: distance below 0.1.",
     ]
     return Display.of_rows(title, headings, rows, caption)

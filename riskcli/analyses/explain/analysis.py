@@ -68,10 +68,10 @@ def explain_run(
     if run not in matrix.runs:
         raise UsageError(f"no run is named {run!r}{nearest(run, matrix.runs)}")
     if len(options.alphas) != 1:
-        raise UsageError(f"one alpha can be explained at a time, found {len(options.alphas)}")
+        raise UsageError(f"explain takes one alpha, found {len(options.alphas)}")
     blocks, notes = risk_blocks(matrix, options)
     if len(blocks) != 1:
-        raise UsageError("one baseline, or a set of them pooled, can be explained at a time")
+        raise UsageError("explain takes one baseline, or a set of them pooled")
     row, level = matrix.runs.index(run), options.alphas[0]
     (comparison,) = comparisons(matrix, options)
     if measure.id not in blocks[0].estimates:

@@ -27,7 +27,7 @@ from riskcli.cli.options import (
 def explain(
     inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, worst: int
 ) -> int:
-    """How one run's number and flag came about.
+    """How one run's value and significance mark were computed.
 
     Prints the totals, the test with statistic, degrees of freedom, p and correction, and the
     topics that cost the run most. One effectiveness measure at a time (--measure).

@@ -38,7 +38,7 @@ class Matrices(Analysis):
     def __post_init__(self) -> None:
         if not self.long and len(self.matrices) != 1:
             raise UsageError(
-                f"one measure a table, found {listed(m.measure for m in self.matrices)}; "
+                f"one measure per table, found {listed(m.measure for m in self.matrices)}; "
                 "choose one with --measure, or use --long"
             )
 

@@ -12,12 +12,12 @@ from riskcli.cli.options import Inputs, Output, input_options, output_options
 @click.command()
 @input_options
 @output_options(FORMS)
-@click.option("--long", is_flag=True, help="A row a score: run, topic, measure, score.")
+@click.option("--long", is_flag=True, help="One row per score: run, topic, measure, score.")
 def matrix(inputs: Inputs, output: Output, long: bool) -> int:
-    """The run × topic matrix of RUNS: a row a run, a column a topic, full precision.
+    """The run × topic matrix of RUNS: one row per run, one column per topic, full precision.
 
-    One measure a call, or several with --long. What it writes can stand in place of RUNS in every
-    other command.
+    One measure per call, or several with --long. The output can be given in place of RUNS to
+    every other command.
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.matrix.analysis import Matrices

@@ -45,7 +45,12 @@ def population() -> None:
 
 @click.command()
 @input_options
-@click.option("-o", "--output", type=PATH, help="The file, replaced as a whole. [default: stdout]")
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    help="Write to this file; an existing file is replaced. [default: stdout]",
+)
 def freeze(inputs: Inputs, output: Path | None) -> int:
     """Write the population that RUNS make to a file.
 

@@ -78,10 +78,10 @@ def power_table(
     options = setup.options
     require_plain(options, "power")
     if len(options.alphas) != 1:
-        raise UsageError(f"power is told at one alpha, found {len(options.alphas)}")
+        raise UsageError(f"power takes one alpha, found {len(options.alphas)}")
     _check(losses, margins, counts, power, tests)
     able = [m for m in measures() if m.plain_mean or m.headline]
-    chosen = chosen_measures(of, able, "power is not told of")
+    chosen = chosen_measures(of, able, "power is not available for")
     gamma = options.significance.gamma
     asked = Asked(tuple(losses), tuple(margins), tuple(counts), gamma / tests, power)
     found: list[Prospect] = []

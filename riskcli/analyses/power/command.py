@@ -30,7 +30,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     multiple=True,
     type=_SIZE,
     metavar="SIZE",
-    help="A true loss to be seen; repeatable. [default: 0.01, 0.02, 0.05]",
+    help="A true loss to detect; repeatable. [default: 0.01, 0.02, 0.05]",
 )
 @click.option(
     "--margin",
@@ -46,7 +46,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     multiple=True,
     type=click.IntRange(min=2),
     metavar="N",
-    help="A number of topics, to be told the loss that they show; repeatable. [default: 25, 50, "
+    help="A number of topics, to see which loss it detects; repeatable. [default: 25, 50, "
     "100, 200]",
 )
 @click.option(
@@ -65,7 +65,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
-    help="In which share of cases it is to be seen.",
+    help="Power: the share of cases in which the loss is detected.",
 )
 @click.option(
     "--tests",

@@ -37,7 +37,7 @@ def _table(prospects: Sequence[Prospect], asked: Asked, tests: int) -> Display:
         ]
         for prospect in prospects
     ]
-    title = f"{first.measure}: what a test shows in {asked.power:.0%} of cases"
+    title = f"{first.measure}: what a test detects with power {asked.power:g}"
     return Display.of_rows(title, headings, rows, _caption(prospects, asked, tests))
 
 
@@ -66,11 +66,11 @@ def _caption(prospects: Sequence[Prospect], asked: Asked, tests: int) -> list[st
         "root of the number of topics); half and 9 of 10 of the pairs have no larger one.",
     ]
     if asked.losses:
-        lines.append("Loss: topics with which a true loss of that size is significant.")
+        lines.append("Loss: number of topics that detect a true loss of that size.")
     if asked.margins:
-        lines.append("Margin: topics with which a candidate that loses nothing passes it.")
+        lines.append("Margin: number of topics with which a candidate without a loss passes.")
     if asked.counts:
-        lines.append("Topics: the smallest true loss that so many topics show.")
+        lines.append("Topics: the smallest true loss that this number of topics detects.")
     level = f"{asked.level:.2g}"
     lines.append(
         f"One-sided t test at {level}"

@@ -86,7 +86,7 @@ def paired_rows(matrix: ScoreMatrix, baselines: Sequence[str]) -> Sequence[int]:
         raise UsageError("past scores on one topic do not tell how differences vary")
     for name in baselines:
         if is_virtual(name):
-            raise UsageError(f"power is told of pairs of runs, found the baseline {name}")
+            raise UsageError(f"power compares pairs of runs, found the baseline {name}")
     matrix.check_finite()
     if baselines:
         return named_rows(matrix.runs, baselines)

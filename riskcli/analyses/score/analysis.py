@@ -69,7 +69,7 @@ class RiskTable(Analysis):
     def best_per_team(self) -> RiskTable:
         """Only the first run of each team, as they are sorted; a run without a team stays."""
         if not self.options.teams:
-            raise UsageError("no run has a team: there is no best of each")
+            raise UsageError("no run has a team, so there is no best run per team")
         blocks = []
         for block in self.blocks:
             first: dict[tuple[bool, str], int] = {}

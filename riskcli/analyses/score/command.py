@@ -37,7 +37,7 @@ def _analysis() -> ModuleType:
     default="mean",
     show_default=True,
     metavar="COLUMN",
-    help="Order of the runs: run, mean, georisk, losses, ...; -losses: the other way round.",
+    help="Order of the runs: run, mean, georisk, losses, ...; -losses reverses it.",
 )
 @click.option("--top", type=click.IntRange(min=1), help="Show only the first N runs.")
 @click.option("--best-per-team", is_flag=True, help="Show only each team's best run by --sort.")

@@ -237,8 +237,8 @@ def _flag_line(table: View, block: Block) -> str:
     scope = "the whole table" if significance.family == "all" else "each column"
     correction = correction_title(significance.correction, significance.family, shuffled(block))
     return (
-        f"▲ better, ▼ worse at γ = {significance.gamma:g} ({correction}; {size} in {scope}), "
-        "conditional on these runs:"
+        f"▲ better, ▼ worse at the significance level γ = {significance.gamma:g} "
+        f"({correction}; {size} in {scope}), taking the runs as given:"
     )
 
 

@@ -50,7 +50,7 @@ def significance(
     """Which of RUNS differ: all pairs of them, or each from the baseline.
 
     Prints the differences with their intervals and corrected p-values, and letters: runs that
-    share one cannot be told apart.
+    share one are not significantly different.
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.significance.analysis import compare_pairs

@@ -56,7 +56,7 @@ def _best_first(table: PairTable) -> list[int]:
 
 
 def _groups(table: PairTable) -> Display:
-    """The runs from best to worst; runs that share a letter cannot be told apart."""
+    """The runs from best to worst; runs that share a letter are not significantly different."""
     ranks = rank(table.values)
     rows = [
         [
@@ -94,7 +94,8 @@ def _not_told_from_the_best(table: PairTable) -> Display:
     """The runs that may be the best, before all others."""
     best = _may_be_best(table)
     rows = [[Cell(table.runs[row]), Cell(_ranks(table, row))] for row in best]
-    title = f"{_title(table)}: cannot be told from the best: {len(best)} of {len(table.runs)} runs"
+    counts = f"{len(best)} of {len(table.runs)} runs"
+    title = f"{_title(table)}: not significantly different from the best: {counts}"
     return Display.of_rows(title, [Heading("run", left=True), Heading("ranks")], rows)
 
 
@@ -162,7 +163,7 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {table.pairs.family} tests"
     lines = [
         f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}; ▲ ▼ differ at "
-        f"γ = {plan.gamma:g} ({how}), conditional on these runs."
+        f"the significance level γ = {plan.gamma:g} ({how}), taking the runs as given."
     ]
     if table.groups:
         percent = f"{100 * (1 - plan.gamma):g} %"
@@ -173,7 +174,7 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         best = [table.runs[row] for row in _may_be_best(table)]
         if best and len(table.runs) <= MOST_IN_MATRIX:
             lines.append(f"May be the best: {', '.join(best)}.")
-            lines.append("Runs that share a letter cannot be told apart.")
+            lines.append("Runs that share a letter are not significantly different.")
     else:
-        lines.append(f"Intervals of {1 - plan.gamma:.4g} are for each difference by itself.")
+        lines.append(f"{100 * (1 - plan.gamma):g} % confidence intervals, one per difference.")
     return lines

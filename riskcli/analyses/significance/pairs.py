@@ -1,4 +1,4 @@
-"""Every pair of runs: difference, interval and test; and groups that cannot be told apart."""
+"""Every pair of runs: difference, interval and test; groups without a significant difference."""
 
 from __future__ import annotations
 

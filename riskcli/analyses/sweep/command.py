@@ -26,7 +26,7 @@ from riskcli.core.choices import SweepPart, words
     "--between",
     nargs=2,
     metavar="RUN RUN",
-    help="Look at these two runs alone; ranks stay those among all.",
+    help="Only these two runs; ranks are still those among all runs.",
 )
 @click.option(
     "--of", multiple=True, metavar="MEASURE", help="List events of urisk, trisk, ... only."

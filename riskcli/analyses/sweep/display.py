@@ -73,7 +73,7 @@ def _events_caption(swept: Swept, most: int, gamma: float) -> list[str]:
     if not swept.events:
         lines.append("Nothing changes.")
     if any(event.kind == "significance" for event in swept.events):
-        lines.append(f"Significance of TRisk at γ = {gamma:g}, each run by itself (no correction).")
+        lines.append(f"TRisk's significance: level γ = {gamma:g}, per run (no correction).")
     return lines
 
 

@@ -32,7 +32,7 @@ from riskcli.core.choices import TopicOrder, words
     type=click.Choice(words(TopicOrder)),
     default="loss",
     show_default=True,
-    help="Largest loss first, or as the topics are numbered.",
+    help="Largest loss first, or in the order of the topics.",
 )
 @click.option("--only-flagged", is_flag=True, help="Only topics whose TR or TJ is significant.")
 @click.option("--top", type=click.IntRange(min=1), help="Only the first N topics of each run.")

@@ -85,10 +85,10 @@ def _totals_lines(part: RunTopics) -> list[str]:
 
 def _legend(part: RunTopics, gamma: float) -> list[str]:
     turned = "; signs of w, TR, TJ and share turned, higher is riskier"
-    counted_as = "s(δ)" if part.alpha is None else f"δ, a loss {1 + part.alpha:g} times"
+    counted_as = "s(δ)" if part.alpha is None else f"δ, losses weighted ×{1 + part.alpha:g}"
     return [
         f"w: {counted_as}; TR: w in standard deviations; TJ: what the topic does to URisk"
         f"{turned if part.convention == MINUS else ''}.",
-        f"▲ ▼: TR or TJ beyond ±{decimal(part.critical, 2)} (γ = {gamma:g}, no correction: this "
-        "is exploratory).",
+        f"▲ ▼: TR or TJ beyond ±{decimal(part.critical, 2)} (significance level γ = "
+        f"{gamma:g}, no correction: this is exploratory).",
     ]

@@ -29,19 +29,15 @@ def claim(about: Claim) -> str:
     """No test of a difference, where losses count more than once."""
     words = "gains outweigh, or are outweighed by, losses"
     if not about.alphas:
-        return f"{words}, counted by the smooth loss (t); {_EQUAL_TOO}."
-    times = " or ".join(_times(1 + alpha) for alpha in about.alphas)
+        return f"{words}, weighted by the smooth loss (t); {_EQUAL_TOO}."
+    times = " or ".join(f"×{1 + alpha:g}" for alpha in about.alphas)
     if max(about.alphas) == 0:
         return f"{words} (t)."
-    when = "" if min(about.alphas) > 0 else "where losses count more than once, "
-    return f"{words} counted {times} (t); {when}{_EQUAL_TOO}."
+    when = "" if min(about.alphas) > 0 else "where losses weigh more than gains, "
+    return f"{words} weighted {times} (t); {when}{_EQUAL_TOO}."
 
 
 _EQUAL_TOO = "even two equal systems tend to get ▼"
-
-
-def _times(count: float) -> str:
-    return {1.0: "once", 2.0: "twice"}.get(count, f"{count:g} times")
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:

@@ -55,7 +55,7 @@ def _reason(error: Exception) -> str:
         return f"an object has no {json.dumps(error.args[0])}"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    return str(error) if isinstance(error, ValueError) else "another kind of value stands in it"
+    return str(error) if isinstance(error, ValueError) else "it holds a value of another kind"
 
 
 def _cells(row: dict[str, Any]) -> Iterator[tuple[object, object, object, object]]:

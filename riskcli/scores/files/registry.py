@@ -57,13 +57,13 @@ FORMATS = {
     for known in (
         Format(
             "csv",
-            "wide (run and a column a topic) or long (run,topic,measure,score)",
+            "wide (run and one column per topic) or long (run,topic,measure,score)",
             lambda text: tables.is_table(tables.heading(text, ",")),
             lambda path, text: tables.inspect_table(path, text, ","),
         ),
         Format(
             "tsv",
-            "the same, parted by tabs",
+            "the same, separated by tabs",
             lambda text: tables.is_table(tables.heading(text, "\t")),
             lambda path, text: tables.inspect_table(path, text, "\t"),
         ),
@@ -93,7 +93,7 @@ FORMATS = {
         ),
         Format(
             "jsonl",
-            "an object a line: query_id, measure, value",
+            "one object per line: query_id, measure, value",
             lambda text: _is_object(text) and objects.is_json_line(text),
             objects.inspect_json_lines,
         ),

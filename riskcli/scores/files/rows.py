@@ -73,12 +73,12 @@ class Cells:
         if score is None:
             return bad_score(self._path, run, topic, cell, line)
         if not _is_unicode(run + topic + measure):
-            message = "a name holds half of a surrogate pair, which is no text"
+            message = "a name holds half of a surrogate pair, which is not valid text"
             return Finding(self._path, line, "bad-json", message)
         name = measure_name(measure)
         if (run, topic, name) in self._seen:
             of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"
-            message = f"{of} {topic} and measure {measure} stand here a second time"
+            message = f"{of} {topic} and measure {measure} occur a second time"
             return Finding(self._path, line, "duplicate-score", message)
         self._seen.add((run, topic, name))
         return ScoreRow(run, name, (topic,), (score,))

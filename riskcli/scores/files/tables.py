@@ -97,7 +97,7 @@ def _inspect(path: Path, header: Sequence[str], lines: Lines) -> Items:
     if is_long(header):
         return _inspect_long(path, header, lines)
     if len(header) < 2:
-        expected = "a first line that names the columns: run and a column a topic"
+        expected = "a first line that names the columns: run and one column per topic"
         return iter([Finding(path, 1, "wrong-format", f"expected {expected}")])
     return _inspect_wide(path, header, lines)
 
@@ -149,7 +149,7 @@ def _inspect_run_name(path: Path, names: dict[str, int], run: str, line: int) ->
         return Finding(path, line, "no-name", "the name of the run (1st column) is empty")
     first = names.setdefault(run, line)
     if first != line:
-        message = f"run {run} stands on line {first} already"
+        message = f"run {run} is already defined on line {first}"
         return Finding(path, line, "duplicate-run", message)
     return None
 
