@@ -776,7 +776,7 @@ def test_a_pass_becomes_the_baseline_and_anything_else_leaves_it(tmp_path: Path)
     ran = riskeval(*near, "--inconclusive", "pass")
     assert ran.code == 0 and kept.read_bytes() == before, "inconclusive is no pass"
     ran = riskeval("check", NEW, *call, "standard")
-    assert ran.code == 0 and kept_run(kept) == "boldRerank" and "is now boldRerank" in ran.err
+    assert ran.code == 0 and kept_run(kept) == "boldRerank" and "now holds boldRerank" in ran.err
     direct = tmp_path / "direct.json"
     assert riskeval("matrix", NEW, *ONE, "-o", direct).code == 0
     assert kept.read_bytes() == direct.read_bytes(), "what `matrix` would have kept"
@@ -818,7 +818,7 @@ def test_rules_of_a_file_are_judged_like_those_of_the_command_line(tmp_path: Pat
     ("content", "message"),
     [
         ("mean >= baseline\nmean >\n", "rules.txt:2: bad-rule: rule 'mean >': found the end"),
-        ("# nothing\n", "rules.txt: empty-file: no rule"),
+        ("# nothing\n", "rules.txt: empty-file: this file contains no rule"),
         (None, "rules.txt: unreadable: No such file"),
     ],
 )

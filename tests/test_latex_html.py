@@ -110,9 +110,12 @@ def test_every_float_has_its_key() -> None:
     text = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "latex").out
     floats = text.split(r"\begin{table")[1:]
     assert len(floats) == 2
-    assert all("worse at $\\gamma$" in each and "paired t" in each for each in floats)
+    assert all(
+        "worse at the significance level $\\gamma$" in each and "paired t" in each
+        for each in floats
+    )
     shown = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "table").out
-    assert shown.count("worse at γ") == 1
+    assert shown.count("worse at the significance level γ") == 1
 
 
 @given(st.text())
