@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -226,7 +227,71 @@ def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path
         ("chosen", ".3g"), ("p_mean_plain", ".2g"), ("p_risk_plain", ".2g"),
         ("p_mean_blend", ".2g"), ("p_risk_blend", ".2g"))]  # fmt: skip
     assert line.split()[1:] == ["–" if text == "nan" else text for text in shown]
-    assert "Interesting range of α: 0 to " in tests
+    ends = re.findall(r"(\d+\.\d) on\s+(training|validation) queries", tests)
+    assert {name: end for end, name in ends} == {
+        name: f"{end:.1f}" for name, end in gain_over_risk(data / "Fold1", tmp_path / "out").items()
+    }
+
+
+def gain_over_risk(fold: Path, folder: Path) -> dict[str, float]:
+    """Of the plain model against feature 6, from rankings, by the reference."""
+    found = {}
+    for name, file in (("training", "train"), ("validation", "vali")):
+        documents = read_features(fold / f"{file}.txt")
+        plain, _ = parse_source(f"model:{folder / 'models' / 'plain-fold1.txt'}").scores(documents)
+        deltas = []
+        for query in range(len(documents.topics)):
+            own = np.flatnonzero(documents.query_of == query)
+            grades = {str(n): int(documents.grades[n]) for n in own}
+            if max(grades.values()) > 0:
+                model, baseline = (
+                    reference.ndcg_exp([str(n) for n in own[np.argsort(-scores[own])]], grades, 10)
+                    for scores in (plain, documents.column(6))
+                )
+                deltas.append(model - baseline)
+        found[name] = sum(deltas) / -sum(delta for delta in deltas if delta < 0)
+    return found
+
+
+@pytest.mark.parametrize("pool", ["max", "mean"])
+def test_several_baselines_are_pooled_in_the_table_too(
+    data: Path, tmp_path: Path, pool: str
+) -> None:
+    """And the note below it has the command that says the same of the runs."""
+    done = run_inside(
+        "train", data / "Fold1", "-b", "feature:6", "-b", "feature:1", "--pool", pool, "-a", "5",
+        "--trees", "4", "--param", "min_data_in_leaf=10", "-o", tmp_path / "my out", "-f", "csv",
+    )  # fmt: skip
+    ours = {row["run"]: row for row in csv.DictReader(done.out.splitlines())}
+    (command,) = re.findall(r"riskeval (score .*)", done.err)
+    scored = run_inside(*shlex.split(command), "-f", "csv")
+    assert scored.code == 0, scored.err
+    theirs = list(csv.DictReader(scored.out.splitlines()))
+    assert {row["run"] for row in theirs} == ours.keys() - {"urisk-5.coin"}
+    for row in theirs:
+        for name in COMPARED:
+            assert float(ours[row["run"]][name]) == pytest.approx(float(row[name]), abs=1e-9)
+    page = (tmp_path / "my out" / "report.html").read_text()
+    assert f"mean loss to the {pool} of the baselines on each query" in page
+
+
+def test_too_few_documents_for_a_leaf_are_told(data: Path, tmp_path: Path) -> None:
+    call = ("train", data / "Fold1", "-b", "feature:6", "-o", tmp_path / "out", "--param")
+    done = run_inside(*call, "min_child_samples=200")
+    assert done.code == 2 and not (tmp_path / "out").exists()
+    assert (
+        "no feature splits the training documents into two leaves of min_data_in_leaf" in done.err
+    )
+    done = run_inside(*call, "num_leaves=1")
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == "riskeval: LightGBM: Check failed: (num_leaves) > (1)"
+
+
+def test_validation_queries_that_are_trained_on_are_told(data: Path, tmp_path: Path) -> None:
+    train, test = data / "Fold1" / "train.txt", data / "Fold1" / "test.txt"
+    done = run_inside("train", train, "--valid", train, "--test", test, "-b", "feature:6",
+                      "--trees", "2", "-o", tmp_path / "out")  # fmt: skip
+    assert "warning: train.txt shares 40 queries with the training data, such as 1:" in done.err
 
 
 def test_parameters_come_from_a_file_and_the_line_wins(data: Path, tmp_path: Path) -> None:

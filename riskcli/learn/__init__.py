@@ -11,6 +11,7 @@ The objectives need numpy alone. What trains needs LightGBM, the extra `learn`.
 
 from __future__ import annotations
 
+from riskcli.learn.feature_files import read_features
 from riskcli.learn.objectives import (
     OBJECTIVES,
     DistributedURisk,
@@ -32,5 +33,6 @@ __all__ = [
     "TFaro",
     "TSaro",
     "URisk",
+    "read_features",
     "xgboost_objective",
 ]

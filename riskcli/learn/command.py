@@ -17,9 +17,9 @@ from riskcli.core.stopping import INTERRUPTED
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.display import displays
 from riskcli.learn.experiment import Outcome, run_experiment
-from riskcli.learn.folder import check_folder, versions, write_folder
+from riskcli.learn.folder import check_folder, how_to_score, versions, write_folder
+from riskcli.learn.interrupts import interruptible
 from riskcli.learn.options import Training, training_options
-from riskcli.learn.training import interruptible
 from riskcli.output.forms import FORMS, View
 from riskcli.output.result import tidy
 
@@ -48,14 +48,19 @@ def train(training: Training, form: str | None, output: Path, replace: bool, qui
     check_folder(output, replace)
     shown = Output(form, None)
     plan = training.plan()
-    with interruptible() as pressed, on_terminal(quiet, "trees") as told:
-        outcome = run_experiment(plan, told, pressed)
+    with interruptible() as interrupts, on_terminal(quiet, "trees") as told:
+        outcome = run_experiment(plan, told, interrupts)
     settings = training.recorded(plan)
     comparison = None
     if outcome.complete(plan.seeds[0]).keys() - set(plan.baselines):
         comparison = Comparison(outcome, training.chosen_alphas, settings)
     write_folder(output, outcome, comparison, _described(outcome, settings))
-    tell(outcome.notes if comparison is None else comparison.notes, quiet)
+    notes = (
+        outcome.notes
+        if comparison is None
+        else [*comparison.notes, how_to_score(output, comparison)]
+    )
+    tell(notes, quiet)
     if comparison is not None:
         write(View(comparison.result, lambda _: displays(comparison)), shown)
     if outcome.interrupted:
@@ -74,6 +79,7 @@ def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
             for file in outcome.inputs
         ],
         "alpha_range": tidy(outcome.alpha_range),
+        "alpha_range_valid": tidy(outcome.alpha_range_valid),
         "interrupted": outcome.interrupted,
         "notes": [
             {"code": note.code, "message": note.message} for note in dict.fromkeys(outcome.notes)

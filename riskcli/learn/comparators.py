@@ -6,8 +6,8 @@ feature in the query is at most a threshold, the baseline elsewhere. Coin flip (
 5.7): the plain model with a chance p, else the baseline; its gain and risk are p times the model's.
 
 With several baselines their rankings, standardised and averaged, stand for the one: the blend adds
-that mean, and the other two fall back on it. Risk remains the loss to the mean effectiveness of the
-baselines, so that falling back may have some.
+that mean, and the other two fall back on it. Risk remains the loss to the effectiveness of the
+baselines (their mean on each query, or what --pool makes of them): falling back may have some.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from riskcli.learn.features import Features
 from riskcli.learn.queries import Queries
 from riskcli.learn.rankings import standardised, tie_free
 from riskcli.learn.training import Part
-from riskcli.risk.baselines import column_mean
+from riskcli.risk.baselines import POOLS
 from riskcli.risk.paired import Paired
 
 _WEIGHTS = (0.0, *np.geomspace(0.02, 20, 46).tolist())
@@ -36,6 +36,8 @@ class Judged:
 
     part: Part
     queries: Queries
+    pool: str = "mean"
+    """How several baselines become one a query."""
 
     @property
     def baselines(self) -> Floats:
@@ -45,8 +47,8 @@ class Judged:
 
     @property
     def baseline(self) -> Floats:
-        """That of the baseline, or the mean over several."""
-        return column_mean(self.baselines)
+        """That of the baseline, or of several as one."""
+        return POOLS[self.pool](self.baselines)
 
     @cached_property
     def fallback(self) -> Floats:

@@ -16,7 +16,7 @@ from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, Ranked
 from riskcli.learn.queries import Ints
 from riskcli.learn.training import PLAIN
 from riskcli.output.result import Result, tidy
-from riskcli.risk.baselines import column_mean
+from riskcli.risk.baselines import POOLS
 from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.risk.population import Population
 
@@ -74,8 +74,9 @@ class Comparison:
 
     @cached_property
     def baseline(self) -> Floats:
-        """The baseline's scores, the mean over several."""
-        return column_mean(self.scores[self._members])
+        """The baseline's scores, or those of several as one."""
+        pool = self.outcome.plan.settings.baseline_pool
+        return POOLS[pool](self.scores[self._members])
 
     @cached_property
     def paired(self) -> Paired:
@@ -85,21 +86,25 @@ class Comparison:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The outcome's, and what its figures call for."""
-        top = self.highest_alpha
+        top = self.highest_alpha_valid
         beyond = [f"{alpha:g}" for alpha in self.alphas if top is not None and alpha > top]
         if not beyond:
             return tuple(self.outcome.notes)
         message = (
-            f"alpha {', '.join(beyond)} lies beyond the interesting range, 0 to {top:.1f}: there "
-            "the baseline itself has a higher URisk than the plain model on training queries"
+            f"alpha {', '.join(beyond)} lies beyond the interesting range on validation queries, "
+            f"0 to {top:.1f}: there the baseline itself has a higher URisk than the plain model"
         )
         return (*self.outcome.notes, Note("alpha-range", message))
 
     @property
     def highest_alpha(self) -> float | None:
-        """Where the interesting range of alpha ends (SIGIR'12, 5.7), the mean over folds."""
-        finite = [value for value in self.outcome.alpha_range if np.isfinite(value)]
-        return float(np.mean(finite)) if finite else None
+        """Where the interesting range of alpha ends on training queries (SIGIR'12, 5.7)."""
+        return _finite_mean(self.outcome.alpha_range)
+
+    @property
+    def highest_alpha_valid(self) -> float | None:
+        """Where it ends on validation queries, which the plain model has not learned."""
+        return _finite_mean(self.outcome.alpha_range_valid)
 
     def result(self) -> Result:
         """A row a run and alpha; a coin flip has no run, but a row."""
@@ -108,7 +113,10 @@ class Comparison:
             for alpha in self.alphas
             for row in self.rows(alpha)
         ]
-        extra = {"alpha_range": tidy(self.outcome.alpha_range)}
+        extra = {
+            "alpha_range": tidy(self.outcome.alpha_range),
+            "alpha_range_valid": tidy(self.outcome.alpha_range_valid),
+        }
         basis = Basis(self.settings, tuple(self.outcome.inputs), self.notes)
         return Result(COLUMNS, rows, basis, extra)
 
@@ -175,8 +183,7 @@ class Comparison:
             return None
         coin = self.coins.get(name.removesuffix(COIN)) if name.endswith(COIN) else None
         chosen = self._ranked[name].chosen if coin is None else coin
-        values = [value for value in chosen if np.isfinite(value)]
-        return float(np.mean(values)) if values else None
+        return _finite_mean(chosen)
 
     def _seeds(self, name: str) -> dict[str, float | None]:
         """The standard deviation of a model's mean and risk over the seeds."""
@@ -220,6 +227,12 @@ def _figures(paired: Paired, alpha: float) -> dict[str, Floats]:
         "losses20": paired.losses20.astype(float), "reward": paired.reward, "risk": paired.risk,
         "urisk": paired.linear.urisk(1 + alpha),
     }  # fmt: skip
+
+
+def _finite_mean(values: Sequence[float]) -> float | None:
+    """The mean over folds, of those that have a number."""
+    finite = [value for value in values if np.isfinite(value)]
+    return float(np.mean(finite)) if finite else None
 
 
 def _weights(name: str, sizes: Ints) -> Floats:

@@ -50,10 +50,18 @@ def displays(comparison: Comparison) -> list[Display]:
     caption = [*_ABOUT_TESTS]
     if len(plan.seeds) > 1:
         caption.append(f"±: standard deviation over {len(plan.seeds)} seeds.")
-    if comparison.highest_alpha is not None:
+    ends = [
+        f"{end:.1f} on {queries}"
+        for end, queries in (
+            (comparison.highest_alpha, "training queries (SIGIR'12)"),
+            (comparison.highest_alpha_valid, "validation queries"),
+        )
+        if end is not None
+    ]
+    if ends:
         caption.append(
-            f"Interesting range of α: 0 to {comparison.highest_alpha:.1f}, gain over risk of the "
-            "plain model on training queries; above it, the baseline itself has a higher URisk."
+            f"Interesting range of α: from 0 to gain over risk of the plain model, "
+            f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."
         )
     title = "Against the plain model, and the blend that is as risky without training for it"
     return [
@@ -86,8 +94,14 @@ def _figures(comparison: Comparison, alpha: float) -> Display:
         f"{sources}, α = {alpha:g}"
     )
     several = len(plan.sources) > 1
-    baseline = "mean of the baselines on each query" if several else "baseline"
-    caption = [f"risk: mean loss to the {baseline}.", *_ABOUT_FIGURES]
+    pool = plan.settings.baseline_pool
+    baseline = f"{pool} of the baselines on each query" if several else "baseline"
+    population = "the baselines and the run itself" if several else "all runs of the table"
+    caption = [
+        f"risk: mean loss to the {baseline}.",
+        f"GeoRisk: in the population of {population}.",
+        *_ABOUT_FIGURES,
+    ]
     return _table(title, comparison.rows(alpha), _FIGURES, caption)
 
 

@@ -21,6 +21,8 @@ from riskcli.learn.comparators import (
     selected,
 )
 from riskcli.learn.features import Features
+from riskcli.learn.fold import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation
+from riskcli.learn.interrupts import Interrupts
 from riskcli.learn.queries import Queries
 from riskcli.learn.swaps import swap_measure
 from riskcli.learn.training import PLAIN, Part, Settings, Trained, Wanted, train_best
@@ -28,17 +30,6 @@ from riskcli.learn.training import PLAIN, Part, Settings, Trained, Wanted, train
 BLEND, SELECTIVE, COIN = ".blend", ".select", ".coin"
 """What follows a model's name in those of the comparators that are as risky."""
 Told = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Training, validation and test queries."""
-
-    train: Features
-    valid: Features
-    test: Features
-    inputs: tuple[Input, ...] = ()
-    """The files that they were read from."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +88,8 @@ class Outcome:
     """By seed, fold and name."""
     alpha_range: list[float] = field(default_factory=list)
     """By fold, gain over risk of the plain model on the training queries (SIGIR'12, 5.7)."""
+    alpha_range_valid: list[float] = field(default_factory=list)
+    """The same on the validation queries, which the model has not learned."""
     topics: list[str] = field(default_factory=list)
     """The counted test queries."""
     of_folds: list[tuple[Input, ...]] = field(default_factory=list)
@@ -120,36 +113,40 @@ class Outcome:
 class Progress:
     """Counts trees, and tells when to stop."""
 
-    def __init__(self, total: int, told: Told | None, pressed: Sequence[bool]) -> None:
-        self._total, self._told, self._pressed = total, told, pressed
+    def __init__(self, total: int, told: Told | None, interrupts: Interrupts) -> None:
+        self._total, self._told, self._interrupts = total, told, interrupts
         self._done = 0
 
     def tick(self) -> bool:
         """One more tree; False where somebody wants to stop."""
         self._done += 1
+        self._interrupts.keeping = True
         if self._told:
             self._told(min(self._done, self._total), self._total)
-        return not self._pressed
+        return not self._interrupts.pressed
 
     def start_model(self, number: int, trees: int) -> None:
         """A model stopped early: those after it begin where they would have."""
         self._done = number * trees
 
 
-def run_experiment(plan: Plan, told: Told | None = None, pressed: Sequence[bool] = ()) -> Outcome:
+def run_experiment(
+    plan: Plan, told: Told | None = None, interrupts: Interrupts | None = None
+) -> Outcome:
     """Train all models on all folds and rank the test queries with each."""
     outcome = Outcome(plan)
+    stop = interrupts or Interrupts()
     seen: dict[str, int] = {}
     starts = 1 + len(plan.settings.start_weights)
     count = len(plan.seeds) * len(plan.folds) * len(plan.models)
-    progress = Progress(count * starts * plan.settings.trees, told, pressed)
+    progress = Progress(count * starts * plan.settings.trees, told, stop)
     number = 0
     for fold_number, load in enumerate(plan.folds):
         fold = load()
-        _refuse_shared_topics(fold, fold_number, seen)
+        refuse_shared_topics(fold, fold_number, seen)
         parts = [_part(plan, features, outcome) for features in (fold.train, fold.valid, fold.test)]
         outcome.of_folds.append(fold.inputs)
-        outcome.notes += _seen_by_baselines(plan.sources, fold)
+        outcome.notes += [*shared_by_validation(fold), *seen_by_baselines(plan.sources, fold)]
         outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
         trial = _Trial(plan, fold_number, *(_judged(plan, part) for part in parts))
         outcome.topics += [fold.test.topics[query] for query in trial.test.queries.counted]
@@ -157,15 +154,15 @@ def run_experiment(plan: Plan, told: Told | None = None, pressed: Sequence[bool]
             runs = outcome.runs.setdefault(seed, {})
             trial.add_baselines(runs)
             for wanted in plan.models:
-                if pressed:
+                if stop.pressed:
                     outcome.interrupted = True
                     return outcome
                 progress.start_model(number, starts * plan.settings.trees)
                 trial.add_model(outcome, seed, wanted, progress)
                 number += 1
-            if seed == plan.seeds[0] and not pressed:
+            if seed == plan.seeds[0] and not stop.pressed:
                 trial.add_comparators(outcome, seed)
-    outcome.interrupted = bool(pressed)
+    outcome.interrupted = stop.pressed
     return outcome
 
 
@@ -189,10 +186,8 @@ class _Trial:
         outcome.models[seed, self.number, wanted.name] = model
         self._add(outcome.runs[seed], wanted.name, model.scores(self.test.part), model.trees)
         if wanted == PLAIN and seed == self.plan.seeds[0]:
-            trained = self.train.effectiveness(model.scores(self.train.part))
-            loss = mean_loss(trained, self.train.baseline)
-            gain = float((trained - self.train.baseline).mean())
-            outcome.alpha_range.append(gain / loss if loss > 0 else float("inf"))
+            outcome.alpha_range.append(_gain_over_risk(self.train, model))
+            outcome.alpha_range_valid.append(_gain_over_risk(self.valid, model))
 
     def add_comparators(self, outcome: Outcome, seed: int) -> None:
         """For each model trained for risk, what takes as much risk without."""
@@ -221,6 +216,14 @@ class _Trial:
         run.chosen.append(chosen)
 
 
+def _gain_over_risk(queries: Judged, model: Trained) -> float:
+    """The alpha from which on the baseline's URisk, 0, is the higher one: 0 if there is no gain."""
+    model_effectiveness = queries.effectiveness(model.scores(queries.part))
+    loss = mean_loss(model_effectiveness, queries.baseline)
+    gain = float((model_effectiveness - queries.baseline).mean())
+    return max(gain, 0.0) / loss if loss > 0 else float("inf")
+
+
 def _part(plan: Plan, features: Features, outcome: Outcome) -> Part:
     baselines = {}
     outcome.notes += features.notes
@@ -230,20 +233,6 @@ def _part(plan: Plan, features: Features, outcome: Outcome) -> Part:
     return Part(features, baselines)
 
 
-def _seen_by_baselines(sources: Sequence[Source], fold: Fold) -> list[Note]:
-    """What baselines that were learned have learned from themselves."""
-    return [
-        Note(
-            "baseline-in-sample",
-            f"{source} was trained on queries of {file.path.name}: there it looks better than it "
-            "is, and training for risk holds on to it; take a model of other queries",
-        )
-        for source in sources
-        for file in fold.inputs
-        if file.sha256 in source.trained_on
-    ]
-
-
 def _judged(plan: Plan, part: Part) -> Judged:
     settings = plan.settings
     measure = swap_measure(settings.effectiveness, settings.discount, settings.max_grade)
@@ -251,21 +240,7 @@ def _judged(plan: Plan, part: Part) -> Judged:
     queries = Queries(features.grades, features.sizes, measure, ties="file")
     if not len(queries.counted):
         raise UsageError(f"{features.path}: no query has a relevant document")
-    return Judged(part, queries)
-
-
-def _refuse_shared_topics(fold: Fold, number: int, seen: dict[str, int]) -> None:
-    for topic in fold.test.topics:
-        if seen.setdefault(topic, number) != number:
-            raise UsageError(
-                f"query {topic} is a test query of folds {seen[topic] + 1} and {number + 1}: "
-                "pooled test queries must be distinct"
-            )
-    both = set(fold.test.topics) & {*fold.train.topics, *fold.valid.topics}
-    if both:
-        raise UsageError(
-            f"{fold.test.path}: test query {min(both)} is a training or validation query too"
-        )
+    return Judged(part, queries, settings.baseline_pool)
 
 
 def curve_rows(outcome: Outcome) -> list[dict[str, Any]]:

@@ -38,6 +38,12 @@ class Features:
         """The query of each document."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
+    @cached_property
+    def by_falling_name(self) -> Ints:
+        """The documents by falling id (bytes), as trec_eval breaks ties."""
+        order = np.argsort(np.array([name.encode() for name in self.docnos]), kind="stable")
+        return order[::-1].astype(np.int64)
+
     def column(self, name: int | str) -> Floats:
         """A feature's values: by its number from 1, or by its name."""
         if isinstance(name, str) and name in self.names:

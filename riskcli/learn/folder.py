@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +18,9 @@ import numpy as np
 
 from riskcli.core.errors import UsageError
 from riskcli.core.files import replaced_folder, write_part
+from riskcli.core.notes import Note
 from riskcli.core.version import __version__
+from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.display import page_of
 from riskcli.learn.experiment import Outcome, curve_rows
@@ -68,6 +71,24 @@ def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
             content = written if isinstance(written, str) else written.decode()
             write_part(part / "comparison.csv", [content])
             write_part(part / "report.html", [page_of(comparison)])
+
+
+def how_to_score(path: Path, comparison: Comparison) -> Note:
+    """What says the same of the runs in the folder."""
+    plan, settings = comparison.outcome.plan, comparison.outcome.plan.settings
+    alphas = ",".join(f"{alpha:g}" for alpha in comparison.alphas)
+    several = f' -b "baseline*" --pool {settings.baseline_pool}'
+    against = several if len(plan.sources) > 1 else " -b baseline"
+    grades = (
+        "" if settings.max_grade == WEB_TRACK_MAX_GRADE else f" --max-grade {settings.max_grade}"
+    )
+    command = (
+        f"riskeval score {shlex.quote(str(path / 'runs'))} -q {shlex.quote(str(path / 'qrels'))}"
+        f'{against} -m "{settings.effectiveness}" -a {alphas}{grades}'
+    )
+    return Note(
+        "scored-again", f"{path} has runs, models and a page; its runs again: {command}", False
+    )
 
 
 def _seed_name(outcome: Outcome, seed: int) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 
 from riskcli.core.basis import Input
 from riskcli.core.errors import UsageError
-from riskcli.learn.experiment import Fold
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.features import Features
+from riskcli.learn.fold import Fold
 
 NAMES = {
     "train": ("train", "training"),

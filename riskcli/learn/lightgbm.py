@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from riskcli.core.errors import UsageError
+
+_PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
+_NOTHING_SPLITS = "num_features()) > (0)"
 
 
 def lightgbm() -> Any:
@@ -16,3 +22,21 @@ def lightgbm() -> Any:
             "training and ranking need LightGBM: pip install 'riskeval[learn]' brings it"
         ) from error
     return lightgbm
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """What LightGBM cannot do is an error about the request."""
+    try:
+        yield
+    except lightgbm().basic.LightGBMError as error:
+        raise UsageError(f"LightGBM: {_in_words(str(error))}") from error
+
+
+def _in_words(message: str) -> str:
+    if _NOTHING_SPLITS in message:
+        return (
+            "no feature splits the training documents into two leaves of min_data_in_leaf "
+            "documents: lower it (--param min_data_in_leaf=5) or give more data"
+        )
+    return _PLACE.sub("", message.strip())

@@ -24,8 +24,9 @@ from riskcli.learn.baselines import parse_source
 from riskcli.learn.experiment import Plan
 from riskcli.learn.folds import find_folds
 from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.parameters import read_params, tree_params
 from riskcli.learn.swaps import DEFAULT_MEASURE
-from riskcli.learn.training import Settings, Wanted, read_params
+from riskcli.learn.training import Settings, Wanted
 from riskcli.trec.source import load
 
 _NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts", "params",
@@ -120,7 +121,7 @@ class Training:
             "selector": plan.selector,
             "starts": list(self.starts),
             "seeds": list(plan.seeds),
-            "lightgbm": plan.settings.tree_params(self.seed),
+            "lightgbm": tree_params(plan.settings.params, self.seed),
         }
 
 

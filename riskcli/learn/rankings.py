@@ -18,9 +18,9 @@ from riskcli.learn.queries import Ints
 def best_first(features: Features, scores: Floats) -> Ints:
     """The documents by query, then by falling score; missing scores (NaN) come last."""
     known = np.nan_to_num(scores, nan=-np.inf)
-    by_name = np.argsort(np.array([name.encode() for name in features.docnos]))[::-1]
+    by_name = features.by_falling_name
     order = by_name[np.lexsort((-known[by_name], features.query_of[by_name]))]
-    return order.astype(np.int64)
+    return np.asarray(order)
 
 
 def tie_free(features: Features, scores: Floats) -> Floats:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,25 +10,16 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, Pool, StopOn, check_words
-from riskcli.core.errors import UsageError
 from riskcli.learn.baselines import pooled_start
 from riskcli.learn.features import Features
-from riskcli.learn.lightgbm import lightgbm
+from riskcli.learn.lightgbm import failures_told, lightgbm
 from riskcli.learn.models import predicted
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.learn.objectives.objective import Known, summary
+from riskcli.learn.parameters import checked, tree_params
 from riskcli.learn.swaps import DEFAULT_MEASURE
+from riskcli.risk.baselines import POOL_EACH
 
-DEFAULTS: dict[str, Any] = {
-    "num_leaves": 31, "learning_rate": 0.05, "min_data_in_leaf": 50, "feature_fraction": 0.8,
-    "bagging_fraction": 0.8, "bagging_freq": 1, "bagging_by_query": True,
-}  # fmt: skip
-"""LightGBM's parameters where nobody says otherwise."""
-_FIXED: dict[str, Any] = {
-    "objective": "none", "metric": "None", "verbosity": -1, "deterministic": True,
-    "force_row_wise": True,
-}  # fmt: skip
-_LEAST_HESSIAN = "min_sum_hessian_in_leaf"
 Ticked = Callable[[], bool]
 """Called after each tree; tells whether to go on."""
 
@@ -73,27 +61,14 @@ class Settings:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        refuse_params(self.params)
+        checked(self.params)
         if self.stop is not None:
             check_words(stop=(self.stop, StopOn))
 
-    def tree_params(self, seed: int) -> dict[str, Any]:
-        """LightGBM's parameters."""
-        return {**DEFAULTS, "seed": seed, **self.params, **_FIXED}
-
-
-def refuse_params(params: Mapping[str, Any]) -> None:
-    """Refuse parameters that have no effect here, or that make LightGBM fail."""
-    for name, value in params.items():
-        if name.startswith(("lambdarank", "label_gain")):
-            raise UsageError(f"{name} has no effect: the objective is riskeval's, not lambdarank")
-        if name in _FIXED or name in ("metrics", "application", "num_iterations", "num_trees"):
-            raise UsageError(f"{name} is not yours to set: there are options for what it does")
-        if name == _LEAST_HESSIAN and float(value) <= 0:
-            raise UsageError(
-                f"{name} is {value}, expected more than 0: documents without pairs have none, and "
-                "LightGBM fails at leaves of such documents"
-            )
+    @property
+    def baseline_pool(self) -> Pool:
+        """How several baselines become the one that figures are against: the mean for `each`."""
+        return "mean" if self.pool == POOL_EACH else self.pool
 
 
 @dataclass(frozen=True)
@@ -166,12 +141,13 @@ def train_one(
     stop = settings.stop or objective.declared.stop
     known = objective.know(valid.features.grades, valid.features.sizes, valid.baselines)
     watch = _Watch(known, wanted.alpha, stop)
-    booster = _booster(train, valid, settings.tree_params(seed), start_weight)
-    for number in range(1, settings.trees + 1):
-        booster.update(fobj=objective)
-        booster.eval_valid(watch.evaluated)
-        if number - watch.best_trees >= settings.patience or not tick():
-            break
+    with failures_told():
+        booster = _booster(train, valid, tree_params(settings.params, seed), start_weight)
+        for number in range(1, settings.trees + 1):
+            booster.update(fobj=objective)
+            booster.eval_valid(watch.evaluated)
+            if number - watch.best_trees >= settings.patience or not tick():
+                break
     curve = [
         {"part": part, "trees": number, **row}
         for part, rows, first in (("train", objective.history, 0), ("valid", watch.rows, 1))
@@ -193,11 +169,8 @@ def _booster(train: Part, valid: Part, params: Mapping[str, Any], start_weight: 
 
     data = train.features.dataset(init_score=start(train), params=dict(params))
     held_out = valid.features.dataset(reference=data, init_score=start(valid))
-    try:
-        booster = lightgbm().Booster(dict(params), data)
-        booster.add_valid(held_out, "valid")
-    except lightgbm().basic.LightGBMError as error:
-        raise UsageError(f"LightGBM: {error}") from error
+    booster = lightgbm().Booster(dict(params), data)
+    booster.add_valid(held_out, "valid")
     return booster
 
 
@@ -217,42 +190,3 @@ class _Watch:
         if value > self.best:
             self.best, self.best_trees = value, len(self.rows)
         return self._stop, value, True
-
-
-@contextmanager
-def interruptible() -> Iterator[list[bool]]:
-    """Within, Ctrl-C fills the list instead of ending the program; a second one ends it."""
-    pressed: list[bool] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield pressed
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def note(_number: int, _frame: object) -> None:
-        pressed.append(True)
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def read_params(pairs: Sequence[str], text: str | None, path: str = "") -> dict[str, Any]:
-    """LightGBM's parameters from `name=value` texts, which win over those of a file's lines."""
-    found: dict[str, Any] = {}
-    lines = [] if text is None else text.splitlines()
-    for number, line in enumerate(lines, start=1):
-        bare = line.split("#", 1)[0].strip()
-        if bare:
-            found.update([_param(bare, f"{path}:{number}: ")])
-    found.update(_param(pair, "--param: ") for pair in pairs)
-    return found
-
-
-def _param(text: str, where: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise UsageError(f"{where}found {text!r}, expected name=value")
-    return name, value
