@@ -7,6 +7,7 @@ x/T, both sums are differences of prefix sums of x / sqrt(T) and sqrt(T): O(log 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskcli.core.arrays import Floats, Rows
 
@@ -25,10 +26,21 @@ class SumsByShare:
         self._scaled_after = _suffix_sums(self._scaled[order])
         self._root_after = _suffix_sums(root[order])
 
+    def _first_above(self, share: Floats) -> NDArray[np.intp]:
+        """For each share the first of the ordered topics above it.
+
+        Shares that lie close together are looked up among the few topics between them.
+        """
+        first, last = np.searchsorted(
+            self._ordered, [share.min(initial=np.inf), share.max(initial=-np.inf)], side="right"
+        )
+        between = self._ordered[first:last]
+        return np.asarray(first + np.searchsorted(between, share, side="right"))
+
     def without(self, topics: Rows, share: Floats) -> tuple[Floats, Floats]:
         """The sums of z above 0 and of -z below 0 at these shares, each without its topic."""
         scaled, root = self._scaled[topics], self._root[topics]
-        first_above = np.searchsorted(self._ordered, share, side="right")
+        first_above = self._first_above(share)
         is_above = self._per_total[topics] > share
         scaled_sum = self._scaled_after[first_above] - np.where(is_above, scaled, 0.0)
         root_sum = self._root_after[first_above] - np.where(is_above, root, 0.0)
