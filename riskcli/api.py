@@ -16,8 +16,6 @@ from riskcli.analyses.explain.analysis import explain_run as explain_run
 from riskcli.analyses.population.analysis import freeze as freeze
 from riskcli.analyses.power.analysis import PowerTable as PowerTable
 from riskcli.analyses.power.analysis import power_table as power_table
-from riskcli.analyses.score.analysis import RiskTable as RiskTable
-from riskcli.analyses.score.analysis import risk_table as risk_table
 from riskcli.analyses.significance.analysis import compare_pairs as compare_pairs
 from riskcli.analyses.sweep.analysis import Sweep as Sweep
 from riskcli.analyses.sweep.analysis import alpha_sweep as alpha_sweep
@@ -31,6 +29,8 @@ from riskcli.core.errors import RiskevalError as RiskevalError
 from riskcli.core.errors import UsageError as UsageError
 from riskcli.effectiveness.names import parse_measure as parse_measure
 from riskcli.effectiveness.scoring import Scorer as Scorer
+from riskcli.library import RiskTable as RiskTable
+from riskcli.library import risk_table as risk_table
 from riskcli.risk.options import Options as Options
 from riskcli.risk.options import Significance as Significance
 from riskcli.scores.evaluation import Evaluation as Evaluation

@@ -181,7 +181,7 @@ def test_a_plain_frame_of_runs_by_topics(evaluation: riskcli.Evaluation) -> None
     ("frame", "message"),
     [
         (pd.DataFrame({"1": [0.5, np.nan]}, index=["a", "b"]), "run b, topic 1: the score is nan"),
-        (pd.DataFrame({"1": ["x"]}, index=["a"]), "is no number"),
+        (pd.DataFrame({"1": ["x"]}, index=["a"]), "is not a number"),
         (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "'a' occurs twice"),
     ],
 )
@@ -267,3 +267,101 @@ def test_checksums_can_be_left_out(write: Write) -> None:
     run, judged = write("a.run", b"1 Q0 a 1 2 a\n"), write("judged", b"1 0 a 1\n")
     found = riskcli.evaluate([run], qrels=judged, checksums=False)
     assert [given.sha256 for given in found.inputs] == [None, None]
+
+
+# ---------------------------------------------------------------- a library that is a pleasure
+
+
+def test_one_path_is_enough(evaluation: riskcli.Evaluation) -> None:
+    alone = riskcli.evaluate(
+        SAMPLES / "caspPlus.run", qrels=QRELS, rules=riskcli.Rules(("ERR@20",))
+    )
+    assert alone["ERR@20"].runs == ("caspPlus",)
+    row = evaluation["ERR@20"].runs.index("caspPlus")
+    assert (alone["ERR@20"].values[0] == evaluation["ERR@20"].values[row]).all()
+    assert riskcli.evaluate(str(SAMPLES / "caspPlus.run"), qrels=str(QRELS)).matrices
+
+
+def test_an_evaluation_is_asked_by_measure_and_becomes_a_frame(
+    evaluation: riskcli.Evaluation,
+) -> None:
+    frame = evaluation.to_frame()
+    assert list(frame.columns) == ["run", "topic", "measure", "score"]
+    matrix = evaluation["ndcg_cut_20"]
+    assert matrix.measure == "nDCG@20" and len(frame) == 2 * matrix.values.size
+    cell = frame[(frame.run == "caspPlus") & (frame.topic == "101") & (frame.measure == "nDCG@20")]
+    row = matrix.runs.index("caspPlus")
+    assert cell.score.item() == matrix.values[row, matrix.topics.index("101")]
+    with pytest.raises(UsageError, match="no scores by 'AP'"):
+        evaluation["map"]
+
+
+def test_a_frame_with_a_row_per_score_is_compared(evaluation: riskcli.Evaluation) -> None:
+    columns = ["urisk", "georisk", "mean_p"]
+    long = riskcli.risk_table(evaluation.to_frame(), "indriCASP", alpha=5).to_frame()
+    wide = riskcli.risk_table(evaluation, "indriCASP", alpha=5).to_frame()
+    order = ["measure", "run"]
+    pd.testing.assert_frame_equal(
+        long.sort_values(order)[columns].reset_index(drop=True),
+        wide.sort_values(order)[columns].reset_index(drop=True),
+    )
+
+
+class Named:
+    """A measure as ir_measures has them: its text is its name."""
+
+    def __str__(self) -> str:
+        return "nDCG@20"
+
+
+@pytest.mark.parametrize("measures", ["nDCG@20", Named(), [Named()], ("nDCG@20",)])
+def test_measures_are_names_or_objects_that_print_them(measures: object) -> None:
+    run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 1}}
+    found = riskcli.score_runs({"mine": run}, qrels, measures)  # type: ignore[arg-type]
+    assert found["nDCG@20"].values[0, 0] == pytest.approx(1 / np.log2(3))
+    assert riskcli.Rules(measures).measures == ("nDCG@20",)  # type: ignore[arg-type]
+
+
+def test_runs_in_mappings_are_checked_as_frames_are() -> None:
+    with pytest.raises(UsageError, match="run mine: topic 1, document a: the score is nan"):
+        riskcli.score_runs({"mine": {"1": {"a": float("nan")}}}, {"1": {"a": 1}})
+    with pytest.raises(UsageError, match="run mine: there is no document in it"):
+        riskcli.score_runs({"mine": {}}, {"1": {"a": 1}})
+    with pytest.raises(UsageError, match="the judgements are empty"):
+        riskcli.score_runs({"mine": {"1": {"a": 1.0}}}, {"1": {}})
+
+
+def test_the_policy_may_follow_the_baseline(evaluation: riskcli.Evaluation) -> None:
+    named = riskcli.judge(evaluation, "indriCASP", policy="strict")
+    assert repr(riskcli.judge(evaluation, "indriCASP", "strict")) == repr(named)
+
+
+def test_options_show_what_differs_from_the_defaults() -> None:
+    assert repr(Options()) == "Options()" and repr(riskcli.Rules()) == "Rules()"
+    shown = repr(Options("a", alphas=5, significance=riskcli.Significance(gamma=0.01)))  # type: ignore[arg-type]
+    assert shown == (
+        "Options(baselines=('a',), alphas=(5.0,), significance=Significance(gamma=0.01))"
+    )
+
+
+def test_a_table_becomes_the_page_of_report(evaluation: riskcli.Evaluation, tmp_path: Path) -> None:
+    table = riskcli.risk_table(evaluation, "indriCASP", alpha=[0, 5])
+    table.sorted_by("urisk").report(tmp_path / "page.html", also="@mean", title="Mine")
+    files = [SAMPLES / f"{name}.run" for name in NAMES]
+    page = tmp_path / "other.html"
+    ran = riskeval("report", *files, "-q", QRELS, "-b", "indriCASP", "-a", "0,5", "--also", "@mean",
+                   "--title", "Mine", "-o", page)  # fmt: skip
+    assert ran.code == 0
+    assert (tmp_path / "page.html").read_bytes() == page.read_bytes()
+    with pytest.raises(UsageError, match="the page supports plain only"):
+        riskcli.risk_table(evaluation, "indriCASP", options=Options(convention="minus")).report(
+            page
+        )
+
+
+def test_explain_and_matrix_go_on_with_the_default_measures() -> None:
+    ran = riskeval("explain", SAMPLES, "-b", "indriCASP", "--run", "caspPlus", "-f", "table")
+    assert ran.code == 0 and "GeoRisk of caspPlus by ERR@20" in ran.out
+    assert "by ERR@20, the first of 2 measures; --measure chooses another" in ran.err
+    ran = riskeval("matrix", SAMPLES)
+    assert ran.code == 0 and ran.out.splitlines()[0] == "run\ttopic\tmeasure\tscore"

@@ -284,7 +284,7 @@ def test_explain_command() -> None:
     assert "Flag worse" in text and "degrees of freedom" in text
     document = json.loads(riskeval(*call, "-f", "json").out)
     assert document["verdict"].startswith("Flag worse")
-    ran = riskeval("explain", SAMPLES, "--run", "oldTFIDF")
+    ran = riskeval("explain", SAMPLES, "--run", "oldTFIDF", "-m", "AP,P@5")
     assert ran.code == 2 and "one measure at a time" in ran.err
 
 

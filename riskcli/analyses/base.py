@@ -21,6 +21,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.members import Teams
 from riskcli.risk.options import Options, as_names, combined
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Scores = Union[Evaluation, ScoreMatrix, Iterable[ScoreMatrix], "pd.DataFrame"]
-"""Whatever holds scores: an evaluation, a matrix or several, a frame of runs by topics."""
+"""Whatever holds scores: an evaluation, a matrix or several, a frame of runs by topics or with one
+row per score."""
 
 Names = str | Sequence[str] | None
 """A name, several of them, or none."""
@@ -88,7 +90,10 @@ def matrices_of(scores: Scores) -> tuple[ScoreMatrix, ...]:
     if isinstance(scores, Evaluation):
         return scores.matrices
     if hasattr(scores, "to_numpy"):
-        return (ScoreMatrix.from_frame(cast("pd.DataFrame", scores)),)
+        frame = cast("pd.DataFrame", scores)
+        if has_a_row_per_score(frame):
+            return scores_from_frame(frame).matrices
+        return (ScoreMatrix.from_frame(frame),)
     matrices = tuple(scores)
     for matrix in matrices:
         if not isinstance(matrix, ScoreMatrix):
@@ -112,7 +117,10 @@ def one_matrix(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:
     """The matrix, where there is only one measure."""
     if len(matrices) != 1:
         names = ", ".join(matrix.measure for matrix in matrices)
-        raise UsageError(f"one measure at a time, found {names}; choose one with --measure")
+        raise UsageError(
+            f"one measure at a time, found {names}; choose one with --measure, or in the library "
+            f"evaluation[{matrices[0].measure!r}]"
+        )
     return matrices[0]
 
 

@@ -67,6 +67,13 @@ def is_measure(text: str) -> bool:
     return True
 
 
+def texts_of(measures: object | Iterable[object]) -> tuple[str, ...]:
+    """The names of one measure or several, given as texts or as ir_measures' objects."""
+    several = isinstance(measures, Iterable) and not isinstance(measures, str)
+    given = measures if several and isinstance(measures, Iterable) else (measures,)
+    return tuple(map(str, given))
+
+
 def parse_measures(texts: Iterable[str]) -> list[Measure]:
     """Each distinct measure in a list of names, some of which may hold several."""
     return list(dict.fromkeys(parse_measure(name) for name in split_names(texts)))

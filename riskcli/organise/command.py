@@ -11,7 +11,7 @@ from riskcli.cli.conclude import tell
 from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, organising_options
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note, counted
-from riskcli.page.command import refuse_what_the_page_lacks
+from riskcli.page.lacking import refuse_what_the_page_lacks
 
 
 @click.command()
@@ -38,7 +38,9 @@ def organise(
     reads only what is new; --population FOLDER/population.json moves nobody's figures. Exits with
     1 where a file is left out.
     """
-    refuse_what_the_page_lacks(comparing)
+    refuse_what_the_page_lacks(
+        comparing.loss, comparing.convention, comparing.test, comparing.family
+    )
     if "baselines" in comparing.population:
         raise UsageError("a pack's population is all runs or a file, not the baselines")
     # Late: numpy and scipy are for those who compute.

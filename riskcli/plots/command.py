@@ -12,11 +12,10 @@ from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import emit
 from riskcli.plots import KINDS, OF_EXPERIMENTS, SCALED, form_of
+from riskcli.plots.lacking import refuse_what_figures_lack
 
 _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
-LOSS_KINDS = ("topics", "qq", "loss", "rbo")
-OF_KINDS = ("alpha", "topics", "power")
 
 
 @click.command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
@@ -78,7 +77,7 @@ def plot(
         emit(save.drawn(kind, asked_for, form), output)
         emit(f"{alternative.alternative(kind, asked_for)}\n", words_beside)
         return 0
-    _refuse_what_figures_lack(kind, against, of)
+    refuse_what_figures_lack(kind, against.convention, against.loss, of)
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
     setup = save.set_up(evaluation, against.options())
     ranged = bool(against.alphas or against.alpha_hats)
@@ -108,13 +107,3 @@ def _refuse_sizes_without_meaning(size: str | None, width: int | None, scaled: b
         raise UsageError("--size belongs to svg, png and pdf: other forms have no size on paper")
     if size is not None and width is not None:
         raise UsageError("--size and --width both say how wide the figure is: give one of them")
-
-
-def _refuse_what_figures_lack(kind: str, against: Against, of: str | None) -> None:
-    """Refuse what a figure would silently leave aside."""
-    if against.convention != "plain":
-        raise UsageError("figures support the plain convention only")
-    if against.loss != "linear" and kind not in LOSS_KINDS:
-        raise UsageError(f"--loss belongs to {', '.join(LOSS_KINDS)}; {kind} has none")
-    if of is not None and kind not in OF_KINDS:
-        raise UsageError(f"--of belongs to {', '.join(OF_KINDS)}; {kind} has none")

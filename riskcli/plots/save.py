@@ -42,6 +42,7 @@ from riskcli.plots.style import finished
 from riskcli.plots.web_page import web_page
 
 _PPI = 200
+_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _STEPS = 6
 _LEAST_PANEL = 60
 _TITLE_LETTER = 6.6
@@ -82,18 +83,7 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
 
 def drawn(kind: str, request: AnyRequest, form: str) -> bytes:
     """The figure of that kind in that form."""
-    if kind not in DRAWN:
-        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(DRAWN)}")
-    alt.data_transformers.disable_max_rows()
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-
-    def described(request: AnyRequest) -> dict[str, Any]:
-        return dict(_visible(finished(DRAWN[kind](request)).to_dict()))
-
-    if request.size is not None:
-        request = _fitted(described, request, version)
-    figure = _wrapped(described(request), request)
-    figure["description"] = visible(alternative(kind, request))
+    version, figure = _VEGA_LITE, _described(kind, request)
     if form == "json":
         return f"{json.dumps(figure, ensure_ascii=False, indent=2)}\n".encode()
     if form == "html":
@@ -104,6 +94,28 @@ def drawn(kind: str, request: AnyRequest, form: str) -> bytes:
     if form == "pdf":
         return _settled(vl_convert.svg_to_pdf(svg))
     return _settled(vl_convert.svg_to_png(svg, ppi=_PPI))
+
+
+def chart(kind: str, request: AnyRequest) -> alt.TopLevelMixin:
+    """The same figure as an Altair chart."""
+    made: alt.TopLevelMixin = alt.Chart.from_dict(_described(kind, request))
+    return made
+
+
+def _described(kind: str, request: AnyRequest) -> dict[str, Any]:
+    """The figure in Vega-Lite, with what it shows in words."""
+    if kind not in DRAWN:
+        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(DRAWN)}")
+    alt.data_transformers.disable_max_rows()
+
+    def described(request: AnyRequest) -> dict[str, Any]:
+        return dict(_visible(finished(DRAWN[kind](request)).to_dict()))
+
+    if request.size is not None:
+        request = _fitted(described, request, _VEGA_LITE)
+    figure = _wrapped(described(request), request)
+    figure["description"] = visible(alternative(kind, request))
+    return figure
 
 
 def _width_of(svg: str) -> float:

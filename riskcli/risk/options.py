@@ -19,6 +19,7 @@ from riskcli.core.choices import (
 )
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import MOST_ALPHA
+from riskcli.core.reprs import short_repr
 from riskcli.risk.members import Teams
 from riskcli.scores.frozen import FrozenPopulation
 
@@ -55,6 +56,9 @@ class Significance:
         if self.shuffles is not None and self.shuffles < LEAST_SHUFFLES:
             raise UsageError(f"found {self.shuffles} shuffles, expected at least {LEAST_SHUFFLES}")
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     @property
     def number_of_shuffles(self) -> int:
         """Of the test against virtual baselines."""
@@ -89,6 +93,9 @@ class Options:
         )
         if self.population is not None and not isinstance(self.population, FrozenPopulation):
             check_words(population=(self.population, PopulationRule))
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def wanted(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from riskcli.core.basis import Based, Basis, Input
 from riskcli.core.choices import TopicRule, is_virtual
-from riskcli.core.errors import InputError, NoRunLeftError, UsageError
+from riskcli.core.errors import InputError, NoRunLeftError, UsageError, nearest
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.parallel import Progress
 from riskcli.effectiveness.names import canonical_name, split_names
@@ -27,6 +27,8 @@ from riskcli.trec.names import (
 from riskcli.trec.qrels import Qrels
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from riskcli.scores.remote import Workers
     from riskcli.scores.store.store import Store
 
@@ -47,9 +49,43 @@ class Evaluation(Based):
         said = f", {counted(len(self.notes), 'note')}" if self.notes else ""
         return f"Evaluation({', '.join(map(repr, self.matrices))}{said})"
 
+    def __getitem__(self, measure: str) -> ScoreMatrix:
+        """The matrix by that effectiveness measure, whatever vocabulary names it."""
+        name = canonical_name(str(measure))
+        known = {matrix.measure: matrix for matrix in self.matrices}
+        if name not in known:
+            raise UsageError(f"no scores by {name!r}{nearest(name, known)} ({', '.join(known)})")
+        return known[name]
+
+    def of_first_measure(self) -> Evaluation:
+        """Only the first matrix; a note says so where there are more."""
+        if len(self.matrices) == 1:
+            return self
+        first = self.matrices[0].measure
+        text = f"by {first}, the first of {len(self.matrices)} measures; --measure chooses another"
+        basis = self.basis.adding(notes=[Note("first-measure", text, warning=False)])
+        return replace(self, matrices=self.matrices[:1], basis=basis)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per score: run, topic, measure, score."""
+        import pandas as pd  # late: it takes longer to import than most files to score
+
+        parts = [
+            pd.DataFrame(
+                {
+                    "run": [run for run in matrix.runs for _ in matrix.topics],
+                    "topic": [*matrix.topics] * len(matrix.runs),
+                    "measure": matrix.measure,
+                    "score": matrix.values.ravel(),
+                }
+            )
+            for matrix in self.matrices
+        ]
+        return pd.concat(parts, ignore_index=True)
+
 
 def evaluate(
-    places: Iterable[Path | str],
+    places: Path | str | Iterable[Path | str],
     *,
     qrels: Path | str | None = None,
     rules: Rules | None = None,
@@ -60,7 +96,7 @@ def evaluate(
     executor: Executor | Workers | None = None,
     store: Path | Store | str | None = None,
 ) -> Evaluation:
-    """Score the runs in files and folders, or take the scores of score files.
+    """Score the runs in files and folders (one or several), or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
     `NAME=FILE` gives a run its name, as a place and as a baseline.
@@ -71,7 +107,7 @@ def evaluate(
     `store` is a folder of scores in which runs are looked up and kept. Neither shows in the result.
     """
     rules = rules or Rules()
-    given = list(places)
+    given = [places] if isinstance(places, str | Path) else list(places)
     spots = [named_place(place)[1] for place in given]
     means = Means.of(jobs, executor, store)
     reader = Reader(spots, qrels, rules, checksums or means.store is not None)

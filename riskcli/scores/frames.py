@@ -17,6 +17,7 @@ from riskcli.effectiveness.names import (
     DEFAULT_MEASURES,
     canonical_name,
     parse_measures,
+    texts_of,
 )
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.evaluation import Evaluation
@@ -43,6 +44,12 @@ class QueryResult(Protocol):
     value: float
 
 
+Ranking = Mapping[str, Mapping[str, float]]
+"""A run in memory: the score of each document, by topic."""
+Judgements = Mapping[str, Mapping[str, int]]
+"""Judgements in memory: the grade of each document, by topic."""
+
+
 def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
     """A run from a frame of results: `qid`, `docno` and `score`, as PyTerrier's transformers give.
 
@@ -53,6 +60,43 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
     scores = [float(score) for score in _column(frame, ("score",))]
     if not topics:
         raise UsageError(f"run {name}: the frame is empty")
+    return _checked_run(topics, docnos, scores, name)
+
+
+def _run(given: Ranking | pd.DataFrame, name: str) -> Run:
+    if not isinstance(given, Mapping):
+        return run_from_frame(given, name)
+    cells = [
+        (str(topic), str(docno), float(score))
+        for topic, documents in given.items()
+        for docno, score in documents.items()
+    ]
+    if not cells:
+        raise UsageError(f"run {name}: there is no document in it")
+    topics, docnos, scores = map(list, zip(*cells, strict=True))
+    return _checked_run(topics, docnos, scores, name)
+
+
+def _judged(given: Qrels | Judgements | pd.DataFrame) -> Qrels:
+    if isinstance(given, Qrels):
+        return given
+    if not isinstance(given, Mapping):
+        return qrels_from_frame(given)
+    if not any(given.values()):
+        raise UsageError("the judgements are empty")
+    return Qrels(
+        {
+            str(topic): {str(docno): int(grade) for docno, grade in documents.items()}
+            for topic, documents in given.items()
+            if documents
+        }
+    )
+
+
+def _checked_run(
+    topics: Sequence[str], docnos: Sequence[str], scores: Sequence[float], name: str
+) -> Run:
+    """The run of these lines, none of them twice and every score finite."""
     seen: set[tuple[str, str]] = set()
     for topic, docno, score in zip(topics, docnos, scores, strict=True):
         if (topic, docno) in seen:
@@ -79,20 +123,24 @@ def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
 
 
 def score_runs(
-    runs: Mapping[str, Run | pd.DataFrame],
-    qrels: Qrels | pd.DataFrame,
-    measures: Iterable[str] = DEFAULT_MEASURES,
+    runs: Mapping[str, Run | Ranking | pd.DataFrame],
+    qrels: Qrels | Judgements | pd.DataFrame,
+    measures: str | Iterable[Any] = DEFAULT_MEASURES,
     *,
     rules: Rules | None = None,
 ) -> Evaluation:
-    """Score runs that are in memory, by name; the same numbers as `evaluate` gives for files."""
+    """Score runs that are in memory, by name; the same numbers as `evaluate` gives for files.
+
+    Runs and judgements are frames, as PyTerrier has them, or mappings of topics to documents to
+    scores or grades, as pytrec_eval and ranx have them. Measures are names or ir_measures' objects.
+    """
     rules = rules or Rules()
-    chosen = parse_measures(measures)
-    judged = qrels if isinstance(qrels, Qrels) else qrels_from_frame(qrels)
+    chosen = parse_measures(texts_of(measures))
+    judged = _judged(qrels)
     scorer = Scorer(judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision)
     parts: dict[str, list[ScoreMatrix]] = {str(measure): [] for measure in chosen}
     for name, given in runs.items():
-        run = given if isinstance(given, Run) else run_from_frame(given, name)
+        run = given if isinstance(given, Run) else _run(given, name)
         topics, scores = scorer.score(run)
         for measure, values in scores.items():
             matrix = ScoreMatrix(str(measure), (name,), tuple(topics), values[None, :])
@@ -130,6 +178,11 @@ def scores_from_ir_measures(
             scores = cells.setdefault(name, {})
             _put(scores, name, str(run), str(result.query_id), float(result.value))
     return _evaluation(cells)
+
+
+def has_a_row_per_score(frame: pd.DataFrame) -> bool:
+    """Whether it is a long table: runs, topics and values are columns of it."""
+    return all(any(name in frame.columns for name in names) for names in (_RUN, _TOPIC, _VALUE))
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:

@@ -18,12 +18,14 @@ from riskcli.core.choices import (
     check_words,
 )
 from riskcli.core.errors import InputError, RiskevalError
+from riskcli.core.reprs import short_repr
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.names import (
     DEFAULT_MEASURES,
     canonical_name,
     parse_measures,
     split_names,
+    texts_of,
 )
 from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
@@ -52,6 +54,7 @@ class Rules:
     """What every file is, where content shall not tell."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "measures", texts_of(self.measures))
         check_words(
             topics=(self.topics, TopicRule),
             score_precision=(self.score_precision, Precision),
@@ -60,6 +63,9 @@ class Rules:
         )
         if self.input_format is not None:
             check_word("input_format", self.input_format, INPUT_FORMATS)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def settings(self) -> dict[str, Any]:
         """The rules that a number can depend on, as machine formats record them."""

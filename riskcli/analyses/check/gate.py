@@ -57,8 +57,8 @@ class Gate(Verdicts, Analysis):
 def judge(
     scores: Scores,
     baseline: str,
-    *,
     policy: Policy | str = DEFAULT_POLICY,
+    *,
     rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,
     alpha: float = 1.0,

@@ -30,13 +30,15 @@ def explain(
     """How one run's value and significance mark were computed.
 
     Prints the totals, the test with statistic, degrees of freedom, p and correction, and the
-    topics that cost the run most. One effectiveness measure at a time (--measure).
+    topics that cost the run most. One effectiveness measure at a time: that of --measure, or the
+    first of the defaults.
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.explain.analysis import explain_run
 
+    evaluation = inputs.evaluate(comparing.wanted, comparing.needs_checksums(output))
     explanation = explain_run(
-        inputs.evaluate(comparing.wanted, comparing.needs_checksums(output)),
+        evaluation if inputs.measures else evaluation.of_first_measure(),
         run=run,
         of=of,
         worst=worst,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from riskcli.analyses.base import Analysis, Names, Scores, described, loss_record, set_up
 from riskcli.analyses.score.columns import USUAL, Layout, View
@@ -35,7 +36,7 @@ class RiskTable(Analysis):
     layout: Layout = USUAL
     """How it is shown to people."""
 
-    def sorted_by(self, column: str = "mean") -> RiskTable:
+    def sorted_by(self, column: str = "mean") -> Self:
         """The runs of each block by that column: names naturally, values highest first.
 
         A minus before the column (`-losses`) turns the order round.
@@ -62,11 +63,11 @@ class RiskTable(Analysis):
         ranks: bool = True,
         marks: Marks | None = None,
         precision: int | None = None,
-    ) -> RiskTable:
+    ) -> Self:
         """The table as people are to see it: these columns (none: the usual), so many decimals."""
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
-    def best_per_team(self) -> RiskTable:
+    def best_per_team(self) -> Self:
         """Only the first run of each team, as they are sorted; a run without a team stays."""
         if not self.options.teams:
             raise UsageError("no run has a team, so there is no best run per team")
@@ -79,7 +80,7 @@ class RiskTable(Analysis):
             blocks.append(block.of_runs(list(first.values())))
         return replace(self, blocks=tuple(blocks))
 
-    def top(self, count: int) -> RiskTable:
+    def top(self, count: int) -> Self:
         """Only the first runs of each block, as they are sorted."""
         blocks = [block.of_runs(range(min(count, len(block.runs)))) for block in self.blocks]
         return replace(self, blocks=tuple(blocks))

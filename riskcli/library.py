@@ -1,0 +1,128 @@
+"""The risk table as the library offers it: one that can draw itself and become a page.
+
+Figures and the page lie above the analyses, so what needs them lies here, above both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from riskcli.analyses.base import Names, Scores, matrices_of
+from riskcli.analyses.score.analysis import RiskTable as Comparisons
+from riskcli.analyses.score.analysis import risk_table as compared
+from riskcli.core.choices import FigureSize, check_words
+from riskcli.core.errors import UsageError, nearest
+from riskcli.output.emit import emit
+from riskcli.page.lacking import refuse_what_the_page_lacks
+from riskcli.plots import KINDS
+from riskcli.plots.lacking import refuse_what_figures_lack
+from riskcli.risk.options import Options, as_names
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@dataclass(frozen=True, repr=False)
+class RiskTable(Comparisons):
+    """A risk table with the scores that it was computed from, for figures and for the page."""
+
+    scores: tuple[ScoreMatrix, ...] = ()
+
+    def plot(
+        self,
+        kind: str = "alpha",
+        *,
+        run: Names = (),
+        of: str | None = None,
+        measure: str | None = None,
+        alpha: float | Sequence[float] | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        size: FigureSize | None = None,
+        seed: int = 20161,
+    ) -> alt.TopLevelMixin:
+        """A figure as an Altair chart, which a notebook shows and `.save(...)` writes.
+
+        The kinds and their options are those of `riskeval plot`: `run` names runs to show, `of` is
+        what the figure shows, `measure` the effectiveness measure (none: the first).
+        """
+        if kind not in KINDS:
+            raise UsageError(f"no figure {kind!r}{nearest(kind, KINDS)} ({', '.join(KINDS)})")
+        if size is not None:
+            check_words(size=(size, FigureSize))
+        refuse_what_figures_lack(kind, self.options.convention, self.options.loss, of)
+        try:  # late: figures are an extra
+            from riskcli.plots import request, save
+        except ImportError as error:
+            raise UsageError(
+                f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
+            ) from error
+        options = self.options if alpha is None else _with_alphas(self.options, alpha)
+        wanted = request.Request(
+            self._matrix(measure), options, as_names(run or ()), of, width, height, seed,
+            None if size is None else request.SIZES[size], ranged=alpha is not None,
+        )  # fmt: skip
+        return save.chart(kind, wanted)
+
+    def report(
+        self,
+        path: Path | str,
+        *,
+        also: Names = (),
+        both_populations: bool = False,
+        title: str = "Risk-sensitive leaderboard",
+        collection: str = "",
+        date: str = "",
+    ) -> None:
+        """Write the leaderboard page: one HTML file, as `riskeval report` makes it.
+
+        `also` names further baselines that a reader can switch to.
+        """
+        significance = self.options.significance
+        refuse_what_the_page_lacks(
+            self.options.loss, self.options.convention, significance.test, significance.family
+        )
+        # Late: the page's scripts are read for those who write one.
+        from riskcli.page import document, plans
+
+        made = plans.plans(self.options, as_names(also or ()), both_populations)
+        tables = [compared(self.scores, options=plan) for plan in made]
+        tables[0] = replace(tables[0], basis=self.basis)
+        page = document.Page(title, self.scores, tables, collection, date)
+        emit(document.as_page(page), Path(path))
+
+    def _matrix(self, measure: str | None) -> ScoreMatrix:
+        """The scores by that effectiveness measure."""
+        if measure is None:
+            return self.scores[0]
+        return Evaluation(self.scores)[measure]
+
+
+def _with_alphas(options: Options, alpha: float | Sequence[float]) -> Options:
+    alphas = (float(alpha),) if isinstance(alpha, int | float) else tuple(alpha)
+    return replace(options, alphas=alphas)
+
+
+def risk_table(
+    scores: Scores,
+    baseline: Names = None,
+    *,
+    alpha: float | Sequence[float] | None = None,
+    options: Options | None = None,
+) -> RiskTable:
+    """URisk, TRisk, ZRisk and GeoRisk of every run of one or several score matrices.
+
+    `scores` is an evaluation, a matrix or several, or a DataFrame: runs (index) by topics
+    (columns), or one row per score (run, topic, measure, value). `baseline` is a run's name, a
+    glob, several of them, or one of @mean, @median, @max, @min (none: @mean). `alpha` is a number
+    or several; `options` holds the rest, and the baseline where it is not given here.
+    """
+    held = scores if isinstance(scores, Evaluation) else matrices_of(scores)
+    found = compared(held, baseline, alpha=alpha, options=options)
+    parts = {part.name: getattr(found, part.name) for part in fields(found)}
+    return RiskTable(**parts, scores=matrices_of(held))
