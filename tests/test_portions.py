@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riskcli import Options, compare_pairs, freeze, risk_table
+from riskcli import Options, UsageError, baseline_bias, compare_pairs, freeze, risk_table
+from riskcli.output.many import rows_of
+from riskcli.output.result import Result
+from riskcli.output.rows import as_tsv
 from riskcli.risk import portions
 from riskcli.risk.members import Teams
 from tests.strategies import Floats, named
@@ -96,3 +99,55 @@ def test_scratch_memory_stays_below_that_of_the_matrix(small: pytest.MonkeyPatch
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < values.nbytes
+
+
+# ---------------------------------------------------------------- many pairs
+
+
+def test_many_rows_are_made_when_they_are_written() -> None:
+    """2,000 runs have two million pairs: none of their rows is kept."""
+    rows = rows_of(200_000, lambda: ([i, 0.5] for i in range(200_000)))
+    assert len(rows) == 200_000
+    assert rows[7] == [7, 0.5]
+    assert rows[-1] == [199_999, 0.5]
+    assert rows[1:3] == [[1, 0.5], [2, 0.5]]
+    tracemalloc.start()
+    text = as_tsv(Result(("number", "value"), rows))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert text.splitlines()[::100_000] == ["number\tvalue", "99999\t0.5"] + ["199999\t0.5"]
+    assert peak < 4 * len(text)
+
+
+def test_pairs_and_biases_of_many_runs_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = named(scores())
+    expected = [compare_pairs(matrix).to_text(), baseline_bias(matrix).to_text()]
+    monkeypatch.setattr("riskcli.output.many._KEPT", 10)
+    monkeypatch.setattr("riskcli.analyses.significance.analysis._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("riskcli.core.arrays._CELLS_AT_ONCE", 100)
+    assert [compare_pairs(matrix).to_text(), baseline_bias(matrix).to_text()] == expected
+
+
+def test_runs_too_many_to_be_shuffled_have_no_figures_of_equal_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = baseline_bias(named(scores()))
+    monkeypatch.setattr("riskcli.analyses.bias.shuffled.MOST_WORK", 1000)
+    found = baseline_bias(named(scores()))
+    assert [note.code for note in found.basis.notes] == ["not-shuffled"]
+    (row,) = found.only("friedman").result().rows
+    assert row[-2:] == [None, None]
+    assert row[:-2] == whole.only("friedman").result().rows[0][:-2]
+    assert "shuffles" not in found.to_text("table")
+
+
+def test_many_runs_have_no_letters() -> None:
+    values = np.random.default_rng(3).random((101, 5))
+    table = compare_pairs(named(values), of="mean")
+    assert {tuple(row[-2:]) for row in table.result().rows} == {(None, None)}
+    assert "cannot be told from the best" in table.to_text("table")
+
+
+def test_biases_of_too_many_runs_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"2,001 runs make .* at most 1,999,000 pairs"):
+        baseline_bias(named(np.ones((2001, 3))))

@@ -13,18 +13,20 @@ LEAST_SCORE, LARGEST_SCORE = 1e-50, 1e50
 """The sizes of effectiveness scores besides 0: the fourth powers of them are ordinary doubles."""
 MOST_PAIRS = 1_000_000
 """Pairs of runs that one table compares: 1,414 runs."""
+MOST_LISTED_PAIRS = 1_999_000
+"""Pairs that `significance` and `bias` list, a row each: 2,000 runs."""
 _BYTES_A_PAIR = 1_900
 """What a pair took at 5,000 runs, all forms of the result included."""
 
 
-def refuse_many_pairs(runs: int, instead: str) -> None:
+def refuse_many_pairs(runs: int, instead: str, most: int = MOST_PAIRS) -> None:
     """Refuse to compare every pair of too many runs, with what it would take."""
     pairs = runs * (runs - 1) // 2
-    if pairs > MOST_PAIRS:
+    if pairs > most:
         gigabytes = pairs * _BYTES_A_PAIR / 1e9
         raise UsageError(
             f"{runs:,} runs make {pairs:,} pairs, which would take about {gigabytes:.0f} GB; "
-            f"at most {MOST_PAIRS:,} pairs are compared: {instead}"
+            f"at most {most:,} pairs are compared: {instead}"
         )
 
 

@@ -11,6 +11,7 @@ from riskcli.core.basis import Basis
 from riskcli.core.errors import InputError
 from riskcli.core.files import as_text
 from riskcli.core.version import __version__
+from riskcli.output.many import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,10 +107,6 @@ Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
 
 def part_of(basis: Basis, tables: Tables, part: str) -> Result:
     """The result whose rows are that part; JSON holds the other parts beside them."""
-    extra = {
-        name: [dict(zip(columns, row, strict=True)) for row in rows]
-        for name, (columns, rows) in tables.items()
-        if name != part
-    }
+    others = Parts({name: table for name, table in tables.items() if name != part})
     columns, rows = tables[part]
-    return Result(tuple(columns), rows, basis, extra)
+    return Result(tuple(columns), rows, basis, others)

@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
 from riskcli.output.result import Result, Value, as_one_text
 from riskcli.trec.findings import number
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_LINES_AT_ONCE = 4096
 
 
 def as_csv(result: Result) -> str:
@@ -25,7 +27,7 @@ def as_tsv(result: Result) -> str:
 
 def as_jsonl(result: Result) -> str:
     """A JSON object a line, the rows only."""
-    return "".join(f"{row}\n" for row in _json_rows(result))
+    return "".join(_pieces(f"{row}\n" for row in _json_rows(result)))
 
 
 def as_json(result: Result) -> str:
@@ -55,21 +57,27 @@ def _separated(result: Result, delimiter: str) -> str:
     """Lines of cells; one that holds the delimiter, a quote or a line end is quoted."""
     special = re.compile(f'[{delimiter}"\r\n]')
 
-    def cell(text: str) -> str:
+    def cell(value: Value) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, float):
+            return repr(value)  # the shortest text that reads back the same
+        text = str(as_one_text(value))
         if special.search(text) is None:
             return text
         doubled = text.replace('"', '""')
         return f'"{doubled}"'
 
-    lines = [result.columns, *(map(_text, row) for row in result.rows)]
-    return "".join(f"{delimiter.join(map(cell, line))}\n" for line in lines)
+    lines = (
+        f"{delimiter.join(map(cell, line))}\n" for line in chain([result.columns], result.rows)
+    )
+    return "".join(_pieces(lines))
 
 
-def _text(value: Value) -> str:
-    """The shortest text that reads back the same; empty for undefined."""
-    if value is None:
-        return ""
-    return repr(value) if isinstance(value, float) else str(as_one_text(value))
+def _pieces(lines: Iterator[str]) -> Iterator[str]:
+    """Many lines each: a million short texts take several times the memory of their letters."""
+    while piece := "".join(islice(lines, _LINES_AT_ONCE)):
+        yield piece
 
 
 def _json_rows(result: Result) -> Iterator[str]:

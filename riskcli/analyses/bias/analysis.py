@@ -15,9 +15,13 @@ from riskcli.analyses.bias.baselines import (
     principal_components,
 )
 from riskcli.analyses.bias.display import displays
+from riskcli.analyses.bias.shuffled import too_much_to_shuffle
 from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.errors import UsageError
+from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
+from riskcli.core.notes import Note
 from riskcli.output.display import Display
+from riskcli.output.many import rows_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.estimate import rank
 from riskcli.scores.matrix import ScoreMatrix
@@ -59,15 +63,21 @@ class Bias(Analysis):
 
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""
+        urisk = sum(one.found.urisk.size for one in self.parts)
         makers = {
-            "urisk": _urisk_rows,
             "baselines": _baseline_rows,
             "components": _component_rows,
             "friedman": _friedman_rows,
         }
         tables: Tables = {
-            name: (COLUMNS[name], [row for one in self.parts for row in makers[name](one)])
-            for name in PARTS
+            "urisk": (
+                COLUMNS["urisk"],
+                rows_of(urisk, lambda: (row for one in self.parts for row in _urisk_rows(one))),
+            ),
+            **{
+                name: (COLUMNS[name], [row for one in self.parts for row in make(one)])
+                for name, make in makers.items()
+            },
         }
         return part_of(self.basis, tables, self.part or PARTS[0])
 
@@ -77,11 +87,23 @@ def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: i
     if not (np.isfinite(alpha) and alpha >= 0):
         raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
     matrices = matrices_of(scores)
+    for matrix in matrices:
+        refuse_many_pairs(len(matrix.runs), "give fewer runs", MOST_LISTED_PAIRS)
     parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
     equal = parts[0].found.equal_runs
     settings = {"alphas": [alpha], "components": components}
     settings |= {"shuffles": equal.shuffles, "seed": equal.seed}
-    return Bias(parts, basis=basis_of(scores).adding(settings))
+    notes = [_not_shuffled(matrix) for matrix in matrices if too_much_to_shuffle(matrix.values)]
+    return Bias(parts, basis=basis_of(scores).adding(settings, notes))
+
+
+def _not_shuffled(matrix: ScoreMatrix) -> Note:
+    runs, topics = matrix.values.shape
+    message = (
+        f"{matrix.measure}: {runs:,} runs by {topics:,} topics are too many to be shuffled, so "
+        "that what equal runs have on average, and its p-values, are left empty"
+    )
+    return Note("not-shuffled", message)
 
 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:

@@ -8,8 +8,14 @@ import numpy as np
 from scipy.special import chdtrc
 
 from riskcli.analyses.agree.coefficients import kendall_tau_b
-from riskcli.analyses.bias.shuffled import Shuffled, equal_runs, standardised_rows
-from riskcli.core.arrays import Counts, Floats
+from riskcli.analyses.bias.shuffled import (
+    Shuffled,
+    equal_runs,
+    standardised_rows,
+    too_much_to_shuffle,
+    unknown,
+)
+from riskcli.core.arrays import Counts, Floats, row_blocks
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.paired import Paired
 from riskcli.risk.rounding import equal_digits
@@ -55,7 +61,7 @@ def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
     """Each run in turn as the baseline, and the virtual runs."""
     virtual = np.array([VIRTUAL[name](scores) for name in VIRTUAL_BASELINES])
     baselines = np.concatenate([scores, virtual])
-    urisk = np.stack([Paired(scores, b).urisk(alpha) for b in baselines], axis=1)
+    urisk = np.stack([_urisk(scores, b, alpha) for b in baselines], axis=1)
     similarity = _correlations(scores, baselines)
     mean = scores.mean(axis=1)
     tau, bias, partial = (np.full(len(baselines), np.nan) for _ in range(3))
@@ -66,10 +72,19 @@ def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
             similarity[others, place], urisk[others, place], mean[others]
         )
     test = friedman(urisk[:, : len(scores)])
+    if too_much_to_shuffle(scores):
+        equal = unknown(len(baselines))
+    else:
+        equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial))
     return Baselines(
-        VIRTUAL_BASELINES, baselines, urisk, similarity, tau, bias, partial, test,
-        equal_runs(scores, virtual, alpha, (test.w, bias, partial)),
-    )  # fmt: skip
+        VIRTUAL_BASELINES, baselines, urisk, similarity, tau, bias, partial, test, equal
+    )
+
+
+def _urisk(scores: Floats, baseline: Floats, alpha: float) -> Floats:
+    """URisk of every run against one baseline, some runs at a time."""
+    blocks = row_blocks(*scores.shape)
+    return np.concatenate([Paired(scores[rows], baseline).urisk(alpha) for rows in blocks])
 
 
 def bias_of(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[float, float]:

@@ -67,11 +67,14 @@ def _friedman(one: MatrixBias) -> Display:
         Cell(decimal(float(equal.w.mean[0]), 3)),
         Cell(p_value(float(equal.w.p[0]))),
     ]
+    equally = (
+        f" Equal runs have the W beside it on average ({equal.shuffles} shuffles of the runs "
+        f"within topics, seed {equal.seed}): a small p of W says that the baselines agree on the "
+        "runs more than chance makes them."
+    )
     meaning = (
-        "W is 1 where every baseline ranks the runs alike. Equal runs have the W beside it on "
-        f"average ({equal.shuffles} shuffles of the runs within topics, seed {equal.seed}): a "
-        "small p of W says that the baselines agree on the runs more than chance makes them. The p "
-        "of χ² (ECIR'14) has no such meaning, for the baselines are the runs themselves."
+        f"W is 1 where every baseline ranks the runs alike.{equally if equal.shuffles else ''} "
+        "The p of χ² (ECIR'14) has no such meaning, for the baselines are the runs themselves."
     )
     title = f"Friedman's test: {len(one.runs)} runs, each of them as baseline ({one.measure})"
     return Display.of_rows(title, headings, [row], [meaning])

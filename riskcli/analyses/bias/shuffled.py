@@ -16,6 +16,8 @@ from riskcli.core.arrays import Floats
 from riskcli.risk.options import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.rounding import EQUAL_STATISTIC
 
+MOST_WORK = 100_000_000
+"""Runs squared times topics (150 more, for ranking): what beyond it would take over a minute."""
 _LEAST_RUNS = 4
 _DIGITS = 12
 _ROUNDING = 1e-12
@@ -38,6 +40,18 @@ class Shuffled:
     partial: EqualRuns
     shuffles: int
     seed: int
+
+
+def too_much_to_shuffle(scores: Floats) -> bool:
+    """Whether every shuffle of so many runs and topics would take too long."""
+    runs, topics = scores.shape
+    return runs**2 * (topics + 150) > MOST_WORK
+
+
+def unknown(figures: int) -> Shuffled:
+    """What is known of equal runs where nothing was shuffled."""
+    one, many = (EqualRuns(np.full(n, np.nan), np.full(n, np.nan)) for n in (1, figures))
+    return Shuffled(one, many, many, 0, DEFAULT_SEED)
 
 
 def equal_runs(

@@ -11,6 +11,7 @@ import numpy as np
 from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
 from riskcli.analyses.significance.display import displays
 from riskcli.analyses.significance.pairs import (
+    MOST_LETTERED,
     TUKEY,
     Pairs,
     PairTable,
@@ -21,9 +22,10 @@ from riskcli.analyses.significance.pairs import (
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
 from riskcli.core.errors import UsageError
-from riskcli.core.limits import refuse_many_pairs
+from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.notes import Note
 from riskcli.output.display import Display
+from riskcli.output.many import rows_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
@@ -41,6 +43,7 @@ COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
     "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
 )  # fmt: skip
+_ROWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +61,8 @@ class SignificanceTables(Analysis):
 
     def result(self) -> Result:
         """The long form: a row a pair."""
-        rows = [row for table in self.tables for row in _rows(table)]
+        count = sum(len(table.pairs.first) for table in self.tables)
+        rows = rows_of(count, lambda: (row for table in self.tables for row in _rows(table)))
         return Result(COLUMNS, rows, self.basis)
 
 
@@ -115,7 +119,9 @@ def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
 def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> PairTable:
-    refuse_many_pairs(len(matrix.runs), "name a --baseline to compare each run with it")
+    refuse_many_pairs(
+        len(matrix.runs), "name a --baseline to compare each run with it", MOST_LISTED_PAIRS
+    )
     comparison, plan = _everyone(matrix, options), options.significance
     correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:
@@ -123,20 +129,28 @@ def _all_pairs(
     assert measure.deviations is not None
     values = measure.values(comparison, alpha)
     adjusting: Correction = "none" if correction == TUKEY else plan.correction
-    pairs = compare_all(values, measure.deviations(comparison, alpha), plan.gamma, adjusting)
+    deviations = measure.deviations(comparison, alpha)
+    pairs = compare_all(values, deviations, plan.gamma, adjusting)
     if measure.nonnegative:
         pairs = _without_empty_runs(pairs, matrix, plan)
     if correction == TUKEY:
         pairs = _by_tukey(pairs, matrix, plan)
-    order = np.lexsort((np.arange(len(values)), rank(values)))
-    low, high = rank_intervals(values, measure.deviations(comparison, alpha), plan.gamma)
+    low, high = rank_intervals(values, deviations, plan.gamma)
     return PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
         values, pairs, _effects(measure, pairs, comparison.topics),
-        tuple(letters(len(values), order.tolist(), pairs.significant())), correction,
+        _letters(values, pairs), correction,
         comparison.population_name,
         rank_low=low, rank_high=high,
     )  # fmt: skip
+
+
+def _letters(values: Floats, pairs: Pairs) -> tuple[str, ...]:
+    """Each run's, from the best run on; none where runs are too many for letters."""
+    if len(values) > MOST_LETTERED:
+        return ()
+    order = np.lexsort((np.arange(len(values)), rank(values)))
+    return tuple(letters(len(values), order.tolist(), pairs.significant()))
 
 
 def _without_empty_runs(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
@@ -196,25 +210,36 @@ def _against_baseline(
 
 
 def _rows(table: PairTable) -> Iterator[list[Value]]:
-    pairs = table.pairs
-    single = len(table.others) == 1 and not table.groups
+    for start in range(0, len(table.pairs.first), _ROWS_AT_ONCE):
+        yield from _rows_of(table, slice(start, start + _ROWS_AT_ONCE))
+
+
+def _rows_of(table: PairTable, some: slice) -> Iterator[list[Value]]:
+    """Those of some pairs."""
+    pairs, groups = table.pairs, table.groups
+    firsts, seconds = pairs.first[some], pairs.second[some]
     alpha = table.alpha if table.of.depends_on_alpha else None
     numbers = [
         tidy(values.tolist())
         for values in (
-            table.values[pairs.first],
-            table.other_values[pairs.first if single else pairs.second],
-            pairs.difference, pairs.low, pairs.high, pairs.error, pairs.p, pairs.p_adjusted,
+            table.values[firsts],
+            table.other_values[seconds if table.of_all_pairs else firsts],
+            *(
+                each[some]
+                for each in (
+                    pairs.difference, pairs.low, pairs.high, pairs.error, pairs.p,
+                    pairs.p_adjusted,
+                )
+            ),
         )
     ]  # fmt: skip
-    effects = tidy(table.effect.tolist())
-    for place, first in enumerate(pairs.first.tolist()):
-        second = int(pairs.second[place])
-        groups = [table.groups[first], table.groups[second]] if table.groups else [None, None]
+    names = zip(firsts.tolist(), seconds.tolist(), pairs.flag[some].tolist(), strict=True)
+    effects = tidy(table.effect[some].tolist())
+    for (first, second, flag), effect, *cells in zip(names, effects, *numbers, strict=True):
         yield [
             table.runs[first], table.others[second], table.measure, table.of.id,
-            table.population, alpha, table.topics, *(column[place] for column in numbers),
-            str(pairs.flag[place]), effects[place], *groups,
+            table.population, alpha, table.topics, *cells, flag, effect,
+            *([groups[first], groups[second]] if groups else [None, None]),
         ]  # fmt: skip
 
 

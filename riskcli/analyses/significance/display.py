@@ -29,7 +29,7 @@ def displays(
     """
     made: list[Display] = []
     for table in tables:
-        if not table.groups:
+        if not table.of_all_pairs:
             made.append(_differences(table, plan))
             continue
         groups, caption = _groups(table), _caption(table, plan)
@@ -165,7 +165,7 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}; ▲ ▼ differ at "
         f"the significance level γ = {plan.gamma:g} ({how}), taking the runs as given."
     ]
-    if table.groups:
+    if table.of_all_pairs:
         percent = f"{100 * (1 - plan.gamma):g} %"
         lines.append(
             f"ranks: {percent} confidence interval of each run's rank (Holm over its "

@@ -20,6 +20,8 @@ from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, NO_VARIANCE
 _CELLS_AT_ONCE = 200_000
 
 TUKEY = "tukey"
+MOST_LETTERED = 100
+"""More runs have no letters: their groups are too many to be read, or even to be found."""
 
 
 @dataclass(frozen=True)
@@ -161,8 +163,14 @@ class PairTable:
     pairs: Pairs
     effect: Floats
     groups: tuple[str, ...]
+    """The letters of each run; none where a baseline is compared with, or there are too many."""
     correction: str
     population: str = "all"
     rank_low: Floats | None = None
     """The best rank that the tests leave open for each run; all pairs only."""
     rank_high: Floats | None = None
+
+    @property
+    def of_all_pairs(self) -> bool:
+        """Whether every pair is compared, or each run with the baseline."""
+        return self.rank_low is not None
