@@ -1,4 +1,4 @@
-"""How the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14)."""
+"""Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14)."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def bias(
 
     Prints the URisk of every run against every other as the baseline and against the virtual runs,
     with ranks and Friedman's test; for each baseline how far it turns the ranking by effectiveness
-    and favours runs that resemble it; and the runs' principal components over topics.
+    and whether it favours runs that resemble it; and the runs' principal components over topics.
     With --population each run (or team) is left out of the population in turn: the range of every
     other run's ZRisk, GeoRisk and ranks, and whose absence changes them most. The population is
     RUNS, or that of --frozen FILE.

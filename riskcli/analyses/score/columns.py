@@ -190,7 +190,11 @@ def rank_column(block: Block, measure: RiskMeasure, prefix: str = "") -> Column:
     """The ranks that the tests allow."""
     low, high = (whole(block, f"rank_{measure.id}{end}") for end in ("_lo", "_hi"))
     heading = Heading(f"{prefix}{titled(measure, block.convention)} ranks")
-    return Column(heading, plain(_between(low, high, "{}–{}")))
+    texts = _between(low, high, "{}–{}")
+    single = [
+        text if one != other else one for text, one, other in zip(texts, low, high, strict=True)
+    ]
+    return Column(heading, plain(single))
 
 
 def _between(low: Sequence[str], high: Sequence[str], form: str) -> list[str]:

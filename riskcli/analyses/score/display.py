@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 
 from riskcli.analyses.score.columns import (
     BASELINE_MARK,
@@ -17,6 +18,7 @@ from riskcli.analyses.score.columns import (
     named_column,
     numbers,
     plain,
+    rank_column,
     rank_number_column,
     record_column,
     whole,
@@ -184,14 +186,16 @@ def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     """Details for wide terminals, most wanted first."""
     first = blocks[0]
+    known = {name: each for name, each in first.estimates.items() if len(blocks) == 1}
+    by_weight = sorted(measures(), key=lambda m: not m.headline)
+    ranked = (m for m in by_weight if m.id in known and known[m.id].rank_low is not None)
+    if layout.ranks:
+        yield from (rank_column(first, measure) for measure in islice(ranked, 2))
     yield Column(Heading(LARGE_LOSSES), plain(whole(first, "losses20")))
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
         yield Column(Heading(title), plain(decimals(numbers(first, name), 4)))
-    if len(blocks) > 1:
-        return
-    for measure in sorted(measures(), key=lambda m: not m.headline):
-        known = first.estimates.get(measure.id)
-        if known is not None and known.low is not None:
+    for measure in by_weight:
+        if measure.id in known and known[measure.id].low is not None:
             yield interval_column(first, measure, layout)
 
 
