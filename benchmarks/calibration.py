@@ -418,7 +418,8 @@ def _flags_against(comparison: Comparison) -> list[bool]:
     inference = Inference(comparison, PLAN, statistics(), (0.0, 5.0))
     known = [inference.of_means]
     known += [inference.of_statistic(s, a) for s in (ZRISK, GEORISK) for a in (0.0, 5.0)]
-    return [bool((each.corrected("holm", GAMMA).flag != "").any()) for each in known]
+    flags = [each.corrected("holm", GAMMA).flag for each in known]
+    return [flag is not None and bool(np.any(flag != "")) for flag in flags]
 
 
 def _flags_of_pairs(sample: Floats) -> list[bool]:

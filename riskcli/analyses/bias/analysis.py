@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -64,7 +64,7 @@ class Bias(Analysis):
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""
         urisk = sum(one.found.urisk.size for one in self.parts)
-        makers = {
+        makers: Mapping[BiasPart, Callable[[MatrixBias], Iterator[list[Value]]]] = {
             "baselines": _baseline_rows,
             "components": _component_rows,
             "friedman": _friedman_rows,

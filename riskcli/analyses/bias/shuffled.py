@@ -45,7 +45,7 @@ class Shuffled:
 def too_much_to_shuffle(scores: Floats) -> bool:
     """Whether every shuffle of so many runs and topics would take too long."""
     runs, topics = scores.shape
-    return runs**2 * (topics + 150) > MOST_WORK
+    return bool(runs**2 * (topics + 150) > MOST_WORK)
 
 
 def unknown(figures: int) -> Shuffled:
