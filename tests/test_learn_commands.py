@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from benchmarks.make_features import letor, make_features
 from riskcli.learn import OBJECTIVES
 from riskcli.learn.baselines import parse_source
-from riskcli.learn.comparators import Judged, Matching, blended, selected
+from riskcli.learn.comparators import Judged, Matching, blended, mean_loss, selected
 from riskcli.learn.comparison import Comparison
+from riskcli.learn.equal_risk import EqualRisk, equally_risky
 from riskcli.learn.experiment import Outcome, Plan, Ranked
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.queries import Queries
@@ -191,12 +192,15 @@ def test_the_page_has_the_leaderboard_and_whether_training_pays(
         assert values.mean() == pytest.approx(float(table[name]["mean"]), abs=1e-12)
     assert len(data["envelope"]["inputs"]) == 6
     section = page.split("Does training for risk pay?</h2>")[1].split("</section>")[0]
-    first, second, tests = section.split("<table>")[1:]
+    first, second, tests, equal = section.split("<table>")[1:]
     for figures in (first, second):
         assert all(f">{name}</th>" in figures for name in table)
     cells = tests.split(">urisk-5</th>")[1].split("</tr>")[0]
     for name in ("p_mean_plain", "p_risk_plain", "p_mean_blend", "p_risk_blend"):
         assert f">{float(table['urisk-5'][name]):.2g}</td>" in cells
+    cells = equal.split(">urisk-5</th>")[1].split("</tr>")[0]
+    assert f">{float(table['urisk-5']['equal_blend_mean']):.4f}</td>" in cells
+    assert f">{float(table['urisk-5']['p_mean_equal_select']):.2g}</td>" in cells
     assert "Interesting range of α" in tests and "standard deviation over 2 seeds" in tests
 
 
@@ -216,7 +220,7 @@ def test_a_model_ranks_as_it_did_in_the_experiment(
 def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path: Path) -> None:
     done = riskeval("train", data / "Fold1", "-b", "feature:6", *SMALL, "--quiet", "-f", "table",
                     "-o", tmp_path / "out")  # fmt: skip
-    figures, tests = done.out.split("\n\n")
+    figures, tests, equal = done.out.split("\n\n")
     assert "Not shown" not in done.out
     ours = {row["run"]: row for row in rows(tmp_path / "out" / "comparison.csv")}
     assert f"{float(ours['urisk-1.blend']['risk']):.4f}" in figures
@@ -227,6 +231,17 @@ def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path
         ("chosen", ".3g"), ("p_mean_plain", ".2g"), ("p_risk_plain", ".2g"),
         ("p_mean_blend", ".2g"), ("p_risk_blend", ".2g"))]  # fmt: skip
     assert line.split()[1:] == ["–" if text == "nan" else text for text in shown]
+    (line,) = [line for line in equal.splitlines() if line.startswith("urisk-1 ")]
+    shown = ["mean", "risk", "equal_blend_mean", "equal_blend_risk", "p_mean_equal_blend",
+             "equal_select_mean", "equal_select_risk", "p_mean_equal_select",
+             "equal_coin_mean"]  # fmt: skip
+    for text, name in zip(line.split()[1:], shown, strict=True):
+        assert float(text) == pytest.approx(float(ours["urisk-1"][name]), abs=5e-3), name
+    plain, baseline, model = (ours[name] for name in ("plain", "baseline", "urisk-1"))
+    chance = min(1.0, float(model["risk"]) / float(plain["risk"]))
+    mean = chance * float(plain["mean"]) + (1 - chance) * float(baseline["mean"])
+    assert float(model["equal_coin_mean"]) == pytest.approx(mean)
+    assert float(model["equal_coin_risk"]) == pytest.approx(chance * float(plain["risk"]))
     ends = re.findall(r"(\d+\.\d) on\s+(training|validation) queries", tests)
     assert {name: end for end, name in ends} == {
         name: f"{end:.1f}" for name, end in gain_over_risk(data / "Fold1", tmp_path / "out").items()
@@ -419,6 +434,52 @@ def test_comparators_are_as_risky_as_the_model_on_validation_queries(
         assert valid.risk(scores) == pytest.approx(risk, abs=0.02)
         assert matching.chance(risk) == pytest.approx(share)
     assert (matching.chance(least - 1), matching.chance(most + 1)) == (0, 1)
+
+
+def test_at_equal_risk_the_blend_and_the_selection_are_as_risky_on_these_queries(
+    data: Path,
+) -> None:
+    queries, plain = judged(data, "feature:6")
+    matching, most = Matching(queries, plain), queries.risk(plain)
+    for share in (0.2, 0.6, 1.0):
+        found = equally_risky(queries, matching, plain, share * most, "6")
+        assert found.selection is not None
+        for values in (found.blend, found.selection):
+            assert mean_loss(values, queries.baseline) == pytest.approx(share * most, abs=0.02)
+        assert found.chance == pytest.approx(share)
+    assert found.blend == pytest.approx(queries.effectiveness(plain))
+    assert equally_risky(queries, matching, plain, most, None).selection is None
+
+
+def test_figures_at_equal_risk_are_over_the_queries_of_all_folds() -> None:
+    from scipy import stats
+
+    random = np.random.default_rng(2)
+    names, sizes = ("baseline", "plain", "urisk-1"), (30, 50)
+    made = {name: [random.random(size) for size in sizes] for name in names}
+    equal = [EqualRisk(random.random(size), random.random(size), 0.25) for size in sizes]
+    plan = Plan([lambda: pytest.fail("not read")] * 2, [parse_source("feature:1")],
+                [Wanted("urisk", 1.0)], Settings())  # fmt: skip
+    runs = {name: Ranked([*values], values, [1.0, 1.0]) for name, values in made.items()}
+    outcome = Outcome(plan, runs={1: runs}, fallback=made["baseline"], equal={"urisk-1": equal})
+    baseline, plain, model = (np.concatenate(made[name]) for name in names)
+    row = Comparison(outcome, [1.0], {}).rows(1.0)[-1]
+    for way, values in (
+        ("blend", np.concatenate([fold.blend for fold in equal])),
+        (
+            "select",
+            np.concatenate([fold.selection for fold in equal if fold.selection is not None]),
+        ),
+    ):
+        assert row[f"equal_{way}_mean"] == pytest.approx(values.mean())
+        lost = np.maximum(baseline - values, 0).mean()
+        assert row[f"equal_{way}_risk"] == pytest.approx(lost)
+        p = stats.ttest_rel(model, values).pvalue
+        assert row[f"p_mean_equal_{way}"] == pytest.approx(p)
+    assert row["equal_coin_mean"] == pytest.approx((plain + 3 * baseline).mean() / 4)
+    assert row["equal_coin_risk"] == pytest.approx(np.maximum(baseline - plain, 0).mean() / 4)
+    del equal[1]  # a fold that was not reached
+    assert Comparison(outcome, [1.0], {}).rows(1.0)[-1]["equal_blend_mean"] is None
 
 
 def test_a_coin_flip_is_the_mean_over_flips() -> None:

@@ -213,6 +213,19 @@ def test_a_baseline_by_query_cannot_be_cut_up() -> None:
         trained(objective, subset, 2)
 
 
+def test_a_part_of_a_part_takes_its_own_rows_of_the_baseline() -> None:
+    made = Made()
+    whole = made.dataset(free_raw_data=False)
+    rows = np.arange(240, 600)[120:300]
+    part = whole.subset(np.arange(240, 600)).subset(np.arange(120, 300))
+    part.construct().set_group(made.sizes[:15])  # LightGBM forgets them in parts of parts
+    objective = URisk(alpha=5, baseline=made.baseline)
+    trained(objective, part, 1)
+    own = URisk(alpha=5).know(made.grades[rows], made.sizes[:15], made.baseline[rows])
+    delta = own.queries.effectiveness(np.zeros(len(rows))) - own.baselines[0]
+    assert objective.history[0]["risk"] == pytest.approx(np.maximum(-delta, 0).mean())
+
+
 def test_weights_multiply_gradients_as_lambdaranks_do() -> None:
     made = Made()
     weights = np.repeat(np.random.default_rng(3).uniform(0.5, 2, size=60), 12)

@@ -12,6 +12,8 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.basis import Basis
 from riskcli.core.notes import Note
+from riskcli.learn.comparators import mean_loss
+from riskcli.learn.equal_risk import pooled
 from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, Ranked
 from riskcli.learn.queries import Ints
 from riskcli.learn.training import PLAIN
@@ -24,7 +26,9 @@ COLUMNS = (
     "run", "alpha", "topics", "chosen", "mean", "mean_sd", "wins", "losses", "losses20",
     "loss_win_ratio", "reward", "risk", "risk_sd", "urisk", "trisk", "zrisk", "georisk",
     "p_mean_plain", "p_risk_plain", "blend_mean", "blend_risk", "p_mean_blend", "p_risk_blend",
-    "coin_mean", "coin_risk",
+    "coin_mean", "coin_risk", "equal_blend_mean", "equal_blend_risk", "p_mean_equal_blend",
+    "equal_select_mean", "equal_select_risk", "p_mean_equal_select", "equal_coin_mean",
+    "equal_coin_risk",
 )  # fmt: skip
 _COUNTS = ("topics", "wins", "losses", "losses20")
 Row = dict[str, Any]
@@ -123,11 +127,17 @@ class Comparison:
     def rows(self, alpha: float) -> list[Row]:
         """The figures of every run at that alpha, and of the coin flip after those of its model."""
         rows = {
-            name: self._row(name, alpha, {**figures, **self._seeds(name), **self.tests(name)})
+            name: self._row(
+                name,
+                alpha,
+                {**figures, **self._seeds(name), **self.tests(name), **self.at_equal_risk(name)},
+            )
             for name, figures in zip(self.runs, self._of_matrix(alpha), strict=True)
         }
         for model in self.coins:
-            rows[model + COIN] = self._row(model + COIN, alpha, self._of_coin(model, alpha))
+            rows[model + COIN] = self._row(
+                model + COIN, alpha, self._of_coin(self.coins[model], alpha)
+            )
         return [rows[name] for name in self._names if name in rows]
 
     def _row(self, name: str, alpha: float, figures: Mapping[str, Any]) -> Row:
@@ -152,12 +162,12 @@ class Comparison:
             for row in range(len(self.runs))
         ]
 
-    def _of_coin(self, model: str, alpha: float) -> Row:
+    def _of_coin(self, chances: Sequence[float], alpha: float) -> Row:
         """What a coin flip comes to on average: each figure that is linear in its chance."""
         plain, parts = self._ranked[PLAIN.name], []
         ends = np.cumsum([len(values) for values in plain.values])
         for chance, values, fallback, end in zip(
-            self.coins[model], plain.values, self.outcome.fallback, ends.tolist(), strict=True
+            chances, plain.values, self.outcome.fallback, ends.tolist(), strict=True
         ):
             both = np.array([values, fallback])
             paired = Paired(both, self.baseline[end - len(values) : end])
@@ -209,9 +219,25 @@ class Comparison:
             tests["blend_risk"] = float(self.paired.risk[row])
             tests["p_mean_blend"], tests["p_risk_blend"] = self._tests(name, blend)
         if name in self.coins:
-            coin = self._of_coin(name, 0.0)
+            coin = self._of_coin(self.coins[name], 0.0)
             tests["coin_mean"], tests["coin_risk"] = coin["mean"], coin["risk"]
         return tests
+
+    def at_equal_risk(self, name: str) -> Row:
+        """The means of what is as risky as the model on these queries, and tests of them."""
+        folds = self.outcome.equal.get(name, [])
+        if len(folds) < len(self.outcome.plan.folds):
+            return {}
+        blend, selection = pooled(folds)
+        model = self.scores[self.runs.index(name)]
+        row: Row = {}
+        for way, values in (("blend", blend), ("select", selection)):
+            if values is not None:
+                row[f"equal_{way}_mean"] = float(values.mean())
+                row[f"equal_{way}_risk"] = mean_loss(values, self.baseline)
+                row[f"p_mean_equal_{way}"] = _paired_p(model, values)
+        coin = self._of_coin([fold.chance for fold in folds], 0.0)
+        return {**row, "equal_coin_mean": coin["mean"], "equal_coin_risk": coin["risk"]}
 
     def _tests(self, name: str, other: str) -> tuple[float, float]:
         """Paired t of the means, and of the losses to the baseline, uncorrected."""

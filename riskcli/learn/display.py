@@ -27,6 +27,13 @@ _TESTS = {
     "p_risk_plain": ("p risk\nplain", "{:.2g}"), "p_mean_blend": ("p mean\nblend", "{:.2g}"),
     "p_risk_blend": ("p risk\nblend", "{:.2g}"),
 }  # fmt: skip
+_EQUAL = {
+    "run": ("run", None), "mean": ("mean", 4), "risk": ("risk", 4),
+    "equal_blend_mean": ("blend\nmean", 4), "equal_blend_risk": ("blend\nrisk", 4),
+    "p_mean_equal_blend": ("p", "{:.2g}"), "equal_select_mean": ("select\nmean", 4),
+    "equal_select_risk": ("select\nrisk", 4), "p_mean_equal_select": ("p", "{:.2g}"),
+    "equal_coin_mean": ("coin\nmean", 4),
+}  # fmt: skip
 _TITLE = "Rankers trained for less risk"
 _QUESTION = "Does training for risk pay?"
 _ABOUT_FIGURES = (
@@ -41,10 +48,17 @@ _ABOUT_TESTS = (
     "p: paired t of the means, or of the losses, against the plain model or the model's blend; "
     "uncorrected.",
 )
+_ABOUT_EQUAL = (
+    "Blend, selection and coin as risky as the model on the test queries themselves, so that the "
+    "means alone compare. Nothing can be chosen by them, since they look at test queries.",
+    "p: paired t of the model's mean against the mean before it; uncorrected.",
+)
 
 
 def displays(comparison: Comparison) -> list[Display]:
-    """The figures at each alpha; then how models differ from the plain one and their blends."""
+    """The figures at each alpha; how models differ from the plain one and their blends; and what
+    is as risky on the test queries.
+    """
     plan = comparison.outcome.plan
     rows = [row for row in comparison.rows(0.0) if row["run"] not in plan.baselines]
     caption = [*_ABOUT_TESTS]
@@ -64,9 +78,12 @@ def displays(comparison: Comparison) -> list[Display]:
             f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."
         )
     title = "Against the plain model, and the blend that is as risky without training for it"
+    models = [row for row in rows if row["equal_blend_mean"] is not None]
+    equal = _table("At equal risk on the test queries", models, _EQUAL, _ABOUT_EQUAL)
     return [
         *(_figures(comparison, alpha) for alpha in comparison.alphas),
         _table(title, rows, _TESTS, caption),
+        *([equal] if models else []),
     ]
 
 

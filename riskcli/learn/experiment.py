@@ -20,6 +20,7 @@ from riskcli.learn.comparators import (
     mean_loss,
     selected,
 )
+from riskcli.learn.equal_risk import EqualRisk, equally_risky
 from riskcli.learn.features import Features
 from riskcli.learn.fold import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation
 from riskcli.learn.interrupts import Interrupts
@@ -84,6 +85,8 @@ class Outcome:
     """By fold, the effectiveness of what a coin flip has where it does without the plain model."""
     coins: dict[str, list[float]] = field(default_factory=dict)
     """The chance of the plain model by fold, by the name of the model that is as risky."""
+    equal: dict[str, list[EqualRisk]] = field(default_factory=dict)
+    """What is as risky on the test queries themselves, by fold, by the name of the model."""
     models: dict[tuple[int, int, str], Trained] = field(default_factory=dict)
     """By seed, fold and name."""
     alpha_range: list[float] = field(default_factory=list)
@@ -195,6 +198,7 @@ class _Trial:
         plain = outcome.models[seed, self.number, PLAIN.name]
         test = plain.scores(self.test.part)
         matching = Matching(self.valid, plain.scores(self.valid.part))
+        matching_test = Matching(self.test, test)
         outcome.fallback.append(self.test.fallback)
         for wanted in self.plan.models[1:]:
             model = outcome.models[seed, self.number, wanted.name]
@@ -208,6 +212,14 @@ class _Trial:
                 scores = selected(self.test.part, test, selector, threshold)
                 self._add(runs, f"{wanted.name}{SELECTIVE}", scores, threshold)
             outcome.coins.setdefault(wanted.name, []).append(matching.chance(risk))
+            equal = equally_risky(
+                self.test,
+                matching_test,
+                test,
+                self.test.risk(model.scores(self.test.part)),
+                selector,
+            )
+            outcome.equal.setdefault(wanted.name, []).append(equal)
 
     def _add(self, runs: dict[str, Ranked], name: str, scores: Floats, chosen: float) -> None:
         run = runs.setdefault(name, Ranked())
