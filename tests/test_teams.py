@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.members import Teams, team_rows
-from riskcli.risk.table import comparisons
+from riskcli.risk.table import Block, comparisons
 from riskcli.scores.teams import anonymised, with_teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
@@ -61,7 +62,11 @@ def test_copies_within_a_team_change_no_digit(
 def test_whatever_a_team_submits_one_run_could_have_done(
     values: Floats, alpha: float, data: st.DataObject
 ) -> None:
-    """The executable half of the proof: put the team's row in place of its runs."""
+    """The executable half of the proof: put the team's row in place of its runs.
+
+    That is of everyone's own figures. What these are compared with, the mean over the members, is
+    for a team the mean of its runs' figures, which are not those of its row.
+    """
     matrix = named(values)
     size = data.draw(st.integers(1, len(values) - 2))
     teams = dict.fromkeys(matrix.runs[:size], "red")
@@ -73,7 +78,17 @@ def test_whatever_a_team_submits_one_run_could_have_done(
     many = block_of(matrix, options, teams)
     one = block_of(single, options, {"red": "red"})
     for run in matrix.runs[size:]:
-        same(figures(many, run), figures(one, run))
+        same(own_figures(many, run), own_figures(one, run))
+
+
+def own_figures(found: Block, run: str) -> dict[str, list[float]]:
+    """Those that the mean over the members has no part in."""
+    compared = ("difference", "difference_error", "p")
+    return {
+        name: cells
+        for name, cells in figures(found, run).items()
+        if name.split(".")[0] not in ("zrisk", "georisk") or name.split(".")[1] not in compared
+    }
 
 
 @settings(deadline=None)
@@ -150,6 +165,53 @@ def test_virtual_baselines_are_made_from_the_teams(name: str) -> None:
     assert comparison.baseline.scores == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("filed", [False, True])
+def test_runs_are_compared_with_the_mean_of_the_teams_runs(alpha: float, filed: bool) -> None:
+    """A team weighs one, as the mean of its runs' figures; the error is the jackknife's."""
+    values = np.random.default_rng(11).random((6, 12))
+    values[2] = values[1]
+    teams = {"r0": "red", "r1": "red", "r2": "red", "r3": "blue", "r4": "blue"}
+    weights = np.array([1 / 2, 1 / 4, 1 / 4, 1 / 2, 1 / 2, 1]) / 3
+
+    def found(scores: Floats) -> Block:
+        options = Options(baselines=("@mean",), alphas=(alpha,), teams=Teams(teams))
+        if not filed:
+            return block_of(named(scores), options, teams)
+        population = freeze(named(scores), options=options)
+        return block_of(named(scores), replace(options, population=population), {})
+
+    whole = found(values)
+    for name, scale in (("zrisk", values.shape[1]), ("georisk", 1)):
+        known, without = whole.estimates[name], []
+        assert known.difference is not None and known.difference_error is not None
+        assert known.difference == pytest.approx(known.value - weights @ known.value)
+        for topic in range(values.shape[1]):
+            left = found(np.delete(values, topic, axis=1)).estimates[name].value
+            left = left / (scale - 1 if scale > 1 else 1)
+            without.append(left - weights @ left)
+        spread = np.array(without) - np.mean(without, axis=0)
+        count = values.shape[1]
+        error = scale * np.sqrt((count - 1) / count * (spread**2).sum(axis=0))
+        assert known.difference_error == pytest.approx(error)
+
+
+def test_equal_runs_in_teams_are_flagged_no_more_often_than_gamma_says() -> None:
+    """Compared with the figures of the teams' mean rows nearly all of them would be (α = 5)."""
+    generator = np.random.default_rng(2)
+    topics = generator.beta(0.8, 2.2, 40)
+    teams, flagged = {f"r{row}": f"team {row // 3}" for row in range(12)}, []
+    for _ in range(60):
+        noise = generator.normal(0, 0.12, (12, 40))
+        values = np.clip(topics + noise, 0.01, 1.0)
+        block = block_of(named(values), Options(baselines=("@mean",), alphas=(5.0,)), teams)
+        for name in ("zrisk", "georisk"):
+            p = block.estimates[name].p
+            assert p is not None
+            flagged.append(float((p < 0.05).mean()))
+    assert np.mean(flagged) < 0.09
+
+
 def test_runs_without_a_team_stand_for_themselves() -> None:
     values = np.array([[0.25, 0.75], [0.5, 0.5], [0.5, 0.5]])
     assert team_rows(values, ["a", "b", "c"], [None] * 3).tolist() == values.tolist()
@@ -170,6 +232,21 @@ def test_teams_by_pattern() -> None:
         Teams(pattern="(")
     with pytest.raises(UsageError, match=r"'utt', but no run has that name; did you mean ut1"):
         Teams({"utt": "a"}).of(["ut1"])
+
+
+def test_a_pattern_that_finds_nobody_is_an_error_and_who_is_alone_is_noted(
+    tmp_path: Path,
+) -> None:
+    call = ("score", SAMPLES, "-q", QRELS, "-m", "P@5", "-f", "tsv")
+    ran = riskeval(*call, "--team-of", "^(xyz)")
+    assert (ran.code, ran.out) == (2, "") and ran.err.count("\n") == 1
+    assert "the pattern of teams '^(xyz)' finds none in the runs' names: boldRerank" in ran.err
+    some = riskeval(*call, "--team-of", "^(bold|neural|old|plain|part|coarse|steady).*")
+    assert some.code == 0
+    assert "note: 2 runs without a team, each for itself: caspPlus, indriCASP\n" in some.err
+    assert "without a team" not in riskeval(*call, "--team-of", ".").err
+    pack = riskeval("organise", *call[1:6], "--team-of", "xyz", "-o", "pack", cwd=tmp_path)
+    assert pack.code == 2 and "finds none in the runs' names" in pack.err
 
 
 def test_a_frozen_population_keeps_its_teams() -> None:

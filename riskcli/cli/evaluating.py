@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riskcli.cli.asked import AskedInputs
@@ -15,7 +16,14 @@ from riskcli.effectiveness.names import split_names
 from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.reading import Rules
-from riskcli.scores.teams import TeamList, anonymised, read_key, read_teams, with_teams
+from riskcli.scores.teams import (
+    TeamList,
+    anonymised,
+    read_key,
+    read_teams,
+    with_teams,
+    without_team,
+)
 
 if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
@@ -57,9 +65,9 @@ def evaluated(inputs: AskedInputs, baselines: Sequence[str], checksums: bool) ->
 def _named(inputs: AskedInputs, evaluation: Evaluation) -> Evaluation:
     runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
     listed = read_teams(inputs.teams, runs) if inputs.teams else TeamList()
-    teams = zip(runs, Teams(listed.teams, inputs.team_of).of(runs), strict=True)
-    by_run = {run: team for run, team in teams if team is not None}
-    evaluation = with_teams(evaluation, by_run, listed.names)
+    by_run = Teams(listed.teams, inputs.team_of).found(runs)
+    basis = evaluation.basis.adding(notes=without_team(runs, by_run))
+    evaluation = with_teams(replace(evaluation, basis=basis), by_run, listed.names)
     if inputs.anonymise is None:
         return evaluation
     evaluation, key = anonymised(evaluation, read_key(inputs.anonymise))

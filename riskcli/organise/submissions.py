@@ -15,7 +15,7 @@ from riskcli.core.order import natural_key
 from riskcli.core.parallel import Progress
 from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.teams import TeamList, read_teams, with_teams
+from riskcli.scores.teams import TeamList, read_teams, with_teams, without_team
 from riskcli.trec.codes import CODES
 from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import Finding
@@ -157,8 +157,10 @@ def in_teams(
     absent = {name: report for report in submissions.left_out for name in _names_of(report)}
     listed = read_teams(teams, [*runs, *absent]) if teams else TeamList()
     here = {run: team for run, team in listed.teams.items() if run in runs}
-    found = zip(runs, Teams(here, team_of).of(runs), strict=True)
-    by_run = {run: team for run, team in found if team is not None}
+    by_run = Teams(here, team_of).found(runs)
+    submitted = [run for run in runs if run not in evaluation.added.values()]
+    basis = evaluation.basis.adding(notes=without_team(submitted, by_run))
+    evaluation = replace(evaluation, basis=basis)
     reports = _reports_by_run(runs, submissions)
     shown = {run: name for run, name in listed.names.items() if run in runs}
     gathered: dict[tuple[bool, str], tuple[list[str], list[FileReport]]] = {}

@@ -114,14 +114,21 @@ class Comparison:
 
     @cached_property
     def reference_members(self) -> Population | None:
-        """The members, where their mean is what a run's ZRisk or GeoRisk is compared with.
+        """The members' runs, where their mean is what a run's ZRisk or GeoRisk is compared with.
 
-        That is so for a virtual baseline, where members are not simply the runs at hand.
+        That is so for a virtual baseline, where members are not simply the runs at hand. (It is no
+        mean of the teams' rows: those vary less over topics than any run, so that nearly every run
+        of a field of equal ones would be below it.)
         """
         if self.baseline.members or self.members is None:
             return None
-        rows = self.members.rows
-        return self._under_loss(Population.of_members(rows, replace(self.members, runs=rows)))
+        return self._under_loss(Population.of_members(self.members.runs, self.members))
+
+    @property
+    def reference_weights(self) -> Floats:
+        """What each of the members' runs weighs in that mean: a team's have one together."""
+        assert self.members is not None
+        return self.members.weights
 
     @property
     def reference_is_empty(self) -> bool:

@@ -211,8 +211,9 @@ class Inference:
         if known is not None:
             return np.full(len(values), known.value)
         if comparison.reference_members is not None:
-            members = comparison.reference_members.departures
-            return np.full(len(values), statistic.value(members, 1 + alpha, ALL).mean())
+            members = statistic.value(comparison.reference_members.departures, 1 + alpha, ALL)
+            mean = np.average(members, weights=comparison.reference_weights)
+            return np.full(len(values), mean)
         if comparison.rule == "all":
             return np.full(len(values), values[list(comparison.reference)].mean())
         measured = [

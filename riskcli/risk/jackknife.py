@@ -157,7 +157,8 @@ class Jackknife:
         if known is not None:
             return known.without_each
         if self._members is not None:
-            return np.asarray(statistic.tested(self._members, alpha).mean(axis=0))
+            tested = statistic.tested(self._members, alpha)
+            return np.average(tested, axis=0, weights=self.comparison.reference_weights)
         if self.comparison.rule != "all":
             return None
         rows = self.comparison.reference

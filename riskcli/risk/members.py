@@ -16,17 +16,40 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Mask
 from riskcli.core.errors import UsageError, nearest
+from riskcli.core.notes import listed
 from riskcli.core.order import naturally
 
 
 @dataclass(frozen=True)
 class Members:
-    """`rows` weigh one each; `runs` are the scores of every run that is in them."""
+    """`rows` weigh one each; `runs` are the scores of the runs that they are made of.
+
+    Of a team those are its distinct runs, which have its weight together.
+    """
 
     rows: Floats
     runs: Floats
+    weights: Floats
     name: str
     """What the population is called in results."""
+
+    @classmethod
+    def of_runs(cls, scores: Floats, name: str) -> Members:
+        """Every run is a member."""
+        return cls(scores, scores, np.ones(len(scores)), name)
+
+    @classmethod
+    def of_teams(
+        cls, scores: Floats, runs: Sequence[str], teams: Sequence[str | None], name: str
+    ) -> Members:
+        """A member a team, the mean of its distinct runs, and each run without one."""
+        distinct = distinct_runs(scores, runs, teams)
+        return cls(
+            np.array([rows.mean(axis=0) for rows in distinct], dtype=np.float64),
+            np.concatenate(distinct),
+            np.concatenate([np.full(len(rows), 1 / len(rows)) for rows in distinct]),
+            name,
+        )
 
     def include(self, scores: Floats) -> Mask:
         """Which of these runs are in the population already, by their scores."""
@@ -67,6 +90,16 @@ class Teams:
                 )
         return [self.by_run.get(run) or self._found(run) for run in runs]
 
+    def found(self, runs: Sequence[str]) -> dict[str, str]:
+        """The team of each run that has one; refuse a pattern that finds none at all."""
+        by_run = {run: team for run, team in zip(runs, self.of(runs), strict=True) if team}
+        if self.pattern is not None and not by_run:
+            raise UsageError(
+                f"the pattern of teams {self.pattern!r} finds none in the runs' names: "
+                f"{listed(runs)}"
+            )
+        return by_run
+
     def _found(self, run: str) -> str | None:
         match = None if self.pattern is None else re.search(self.pattern, run)
         if match is None:
@@ -74,16 +107,20 @@ class Teams:
         return (match[1] if match.re.groups else match[0]) or None
 
 
-def team_rows(scores: Floats, runs: Sequence[str], teams: Sequence[str | None]) -> Floats:
-    """A row a team, the mean of its distinct runs; a run without a team stands for itself."""
+def distinct_runs(scores: Floats, runs: Sequence[str], teams: Sequence[str | None]) -> list[Floats]:
+    """The distinct runs of each team, and each run without a team by itself."""
     groups: dict[tuple[int, str], list[int]] = {}
     for row, (run, team) in enumerate(zip(runs, teams, strict=True)):
         groups.setdefault((1, run) if team is None else (0, team), []).append(row)
     order = [(0, name) for name in naturally(name for kind, name in groups if kind == 0)]
     order += [(1, name) for name in naturally(name for kind, name in groups if kind == 1)]
     # Distinct rows come sorted: neither copies nor the order of the runs change a digit.
-    means = [np.unique(scores[groups[key]] + 0.0, axis=0).mean(axis=0) for key in order]
-    return np.array(means, dtype=np.float64)
+    return [np.unique(scores[groups[key]] + 0.0, axis=0) for key in order]
+
+
+def team_rows(scores: Floats, runs: Sequence[str], teams: Sequence[str | None]) -> Floats:
+    """A row a team, the mean of its distinct runs; a run without a team stands for itself."""
+    return Members.of_teams(scores, runs, teams, "teams").rows
 
 
 def described(name: str) -> str:

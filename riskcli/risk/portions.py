@@ -147,27 +147,28 @@ def _references(
         return {}
     keys = [(statistic, alpha) for statistic in statistics for alpha in alphas]
     values, without = np.zeros(len(keys)), np.zeros((len(keys), comparison.topics))
-    count = 0
-    for population in _reference_blocks(comparison):
+    count = 0.0
+    for population, weights in _reference_blocks(comparison):
         deleted = delete_each_topic(population)
-        count += len(population.scores)
+        count += weights.sum()
         for k, (statistic, alpha) in enumerate(keys):
-            values[k] += statistic.value(population.departures, 1 + alpha, ALL).sum()
-            without[k] += statistic.tested(deleted, alpha).sum(axis=0)
+            values[k] += (weights * statistic.value(population.departures, 1 + alpha, ALL)).sum()
+            without[k] += (weights[:, None] * statistic.tested(deleted, alpha)).sum(axis=0)
     return {key: Shared(float(values[k]) / count, without[k] / count) for k, key in enumerate(keys)}
 
 
-def _reference_blocks(comparison: Comparison) -> Iterator[Population]:
-    """The reference runs in their population, some at a time."""
+def _reference_blocks(comparison: Comparison) -> Iterator[tuple[Population, Floats]]:
+    """The reference runs in their population, some at a time, and what each weighs."""
     members = comparison.reference_members
     if members is not None:
-        yield members  # teams, or frozen runs
+        yield members, comparison.reference_weights  # teams, or frozen runs
     elif comparison.baseline.members:
         for row in comparison.baseline.members:
-            yield comparison.population_of(slice(row, row + 1))
+            yield comparison.population_of(slice(row, row + 1)), np.ones(1)
     else:
         for rows in row_blocks(*comparison.scores.shape):
-            yield comparison.population_of(rows)
+            population = comparison.population_of(rows)
+            yield population, np.ones(len(population.scores))
 
 
 def _joined(parts: Sequence[Estimate]) -> Estimate:

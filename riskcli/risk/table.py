@@ -27,7 +27,7 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import columns_by_name, measures, statistics
-from riskcli.risk.members import Members, Teams, team_rows
+from riskcli.risk.members import Members, Teams
 from riskcli.risk.options import Options, Significance
 from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
 from riskcli.scores.frozen import FrozenPopulation
@@ -172,17 +172,17 @@ def _population(
     teams = options.teams.of(matrix.runs)
     chosen = range(len(matrix.runs)) if rule == "all" else named
     runs, scores = [matrix.runs[row] for row in chosen], matrix.values[list(chosen)]
-    rows = team_rows(scores, runs, [teams[row] for row in chosen])
-    return rule, Members(rows, scores, "teams" if rule == "all" else "baseline teams")
+    name = "teams" if rule == "all" else "baseline teams"
+    return rule, Members.of_teams(scores, runs, [teams[row] for row in chosen], name)
 
 
 def frozen_members(population: FrozenPopulation, matrix: ScoreMatrix) -> Members:
     """The members of a frozen population by the measure of this matrix."""
     runs = population.matrix_for(matrix)
-    rows = runs.values
-    if population.teams:
-        rows = team_rows(runs.values, runs.runs, Teams(population.teams).of(runs.runs))
-    return Members(rows, runs.values, population.name)
+    if not population.teams:
+        return Members.of_runs(runs.values, population.name)
+    teams = Teams(population.teams).of(runs.runs)
+    return Members.of_teams(runs.values, runs.runs, teams, population.name)
 
 
 def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from riskcli.core.basis import Basis
 from riskcli.core.choices import is_virtual
 from riskcli.core.errors import InputError, UsageError, nearest
-from riskcli.core.notes import Note
+from riskcli.core.notes import Note, counted, listed
 from riskcli.core.order import natural_order
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
@@ -93,6 +93,15 @@ def _text(path: Path) -> str:
         raise InputError(path, "unreadable", error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
         raise InputError(path, "bad-teams", "the file is not UTF-8 text") from error
+
+
+def without_team(runs: Sequence[str], teams: Mapping[str, str]) -> list[Note]:
+    """The note on runs that stand for themselves though others are in teams."""
+    alone = [run for run in runs if run not in teams]
+    if not alone or not teams:
+        return []
+    message = f"{counted(len(alone), 'run')} without a team, each for itself: {listed(alone)}"
+    return [Note("no-team", message, warning=False)]
 
 
 def with_teams(

@@ -26,7 +26,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.members import Members, Teams, team_rows
+from riskcli.risk.members import Members, Teams
 from riskcli.risk.options import Options
 from riskcli.risk.table import comparisons
 from riskcli.scores.frozen import FrozenPopulation, read_population
@@ -141,7 +141,7 @@ def _without(inside: ScoreMatrix, teams: Teams, rows: Sequence[int]) -> Members:
     kept = np.setdiff1d(np.arange(len(inside.runs)), rows)
     scores, runs = inside.values[kept], [inside.runs[row] for row in kept]
     here = Teams({run: team for run, team in teams.by_run.items() if run in runs})
-    return Members(team_rows(scores, runs, here.of(runs)), scores, "")
+    return Members.of_teams(scores, runs, here.of(runs), "")
 
 
 def _of_those(
