@@ -9,7 +9,10 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +47,26 @@ def terminal_environment() -> dict[str, str]:
     return {**kept, "PATH": path, "NO_COLOR": "1", "TERM": "xterm", "LC_ALL": "C.UTF-8"}
 
 
-def on_terminal(command: str, columns: int = COLUMNS, **environment: str) -> tuple[int, str]:
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder that looks like the project's, and keeps what a document's commands write."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for entry in ROOT.iterdir():
+            if not entry.name.startswith("."):
+                (folder / entry.name).symlink_to(entry)
+        yield folder
+
+
+def on_terminal(
+    command: str, columns: int = COLUMNS, cwd: Path = ROOT, **environment: str
+) -> tuple[int, str]:
     """Exit code and output of a shell command whose stdout and stderr are a terminal."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
         ["bash", "-c", command],
-        cwd=ROOT,
+        cwd=cwd,
         env={**terminal_environment(), **environment},
         stdin=subprocess.DEVNULL,
         stdout=follower,
@@ -75,11 +91,12 @@ def rewrite(document: Path) -> None:
 
     def block(match: re.Match[str]) -> str:
         commands = [part.partition("\n")[0] for part in re.split(r"^\$ ", match[1], flags=re.M)[1:]]
-        shown = "".join(f"$ {command}\n{on_terminal(command)[1]}" for command in commands)
+        shown = "".join(f"$ {line}\n{on_terminal(line, cwd=folder)[1]}" for line in commands)
         return f"```console\n{shown}```"
 
     text = document.read_text(encoding="utf-8")
-    document.write_text(_BLOCK.sub(block, text), encoding="utf-8")
+    with scratch() as folder:
+        document.write_text(_BLOCK.sub(block, text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import ROOT, examples, on_terminal
+from tests.console import ROOT, examples, on_terminal, scratch
 
 pytestmark = pytest.mark.slow
 
@@ -28,16 +28,18 @@ WITH_EXAMPLES = [
 @pytest.mark.parametrize("document", WITH_EXAMPLES)
 def test_examples_print_what_the_document_shows(document: Path) -> None:
     """One after the other, since some build on files that earlier ones made."""
-    for example in examples(document):
-        if "jq " in example.command and shutil.which("jq") is None:
-            continue
-        _, output = on_terminal(example.command)
-        assert LONG_NUMBER.sub("N", output) == LONG_NUMBER.sub("N", example.output), example.command
-        shown, printed = (
-            [float(number) for number in LONG_NUMBER.findall(text)]
-            for text in (example.output, output)
-        )
-        assert printed == pytest.approx(shown, rel=1e-9)
+    with scratch() as folder:
+        for example in examples(document):
+            if "jq " in example.command and shutil.which("jq") is None:
+                continue
+            _, output = on_terminal(example.command, cwd=folder)
+            expected = LONG_NUMBER.sub("N", example.output)
+            assert LONG_NUMBER.sub("N", output) == expected, example.command
+            shown, printed = (
+                [float(number) for number in LONG_NUMBER.findall(text)]
+                for text in (example.output, output)
+            )
+            assert printed == pytest.approx(shown, rel=1e-9)
 
 
 def test_readme_has_examples() -> None:

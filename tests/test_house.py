@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from functools import cache
+
+import pytest
 
 from tests.console import ROOT
 
@@ -111,3 +114,18 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         for name in free:
             del below[name]
     assert below.keys() <= set(), "in a circle, or above one"
+
+
+AT_THE_TOP = frozenset(
+    """.ci .gitattributes .gitignore CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE README.md
+    SECURITY.md benchmarks docs mkdocs.yml pyproject.toml qrels riskcli sample_runs tests""".split()
+)
+
+
+def test_nothing_that_an_example_wrote_lies_at_the_top() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    assert {name.split("/")[0] for name in listed.stdout.splitlines()} == AT_THE_TOP
