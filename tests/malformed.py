@@ -98,10 +98,13 @@ COLUMNS = [
     Malformed("merge conflict", GOOD + b"<<<<<<< HEAD\n", "column-count", 4),
     Malformed("end of a DOS file", GOOD + b"\x1a", "column-count", 4),
     Malformed("log between the lines", GOOD + b"\nINFO done\n", "column-count", 5),
-    Malformed("comment first", b"# made by hand\n" + GOOD, "column-count", 1),
+    Malformed("commented line", GOOD + b"#2 Q0 b 2 1.0 t\n", "doubtful-comment", 4),
     Malformed("error page", b"<!DOCTYPE html>\n<h1>404</h1>\n", "column-count", 1),
     Malformed("JSON list", b"[]", "column-count", 1),
     Malformed("UTF-16 without a mark", "1 Q0 a".encode("utf-16-le"), "column-count", 1),
+    Malformed(
+        "result of riskeval", b"run,measure,baseline,alpha\nx,AP,@mean,1\n", "own-result", None
+    ),
     Malformed("very long line", GOOD + b"x" * 100_000, "column-count", 4),
     Malformed("summary of trec_eval", b"map \tall\n", "column-count", 1),
 ]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from riskcli import InputError, UsageError
-from riskcli.trec.discovery import IGNORED_SUFFIXES, find_files, find_qrels
+from riskcli.trec.discovery import find_files, find_qrels
+from riskcli.trec.folders import IGNORED_SUFFIXES, Folders
 
-SPOKEN_OF = ["md", "rst", "py", "sh", "toml", "yaml", "yml", "json", "html", "pdf", "png", "log"]
+_ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
+SPOKEN_OF = _ENDINGS.split()
 
 
 def touch(*names: str) -> None:
@@ -56,9 +60,58 @@ def test_one_note_lists_the_ignored_files_of_all_folders(here: Path) -> None:
 
 
 def test_hidden_files_and_subfolders_do_not_count(here: Path) -> None:
-    touch("runs/a", "runs/.hidden", "runs/.git/config", "runs/sub/b")
+    touch("runs/a", "runs/.hidden", "runs/.git/config", "runs/__pycache__/x")
     assert found("runs") == ["runs/a"]
     assert find_files(["runs"]).notes == ()
+
+
+def test_folders_in_folders_are_read_or_told(here: Path) -> None:
+    touch("runs/a", "runs/sub/b", "runs/sub/deep/c", "runs/.git/config")
+    assert found("runs") == ["runs/a"]
+    (note,) = find_files(["runs"]).notes
+    assert (note.code, note.warning) == ("folders-not-read", True)
+    assert "runs/sub" in note.message
+    everything = find_files(["runs"], folders=Folders(recursive=True))
+    assert [str(file) for file in everything.files] == ["runs/a", "runs/sub/b", "runs/sub/deep/c"]
+    assert everything.notes == ()
+
+
+def test_a_link_to_a_folder_above_does_not_lead_round(here: Path) -> None:
+    touch("runs/sub/a")
+    Path("runs/sub/up").symlink_to(here / "runs")
+    everything = find_files(["runs"], folders=Folders(recursive=True))
+    assert [str(file) for file in everything.files] == ["runs/sub/a"]
+
+
+PATTERNS = [
+    (Folders(include=("*.json",)), ["r/a.json"]),
+    (Folders(include=("b*",)), ["r/b.run", "r/b.txt"]),
+    (Folders(include=("b*",), exclude=("*.txt",)), ["r/b.run"]),
+    (Folders(recursive=True, exclude=("old/*",)), ["r/b.run", "r/b.txt", "r/new/c.run"]),
+    (Folders(recursive=True, include=("*/c.*",)), ["r/new/c.run", "r/old/c.run"]),
+]
+
+
+@pytest.mark.parametrize(("folders", "expected"), PATTERNS)
+def test_patterns_choose_among_the_files_of_folders(
+    here: Path, folders: Folders, expected: list[str]
+) -> None:
+    touch("r/a.json", "r/b.run", "r/b.txt", "r/old/c.run", "r/new/c.run")
+    assert [str(file) for file in find_files(["r"], folders=folders).files] == expected
+
+
+def test_files_that_nobody_named_are_known(here: Path) -> None:
+    touch("r/a", "r/b", "c")
+    found = find_files(["r", "r/b", "c"])
+    assert {str(file) for file in found.of_folders} == {"r/a"}
+
+
+def test_what_is_printed_into_a_folder_of_runs_is_no_run(here: Path) -> None:
+    touch("r/a")
+    code = "from riskcli.trec.discovery import find_files as f; print(*f(['r']).files)"
+    with Path("r/out.tsv").open("w") as out, Path("r/err").open("w") as err:
+        subprocess.run([sys.executable, "-c", code], stdout=out, stderr=err, check=True)
+    assert Path("r/out.tsv").read_text() == "r/a\n"
 
 
 def test_a_file_that_is_named_counts_whatever_it_is_called(here: Path) -> None:
@@ -93,13 +146,19 @@ def test_a_missing_place_is_named(here: Path) -> None:
     assert str(caught.value) == "absent: not-found: no such file or folder"
 
 
-@pytest.mark.parametrize("content", [[], ["runs/.hidden"], ["runs/x.md"], ["runs/sub/a"]])
+@pytest.mark.parametrize("content", [[], ["runs/.hidden"], ["runs/x.md"], ["runs/Makefile"]])
 def test_a_folder_without_runs_is_an_error(here: Path, content: list[str]) -> None:
     Path("runs").mkdir()
     touch(*content)
     with pytest.raises(InputError) as caught:
         find_files(["runs"])
     assert str(caught.value) == "runs: empty-folder: no run file in this folder"
+
+
+def test_a_folder_of_folders_is_told_how_to_be_read(here: Path) -> None:
+    touch("runs/sub/a")
+    with pytest.raises(InputError, match=r"it holds 1 folder \(sub\): --recursive reads them"):
+        find_files(["runs"])
 
 
 # Judgements

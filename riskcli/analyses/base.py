@@ -24,6 +24,7 @@ from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.names import each_baseline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,9 +71,11 @@ def set_up(
         chosen = replace(chosen, teams=Teams(scores.teams))
     if not chosen.baselines and noting:
         basis = basis.adding(notes=[_DEFAULT_BASELINE])
-    elif isinstance(scores, Evaluation):
-        names = tuple(scores.added.get(name, name) for name in chosen.baselines)
-        chosen = replace(chosen, baselines=names)
+    else:
+        added = scores.added if isinstance(scores, Evaluation) else {}
+        known = {*added, *(run for matrix in matrices for run in matrix.runs)}
+        names = each_baseline(chosen.baselines, known)
+        chosen = replace(chosen, baselines=tuple(added.get(name, name) for name in names))
     return Setup(matrices, chosen, basis)
 
 

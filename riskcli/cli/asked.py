@@ -18,6 +18,7 @@ from riskcli.core.choices import (
     Test,
     TopicRule,
 )
+from riskcli.trec.folders import Folders
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,14 @@ class Files:
     max_bytes: int
     jobs: int | None
     quiet: bool
+    recursive: bool
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+
+    @property
+    def folders(self) -> Folders:
+        """Which files of folders are taken."""
+        return Folders(self.recursive, self.include, self.exclude)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ def evaluated(inputs: AskedInputs, baselines: Sequence[str], checksums: bool) ->
             checksums=checksums,
             executor=executor,
             store=_store(inputs),
+            folders=inputs.folders,
         )
     return _named(inputs, evaluation) if inputs.renames else evaluation
 

@@ -156,6 +156,20 @@ _ANONYMISE = click.option(
 )
 QUIET = click.option("--quiet", is_flag=True, help="No notes on stderr (warnings and errors stay).")
 _READING = [
+    click.option("--recursive", is_flag=True, help="Look into the folders of folders, too."),
+    click.option(
+        "--include",
+        multiple=True,
+        metavar="GLOB",
+        help="Of folders, take only files of such names (or, with a slash, paths), whatever their "
+        "ending; repeatable.",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="GLOB",
+        help="Of folders, leave out files of such names or paths; repeatable.",
+    ),
     click.option(
         "--run-names",
         type=click.Choice(words(RunNames)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from riskcli.effectiveness.ranking import ranked
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
 
+_ONE_AT_A_TIME = Lock()
+"""pytrec_eval keeps state between calls. It holds the interpreter's lock, but garbage that is
+collected meanwhile may run Python (callbacks, finalisers), which lets another thread in."""
 WEB_TRACK_MAX_GRADE = 4
 """The highest grade that gdeval.pl's ERR assumes, whatever the qrels hold."""
 _MAX_EXPONENTIAL_GRADE = 20
@@ -164,7 +168,8 @@ class Scorer:
                 names[rank] = name
             asked[topic] = dict(zip(names, falling, strict=False))
             start = end
-        found: dict[str, dict[str, float]] = evaluator.evaluate(asked)
+        with _ONE_AT_A_TIME:
+            found: dict[str, dict[str, float]] = evaluator.evaluate(asked)
         return found
 
     def _ranked_grades(self, cutoff: int | None, answer: _Answer) -> RankedGrades:
@@ -202,7 +207,8 @@ def _questions(plan: Iterable[_Planned]) -> dict[_Question, set[str]]:
 
 def _evaluator(qrels: Qrels, question: _Question, names: set[str]) -> Any:
     judgements = {topic: _shown(grades, question) for topic, grades in qrels.judgements.items()}
-    return pytrec_eval.RelevanceEvaluator(judgements, names, relevance_level=question.relevance)
+    with _ONE_AT_A_TIME:
+        return pytrec_eval.RelevanceEvaluator(judgements, names, relevance_level=question.relevance)
 
 
 def _shown(grades: Mapping[str, int], question: _Question) -> dict[str, int]:

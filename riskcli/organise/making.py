@@ -29,8 +29,9 @@ def checked(inputs: Inputs, folder: Path) -> Submissions:
     known = KnownReports(Store(folder, inputs.rehash), qrels, checks)
     with on_terminal(inputs.quiet, "files checked") as progress:
         submissions = read_submissions(
-            inputs.runs, qrels, checks, jobs=inputs.jobs, progress=progress, known=known
-        )
+            inputs.runs, qrels, checks, jobs=inputs.jobs, progress=progress, known=known,
+            folders=inputs.folders,
+        )  # fmt: skip
     known.close()
     return submissions
 

@@ -19,6 +19,7 @@ from riskcli.scores.teams import TeamList, read_teams, with_teams, without_team
 from riskcli.trec.codes import CODES
 from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import Finding
+from riskcli.trec.folders import Folders
 from riskcli.trec.names import file_name, names_by_rule
 
 OF_SEVERAL_FILES = (
@@ -74,11 +75,13 @@ def read_submissions(
     jobs: int | None = None,
     progress: Progress | None = None,
     known: Known | None = None,
+    folders: Folders | None = None,
 ) -> Submissions:
     """Check everything; judgements that cannot be taken are an error, broken runs are left out."""
     checked = validate(
-        places, qrels=qrels, checks=checks, jobs=jobs, progress=progress, known=known
-    )
+        places, qrels=qrels, checks=checks, jobs=jobs, progress=progress, known=known,
+        folders=folders,
+    )  # fmt: skip
     submitted = [report for report in checked.files if report.kind != "qrels"]
     for report in checked.files:
         if report not in submitted and report.count("error"):
@@ -93,7 +96,7 @@ def read_submissions(
             f"{first_error(left_out[0])}"
         )
     files = tuple(shown.get(report.path, report) for report in checked.files)
-    given = find_files(places, but=qrels).names
+    given = find_files(places, [qrels] if qrels else [], folders).names
     return Submissions(replace(checked, files=files), qrels, taken, left_out, given)
 
 

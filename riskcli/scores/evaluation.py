@@ -8,29 +8,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riskcli.core.basis import Based, Basis, Input
-from riskcli.core.choices import TopicRule, is_virtual
+from riskcli.core.basis import Based, Basis
+from riskcli.core.choices import TopicRule
 from riskcli.core.errors import InputError, NoRunLeftError, UsageError, nearest
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.parallel import Progress
 from riskcli.effectiveness.names import canonical_name, split_names
-from riskcli.scores.matrix import ScoreMatrix, join_all
+from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
+from riskcli.scores.naming import only_run, runs_of, with_baseline_files, without_own_scores
 from riskcli.scores.parts import Gatherer, Means
-from riskcli.scores.reading import Part, Reader, Rules
-from riskcli.trec.discovery import find_files
-from riskcli.trec.names import (
-    name_of_baseline,
-    name_runs,
-    named_place,
-    refuse_virtual_names,
-)
+from riskcli.scores.reading import OWN_RESULT, Part, Reader, Rules
+from riskcli.scores.remarks import any_run, part_notes, qrels_notes, skip_notes
+from riskcli.scores.remarks import inputs as inputs_of
+from riskcli.trec.discovery import Found, find_files, passed_over
+from riskcli.trec.folders import Folders
+from riskcli.trec.names import named_place
 from riskcli.trec.qrels import Qrels
+from riskcli.trec.swapped import judgements_first
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from riskcli.scores.remote import Workers
     from riskcli.scores.store.store import Store
+
+Places = Iterable[Path | str] | Path | str
+"""Files and folders, one or several."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,7 +88,7 @@ class Evaluation(Based):
 
 
 def evaluate(
-    places: Path | str | Iterable[Path | str],
+    places: Places,
     *,
     qrels: Path | str | None = None,
     rules: Rules | None = None,
@@ -95,11 +98,13 @@ def evaluate(
     checksums: bool = True,
     executor: Executor | Workers | None = None,
     store: Path | Store | str | None = None,
+    folders: Folders | None = None,
 ) -> Evaluation:
     """Score the runs in files and folders (one or several), or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
-    `NAME=FILE` gives a run its name, as a place and as a baseline.
+    `NAME=FILE` gives a run its name, as a place and as a baseline. Judgements may stand first
+    among several places, as trec_eval has them; `folders` says which files of folders are taken.
     `jobs` files are read at once (None: one a core); the result does not depend on it. The inputs
     carry the SHA-256 of the bytes that were scored, unless `checksums` says that nobody needs them.
 
@@ -108,163 +113,94 @@ def evaluate(
     """
     rules = rules or Rules()
     given = [places] if isinstance(places, str | Path) else list(places)
+    given, qrels, turned = judgements_first(given, qrels)
     spots = [named_place(place)[1] for place in given]
     means = Means.of(jobs, executor, store)
     reader = Reader(spots, qrels, rules, checksums or means.store is not None)
-    found = find_files(given, but=reader.qrels_place())
+    judged = reader.qrels_place()
+    found = find_files(given, [judged] if judged else [], folders)
+    reader.of_folders = found.of_folders
     gatherer = Gatherer(reader, means, progress)
     taken = gatherer.parts(found.files)
-    parts = [part for part in taken if isinstance(part, Part)]
-    skipped = tuple(error for error in taken if isinstance(error, InputError))
-    if not parts:
-        raise NoRunLeftError(skipped)
-    parts, added, naming = _with_baseline_files(
+    parts, skipped, passed = _sorted_out(taken, found, rules)
+    parts, added, naming = with_baseline_files(
         reader, gatherer, parts, list(baselines), dict(found.names)
     )
+    parts, strangers = _without_strangers(parts, reader, set(added.values()))
+    skipped += strangers
     kept = gatherer.close()
     matrices, notes = _joined(parts, reader)
     basis = Basis(
         settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
-        inputs=_inputs(parts, reader),
+        inputs=inputs_of(parts, reader),
         notes=(
+            *turned,
             *found.notes,
+            *passed,
             *naming,
-            *_skip_notes(skipped),
-            *_part_notes(parts, reader),
+            *skip_notes(skipped),
+            *part_notes(parts, reader),
             *notes,
             *kept,
         ),
         skipped=skipped,
     )
-    files = {_only_run(part): part.path for part in parts if part.kind == "run"}
+    files = {only_run(part): part.path for part in parts if part.kind == "run"}
     return Evaluation(matrices, added, files=files, basis=basis)
+
+
+def _sorted_out(
+    taken: Sequence[Part | InputError], found: Found, rules: Rules
+) -> tuple[list[Part], tuple[InputError, ...], list[Note]]:
+    """What was taken, what was left out, and news of results that lay in a folder of runs."""
+    parts = [part for part in taken if isinstance(part, Part)]
+    errors = [error for error in taken if isinstance(error, InputError)]
+    own = [e for e in errors if e.code == OWN_RESULT and Path(e.path) in found.of_folders]
+    skipped = tuple(error for error in errors if error not in own)
+    parts, kept = without_own_scores(parts, found.of_folders, rules.run_names, found.names)
+    if not parts:
+        raise NoRunLeftError(errors)
+    names = sorted(Path(error.path).name for error in own)
+    notes = [passed_over(f"{name} (a result of riskeval)" for name in names)] if names else []
+    if kept:
+        names = sorted(path.name for path in kept)
+        notes.append(passed_over(f"{name} (scores of runs that are here)" for name in names))
+    return parts, skipped, notes
+
+
+def _without_strangers(
+    parts: list[Part], reader: Reader, baselines: Set[str]
+) -> tuple[list[Part], tuple[InputError, ...]]:
+    """The parts but runs that answer no topic, where what is broken is to be left out."""
+    if reader.rules.on_error == "stop" or not any_run(parts):
+        return parts, ()
+    topics = _universe(reader.qrels, reader.rules.topics)
+    strangers = {
+        part.path: InputError(part.path, "no-topic-known", answers_nothing(name, topics))
+        for part in parts
+        for name in runs_of([part])
+        if part.kind == "run" and name not in baselines and _is_stranger(part, set(topics))
+    }
+    if len(strangers) == len(parts):
+        raise next(iter(strangers.values()))
+    return [part for part in parts if part.path not in strangers], tuple(strangers.values())
+
+
+def _is_stranger(part: Part, topics: Set[str]) -> bool:
+    return all(topics.isdisjoint(matrix.topics) for matrix in part.matrices)
 
 
 def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
     """A matrix for each measure, over the topics that the rule and the qrels ask for."""
     rule = reader.rules.topics
-    scored = _any_run(parts)
+    scored = any_run(parts)
     universe = _universe(reader.qrels, rule) if scored else None
     matrices, notes = join_all(_by_measure(parts, reader, scored), universe, rule)
-    return matrices, [*(_qrels_notes(reader) if scored else []), *notes]
-
-
-def _any_run(parts: Sequence[Part]) -> bool:
-    return any(part.kind == "run" for part in parts)
+    return matrices, [*(qrels_notes(reader) if scored else []), *notes]
 
 
 def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
     return qrels.topics if rule == "judged" else qrels.relevant_topics
-
-
-def _with_baseline_files(
-    reader: Reader,
-    gatherer: Gatherer,
-    parts: list[Part],
-    baselines: Sequence[str],
-    given: dict[Path, str],
-) -> tuple[list[Part], dict[str, str], list[Note]]:
-    """The parts, named; with a part for each baseline that is a file and not yet among them.
-
-    `given` are names by file.
-    """
-    rule, count = reader.rules.run_names, len(parts)
-    named, notes = _named(parts, rule, given)
-    known = _runs_of(named)
-    files = {
-        baseline: named_place(baseline)
-        for baseline in baselines
-        if baseline not in known and not is_virtual(baseline) and _is_read(baseline)
-    }
-    if not files:
-        return named, {}, notes
-    places = {part.path.resolve(): place for place, part in enumerate(parts)}
-    for name, path in files.values():
-        if path.resolve() not in places:
-            places[path.resolve()] = len(parts)
-            parts = [*parts, gatherer.part(path)]
-        if name is not None:
-            given[parts[places[path.resolve()]].path] = name
-    named, notes = _named(parts, rule, given, count)
-    added = {
-        baseline: _only_run(named[places[path.resolve()]]) for baseline, (_, path) in files.items()
-    }
-    return named, added, notes
-
-
-def _is_read(baseline: str) -> bool:
-    """Whether a baseline names a file, a pipe or a process substitution."""
-    _, path = named_place(baseline)
-    return baseline != "" and path.exists() and not path.is_dir()
-
-
-def _runs_of(parts: Iterable[Part]) -> set[str]:
-    return {run for part in parts for matrix in part.matrices for run in matrix.runs}
-
-
-def _only_run(part: Part) -> str:
-    runs = _runs_of([part])
-    if len(runs) != 1:
-        raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
-    return runs.pop()
-
-
-def _named(
-    parts: Sequence[Part], rule: str, given: Mapping[Path, str], count: int | None = None
-) -> tuple[list[Part], list[Note]]:
-    """The parts with names for their runs; those from `count` on are files of baselines."""
-    runs = [(p.path, p.tag) for p in parts if not p.named and p.path not in given]
-    names, notes = name_runs(runs, rule)
-    waiting = iter(names)
-    named = []
-    for part in parts:
-        if part.path in given:
-            part = _renamed(part, given[part.path])
-        elif not part.named:
-            part = _renamed(part, next(waiting))
-        named.append(part)
-    if count is not None:
-        known = _runs_of(named[:count])
-        named[count:] = [_as_baseline(part, known) for part in named[count:]]
-    _refuse_shared_names(named)
-    return named, notes
-
-
-def _renamed(part: Part, name: str) -> Part:
-    """The part with that name for its one run."""
-    runs = _runs_of([part])
-    if len(runs) != 1:
-        raise UsageError(f"{name}={part.path}: a name is for one run, the file holds {len(runs)}")
-    matrices = tuple(replace(matrix, runs=(name,)) for matrix in part.matrices)
-    return replace(part, matrices=matrices)
-
-
-def _as_baseline(part: Part, known: Set[str]) -> Part:
-    """Scores kept from before, of a run that is named as one at hand, are its baseline's."""
-    if not part.named or len(_runs_of([part])) != 1:
-        return part
-    (run,) = _runs_of([part])
-    return _renamed(part, name_of_baseline(run, known))
-
-
-def _refuse_shared_names(parts: Sequence[Part]) -> None:
-    owners: dict[tuple[str, str], Path] = {}
-    for part in parts:
-        for matrix in part.matrices:
-            for run in matrix.runs:
-                first = owners.setdefault((matrix.measure, run), part.path)
-                if first is not part.path:
-                    raise UsageError(
-                        f"two runs are named {run!r}: in {first} and {part.path}"
-                        f"{_way_out(parts, (first, part.path))}"
-                    )
-    refuse_virtual_names({run: path for (_, run), path in owners.items()})
-
-
-def _way_out(parts: Sequence[Part], paths: Sequence[Path]) -> str:
-    """What helps, if one of the files holds a single run."""
-    one = [part.path for part in parts if part.path in paths and len(_runs_of([part])) == 1]
-    return f"; NAME={one[0]} gives one of them another name" if one else ""
 
 
 def _by_measure(
@@ -306,62 +242,3 @@ def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]], runs: Set[str]) ->
                 f"no scores by {name} for {counted(len(absent), 'run')}: {listed(absent)}; "
                 "choose the measure with --measure"
             )
-
-
-def _part_notes(parts: Sequence[Part], reader: Reader) -> list[Note]:
-    scored = parts if _any_run(parts) else []
-    unknown = [(_shown(part), _unknown_topics(part, reader)) for part in scored]
-    ignored = [f"{name} ({count})" for name, count in unknown if count]
-    mixed = [part.path.name for part in parts if len(part.tags) > 1]
-    notes = [
-        Note(
-            "taken-as",
-            f"scores of {part.path.name} read as {part.taken_as}: the file does not name its "
-            "measure",
-        )
-        for part in parts
-        if part.taken_as
-    ]
-    if ignored:
-        message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
-        notes.append(Note("unknown-topics", message))
-    if mixed:
-        message = f"lines carry different tags, are these several runs in one file: {listed(mixed)}"
-        notes.append(Note("mixed-tags", message))
-    return notes
-
-
-def _unknown_topics(part: Part, reader: Reader) -> int:
-    """How many of a part's topics the qrels do not have."""
-    scored = {topic for matrix in part.matrices for topic in matrix.topics}
-    return part.unknown_topics + len(scored - reader.qrels.judgements.keys())
-
-
-def _shown(part: Part) -> str:
-    return part.matrices[0].runs[0] if part.kind == "run" else part.path.name
-
-
-def _qrels_notes(reader: Reader) -> list[Note]:
-    qrels = reader.qrels
-    notes = list(qrels.notes)
-    if reader.found_qrels != "given":
-        notes.append(Note("qrels", f"judgements: {qrels.path} ({reader.found_qrels})", False))
-    barren = len(qrels.topics) - len(qrels.relevant_topics)
-    if barren and reader.rules.topics != "judged":
-        message = f"{counted(barren, 'topic')} of the qrels without a relevant document left out"
-        notes.append(Note("barren-topics", message + " (--topics judged keeps them)", False))
-    return notes
-
-
-def _inputs(parts: Sequence[Part], reader: Reader) -> tuple[Input, ...]:
-    files = [
-        Input(part.path, part.kind, part.sha256, _only_run(part) if part.kind == "run" else None)
-        for part in parts
-    ]
-    if _any_run(parts) and reader.qrels.path is not None:
-        files.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
-    return tuple(files)
-
-
-def _skip_notes(skipped: Sequence[InputError]) -> list[Note]:
-    return [Note("skipped-file", f"LEFT OUT: {error}") for error in skipped]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,12 +38,16 @@ from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import Run, read_foreign
 from riskcli.trec.source import MAX_BYTES, Source
 
+OWN_RESULT = "own-result"
+"""The code of a file that this program wrote and that holds no scores by topic."""
+
 
 @dataclass(frozen=True)
 class Rules:
     """How files are turned into scores, and what happens to one that cannot be."""
 
-    measures: tuple[str, ...] = ()
+    measures: Iterable[Any] = ()
+    """Names, or whatever spells its name, as ir_measures' measures do."""
     topics: TopicRule = "relevant"
     max_grade: int | None = WEB_TRACK_MAX_GRADE
     score_precision: Precision = "single"
@@ -101,6 +105,8 @@ class Part:
     """The measure asked for, where a file of scores does not name its own."""
     sha256: str | None = None
     """The checksum of the file that was read, where one was asked for."""
+    rounded_err: bool = False
+    """Whether it is ir_measures' and its ERR has no more than five decimals."""
 
     @property
     def tag(self) -> str | None:
@@ -129,6 +135,8 @@ class Reader:
         self.threads = 1
         """How many threads work on one file."""
         self.found_qrels = ""
+        self.of_folders: Set[Path] = frozenset()
+        """Files that nobody named: results of ours among them are passed over."""
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -197,7 +205,8 @@ class Reader:
 
     def skipped(self, path: Path, error: InputError) -> InputError:
         """The error, if the file that it is about is to be skipped; else it is raised."""
-        if self.rules.on_error == "stop" or error.path != str(path):
+        own = error.code == OWN_RESULT and path in self.of_folders
+        if not own and (self.rules.on_error == "stop" or error.path != str(path)):
             raise error
         return error
 
@@ -217,6 +226,7 @@ class Reader:
                 named=not found.unnamed,
                 taken_as=label,
                 sha256=source.sha256,
+                rounded_err=found.rounded_err,
             )
         form = run_format(source.start, self.rules.input_format)
         if form is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,25 +12,8 @@ from riskcli.core.files import refuse_outside
 from riskcli.core.notes import Note, listed
 from riskcli.core.order import natural_key
 from riskcli.core.settings import load_settings, settings_folder
+from riskcli.trec.folders import IGNORED_SUFFIXES, Folders, list_folder
 from riskcli.trec.names import named_place
-
-IGNORED_SUFFIXES = frozenset(
-    f".{ending}"
-    for ending in (
-        "md",
-        "rst",
-        "py",
-        "sh",
-        "toml",
-        "yaml",
-        "yml",
-        "json",
-        "html",
-        "pdf",
-        "png",
-        "log",
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -41,34 +24,56 @@ class Found:
     notes: tuple[Note, ...]
     names: Mapping[Path, str] = field(default_factory=dict)
     """Those that were given as `NAME=FILE`, by file."""
+    of_folders: frozenset[Path] = frozenset()
+    """Files that nobody named: they lay in a folder."""
 
 
-def find_files(places: Iterable[Path | str], but: Path | None = None) -> Found:
+def find_files(
+    places: Iterable[Path | str], but: Sequence[Path] = (), folders: Folders | None = None
+) -> Found:
     """The files among `places` and in the folders among them, each once, in natural order.
 
-    A folder's file that is `but` (the judgements) is passed over. `NAME=FILE` names a file's run.
+    A folder's files that are among `but` (the judgements) are passed over. `NAME=FILE` names a
+    file's run.
     """
     files: dict[Path, Path] = {}
     names: dict[Path, str] = {}
+    named: set[Path] = set()
     ignored: list[str] = []
+    unread: list[str] = []
     for name, place in map(named_place, places):
         if name is not None and place.is_dir():
             raise UsageError(f"{name}={place}: a name is for one file, found a folder")
         if place.is_dir():
-            taken, passed_over = _in_folder(place, but)
-            ignored += passed_over
+            listing = list_folder(place, folders or Folders(), but)
+            taken, ignored = listing.taken, ignored + listing.ignored
+            unread += [str(place / name) for name in listing.unread]
         elif place.exists():
             taken = {place.resolve(): place}
+            named |= taken.keys()
         else:
             raise InputError(place, "not-found", "no such file or folder")
         for resolved, file in taken.items():
             files.setdefault(resolved, file)
             if name is not None:
                 names[resolved] = _the_only_name(name, names.get(resolved, name), file)
-    message = f"skipped in folders (not runs): {listed(sorted(ignored))}"
-    notes = (Note("files-passed-over", message, warning=False),) if ignored else ()
     given = {files[resolved]: name for resolved, name in names.items()}
-    return Found(tuple(sorted(files.values(), key=_by_name)), notes, given)
+    of_folders = frozenset(path for resolved, path in files.items() if resolved not in named)
+    notes = tuple(_notes(sorted(ignored), sorted(unread)))
+    return Found(tuple(sorted(files.values(), key=_by_name)), notes, given, of_folders)
+
+
+def _notes(ignored: Sequence[str], unread: Sequence[str]) -> Iterator[Note]:
+    if ignored:
+        yield passed_over(ignored)
+    if unread:
+        message = f"folders in folders are not read (--recursive reads them): {listed(unread)}"
+        yield Note("folders-not-read", message)
+
+
+def passed_over(names: Iterable[str]) -> Note:
+    """The news that files of folders are no runs."""
+    return Note("files-passed-over", f"skipped in folders (not runs): {listed(names)}", warning=False)
 
 
 def _the_only_name(name: str, other: str, file: Path) -> str:
@@ -79,27 +84,6 @@ def _the_only_name(name: str, other: str, file: Path) -> str:
 
 def _by_name(file: Path) -> tuple[object, str]:
     return natural_key(file.name), str(file)
-
-
-def _in_folder(folder: Path, but: Path | None) -> tuple[dict[Path, Path], list[str]]:
-    """A folder's files that may be runs, by what they resolve to; and the names of the others."""
-    try:
-        visible = [e for e in folder.iterdir() if e.is_file() and not e.name.startswith(".")]
-    except OSError as error:
-        raise InputError(folder, "unreadable", error.strerror or str(error)) from error
-    home = folder.resolve()
-    judgements = but.resolve() if but is not None else None
-    taken: dict[Path, Path] = {}
-    ignored = []
-    for entry in visible:
-        resolved = entry.resolve() if entry.is_symlink() else home / entry.name
-        if entry.suffix.lower() in IGNORED_SUFFIXES or resolved == judgements:
-            ignored.append(entry.name)
-        else:
-            taken.setdefault(resolved, entry)
-    if not taken:
-        raise InputError(folder, "empty-folder", "no run file in this folder")
-    return taken, ignored
 
 
 def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[Path, str]:

@@ -47,6 +47,41 @@ def text_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
             yield line, raw
 
 
+COMMENT = b"#"
+_COMMENTS = re.compile(rb"^#[^\n]*", re.MULTILINE)
+
+
+def begins_with_comment(text: bytes) -> bool:
+    """Whether any of the lines begins as a comment."""
+    return text.startswith(COMMENT) or b"\n" + COMMENT in text
+
+
+def without_comments(text: bytes, columns: int, number_at: int) -> bytes:
+    """The text with blank lines in place of comments, which trec_eval 10 has.
+
+    What begins with # but is a whole line of the format stays: trec_eval 9 takes it for one.
+    """
+    if not begins_with_comment(text):
+        return text
+    return _COMMENTS.sub(
+        lambda match: match[0] if _is_line(match[0], columns, number_at) else b"", text
+    )
+
+
+def _is_line(raw: bytes, columns: int, number_at: int) -> bool:
+    parts = raw.split()
+    return len(parts) == columns and number(parts[number_at].decode(errors="replace")) is not None
+
+
+def doubtful_comment(path: Path, line: int) -> Finding:
+    """The finding for what is a comment to one version of trec_eval, and a line to another."""
+    message = (
+        "a whole line that begins with #: trec_eval 10 leaves it out, trec_eval 9 does not; "
+        "remove the line, or put a blank behind the # to leave it out"
+    )
+    return Finding(path, line, "doubtful-comment", message)
+
+
 def count_lines(text: bytes) -> int:
     """The lines of a text, blank ones too; the last one needs no line end."""
     return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))

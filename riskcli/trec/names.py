@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from riskcli.core.choices import virtual_among
@@ -18,7 +18,7 @@ from riskcli.core.files import as_text
 from riskcli.core.notes import Note
 from riskcli.trec.findings import Finding
 
-_ENDING = re.compile(r"\.(txt|run|res|trec|gz|bz2|xz)$", re.IGNORECASE)
+_ENDING = re.compile(r"\.(txt|run|res|trec|gz|bz2|xz|zst|lz4)$", re.IGNORECASE)
 
 Tagged = Sequence[tuple[Path, str | None]]
 """Files of one run each, with the tag that all of its lines carry, if they do."""
@@ -81,6 +81,16 @@ def named_place(place: Path | str) -> tuple[str | None, Path]:
     if equals and name and os.path.lexists(rest) and not os.path.lexists(path):
         return as_text(name), Path(rest)
     return None, path
+
+
+def each_baseline(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """The baselines, those apart that stand in one text (`a,b`) and are no run or file together."""
+    found: list[str] = []
+    for name in names:
+        parts = [part.strip() for part in name.split(",")]
+        whole = len(parts) == 1 or name in known or os.path.lexists(named_place(name)[1])
+        found += [name] if whole or not all(parts) else parts
+    return list(dict.fromkeys(found))
 
 
 def name_of_baseline(run: str, others: Collection[str]) -> str:

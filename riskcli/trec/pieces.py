@@ -13,7 +13,7 @@ from pathlib import Path
 from riskcli.core.parallel import pulled
 from riskcli.trec import fast
 from riskcli.trec.fast import Pairs
-from riskcli.trec.findings import Finding
+from riskcli.trec.findings import Finding, begins_with_comment
 from riskcli.trec.records import run_format_of
 from riskcli.trec.runs import (
     LAYOUT,
@@ -25,6 +25,7 @@ from riskcli.trec.runs import (
     inspect_run,
     read_closely,
     read_foreign,
+    uncommented,
 )
 from riskcli.trec.source import MAX_BYTES, Source
 
@@ -72,7 +73,8 @@ class _Part:
 
 def _part(path: Path, keep: Keep, text: bytes) -> _Part | None:
     """Lines in which nothing is wrong; None asks for a close look."""
-    table = fast.read(text, LAYOUT, WANTED)
+    text = uncommented(text)
+    table = None if begins_with_comment(text) else fast.read(text, LAYOUT, WANTED)
     if table is None:
         return None
     run = Run.of_table(path, table)
@@ -87,7 +89,7 @@ def _with_closely_read(source: Source, keep: Keep, parts: Sequence[_Part | None]
     for part, text in zip(parts, source.pieces_again(), strict=True):
         if part is not None:
             good.append(part)
-        elif text.strip():
+        elif uncommented(text).strip():
             run = _close_run(source, text, lines_before, good)
             good.append(_Part(keep(run), run.pairs()))
         lines_before += text.count(b"\n")

@@ -11,7 +11,16 @@ from riskcli.core.notes import Note, counted
 from riskcli.core.order import naturally
 from riskcli.trec import fast
 from riskcli.trec.fast import REPEATED, TEXT
-from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
+from riskcli.trec.findings import (
+    COMMENT,
+    Finding,
+    begins_with_comment,
+    doubtful_comment,
+    text_lines,
+    whole_number,
+    without_comments,
+    wrong_columns,
+)
 from riskcli.trec.records import Judgement, judgement_reader
 from riskcli.trec.source import Source
 
@@ -95,7 +104,11 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
 
 def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
     """TREC's own lines."""
+    text = _uncommented(text)
     for line, raw in text_lines(text):
+        if raw.startswith(COMMENT):
+            yield doubtful_comment(path, line)
+            continue
         parts = raw.split()
         if len(parts) != len(LAYOUT):
             yield wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
@@ -113,9 +126,14 @@ def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
         yield Finding(path, None, "empty-file", "no judgement in this file")
 
 
+def _uncommented(text: bytes) -> bytes:
+    return without_comments(text, len(LAYOUT), list(LAYOUT).index("grade"))
+
+
 def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
-    table = fast.read(text, LAYOUT, _WANTED)
+    text = _uncommented(text)
+    table = None if begins_with_comment(text) else fast.read(text, LAYOUT, _WANTED)
     if table is None:
         return None
     topics, topic_codes = table.coded("topic")

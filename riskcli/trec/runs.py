@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from riskcli.trec import fast
 from riskcli.trec.fast import NUMBER, REPEATED, TEXT, Pairs, Table, Texts
-from riskcli.trec.findings import Finding, number, text_lines, wrong_columns
+from riskcli.trec.findings import (
+    COMMENT,
+    Finding,
+    begins_with_comment,
+    doubtful_comment,
+    number,
+    text_lines,
+    without_comments,
+    wrong_columns,
+)
 from riskcli.trec.records import RunFormat
 
 LAYOUT = {
@@ -110,14 +119,20 @@ def good_pairs(run: Run) -> Pairs | None:
     return None if fast.may_repeat(pairs) else pairs
 
 
+def uncommented(text: bytes) -> bytes:
+    """The text of a run with blank lines in place of comments."""
+    return without_comments(text, len(LAYOUT), list(LAYOUT).index("score"))
+
+
 def quick_table(text: bytes) -> Table | None:
     """All columns of a run in which nothing is wrong; None asks for a close look."""
-    table = fast.read(text, LAYOUT, tuple(LAYOUT))
+    table = None if begins_with_comment(text) else fast.read(text, LAYOUT, tuple(LAYOUT))
     return None if table is None or good_pairs(Run.of_table(Path(), table)) is None else table
 
 
 def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:
     """Each line of a run, or what is wrong with it; `lines_before` stand above in the file."""
+    text = uncommented(text)
     seen: dict[tuple[str, str], int] = {}
     for place, raw in text_lines(text):
         line = lines_before + place
@@ -138,6 +153,8 @@ def empty_run(path: Path) -> Finding:
 
 
 def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
+    if raw.startswith(COMMENT):
+        return doubtful_comment(path, line)
     parts = raw.split()
     if len(parts) != len(LAYOUT):
         return wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")

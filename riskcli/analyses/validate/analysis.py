@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from riskcli.analyses.validate.strangers import (
 )
 from riskcli.core.basis import Basis, Input
 from riskcli.core.errors import InputError
+from riskcli.core.notes import Note
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.judged import Judged
 from riskcli.effectiveness.names import parse_measure
@@ -29,15 +30,19 @@ from riskcli.output.display import Display
 from riskcli.output.forms import Forms
 from riskcli.output.result import Result
 from riskcli.risk.copies import ALL_BUT, LEAST_TOPICS, constant, equal_rows, nearly_equal_rows
+from riskcli.scores.evaluation import Places
 from riskcli.scores.files.registry import inspect_scores, kind_of, run_format, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
+from riskcli.scores.reading import OWN_RESULT
 from riskcli.trec import runs
-from riskcli.trec.discovery import find_files, find_qrels
+from riskcli.trec.discovery import find_files, find_qrels, passed_over
 from riskcli.trec.findings import Finding, count_lines, text_lines
+from riskcli.trec.folders import Folders
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
 from riskcli.trec.records import RunFormat
 from riskcli.trec.source import MAX_BYTES, Source
+from riskcli.trec.swapped import judgements_first
 from riskcli.trec.tally import Tally
 
 if TYPE_CHECKING:
@@ -110,7 +115,7 @@ class Known(Protocol):
 
 
 def validate(
-    places: Iterable[Path | str],
+    places: Places,
     *,
     qrels: Path | str | None = None,
     checks: Checks | None = None,
@@ -118,6 +123,7 @@ def validate(
     progress: Progress | None = None,
     checksums: bool = True,
     known: Known | None = None,
+    folders: Folders | None = None,
 ) -> Validation:
     """Read every file to its end and report all that is wrong with it.
 
@@ -126,16 +132,31 @@ def validate(
     `known` of runs and scores is not worked out again.
     """
     checks = checks or Checks()
+    given = [places] if isinstance(places, str | Path) else list(places)
+    given, qrels, turned = judgements_first(given, qrels)
     judgements = None if qrels is None else find_qrels(qrels, [])[0]
-    found = find_files(places, but=judgements)
+    found = find_files(given, [judgements] if judgements else [], folders)
     checker = _Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
-    reports += _checked(checker, found.files, jobs or available_cores(), progress, known)
+    checked = _checked(checker, found.files, jobs or available_cores(), progress, known)
+    taken, passed = _without_own(checked, found.of_folders)
+    reports += taken
     _note_names(reports, checks.run_names, found.names)
     _note_same_rankings(reports)
     _note_same_scores(reports, checker.topics)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
-    return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, found.notes))
+    notes = (*turned, *found.notes, *passed)
+    return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, notes))
+
+
+def _without_own(
+    reports: Sequence[FileReport], of_folders: Set[Path]
+) -> tuple[list[FileReport], list[Note]]:
+    """The reports but those on results of this program that lay in a folder; and news of these."""
+    own = [r.path for r in reports if OWN_RESULT in r.tally.counts and r.path in of_folders]
+    names = sorted(f"{path.name} (a result of riskeval)" for path in own)
+    taken = [report for report in reports if report.path not in own]
+    return taken, [passed_over(names)] if names else []
 
 
 def _checked(
@@ -230,6 +251,7 @@ class _Checker:
     def _check_run(self, tally: Tally, text: bytes) -> FileReport:
         """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
         form = run_format(text, self._checks.input_format)
+        text = runs.uncommented(text) if form is None else text
         table = runs.quick_table(text) if form is None else None
         if table is not None:
             columns = columns_of(tally, table, _numbering(text, len(table)))

@@ -52,6 +52,7 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
             jobs=files.jobs,
             progress=progress,
             checksums=output.form.checksums,
+            folders=files.folders,
         )
     tell(found.notes, files.quiet)
     write(found, output)

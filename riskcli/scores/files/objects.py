@@ -9,6 +9,7 @@ from typing import Any
 
 from riskcli.core.notes import listed
 from riskcli.scores.files.lines import SUMMARY
+from riskcli.scores.files.own import is_own, own_result
 from riskcli.scores.files.rows import UNNAMED_RUN, Cells, Item, Items
 from riskcli.scores.files.tables import LONG, NAMES
 from riskcli.trec.findings import Finding, text_lines
@@ -41,6 +42,9 @@ def inspect_json(path: Path, text: bytes) -> Items:
     """Rows of {run, measure, scores} or of long cells, and what is wrong with them."""
     try:
         rows = json.loads(text, object_pairs_hook=_unrepeated)["rows"]
+        if any(is_own(row) for row in rows[:1]):
+            yield Finding.of(own_result(path))
+            return
         found = [cell for row in rows for cell in _cells(row)]
     except _WRONG as error:
         message = f"expected the JSON that `riskeval matrix` writes: {_reason(error)}"

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from riskcli.scores.files.objects import from_values, spelled
+from riskcli.scores.files.own import is_own, own_result
 from riskcli.scores.files.rows import Items, ScoreRow, bad_score
 from riskcli.scores.files.tables import LONG, RUN, inspect_names
 from riskcli.scores.matrix import are_scores
@@ -47,7 +48,9 @@ def inspect_parquet(path: Path, text: bytes) -> Items:
         yield Finding(path, None, "bad-parquet", str(error))
         return
     names = table.column_names
-    if not names or names[0] != RUN:
+    if is_own(names):
+        yield Finding.of(own_result(path))
+    elif not names or names[0] != RUN:
         yield Finding(path, None, "bad-parquet", f"the first column is not {RUN!r}")
     elif sorted(names) == sorted(LONG):
         columns = (table[name].to_pylist() for name in LONG)

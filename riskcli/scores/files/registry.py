@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from riskcli.core.errors import InputError
 from riskcli.scores.files import lines, objects, tables
 from riskcli.scores.files import parquet as columns
+from riskcli.scores.files.own import refuse_own_result
 from riskcli.scores.files.parquet import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble
 from riskcli.scores.files.tables import LONG as LONG
@@ -26,6 +29,7 @@ from riskcli.trec.records import RUN_FORMATS, RunFormat, begins_as_trec, run_for
 
 UNNAMED = "score"
 """What the measure is called where the file does not say."""
+_OF_IR_MEASURES = ("ir_measures", "jsonl")
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,10 @@ def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
     """The format of a score file, None for a run or anything else; `given` decides if it is."""
     if given is not None:
         return given if given in FORMATS else None
-    if begins_as_trec(text) or run_format_of(text) is not None:
+    if begins_as_trec(text):
+        return None
+    refuse_own_result(path, text)
+    if run_format_of(text) is not None:
         return None
     fitting = [known.name for known in FORMATS.values() if known.fits(text)]
     if len(fitting) > 1:
@@ -138,6 +145,8 @@ class ScoreFile:
     tag: str | None = None
     labelled: bool = False
     """Whether the file does not say by which measure its scores are."""
+    rounded_err: bool = False
+    """Whether it is ir_measures' and its ERR has no more than five decimals."""
 
     @property
     def unnamed(self) -> bool:
@@ -156,7 +165,14 @@ def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) ->
     if tag is not None:
         rows = [row._replace(run=UNNAMED_RUN) for row in rows]
     labelled = any(row.measure is None for row in rows)
-    return ScoreFile(assemble(rows, label), tag, labelled)
+    matrices = assemble(rows, label)
+    rounded = kind in _OF_IR_MEASURES and any(map(_is_rounded_err, matrices))
+    return ScoreFile(matrices, tag, labelled, rounded)
+
+
+def _is_rounded_err(matrix: ScoreMatrix) -> bool:
+    values = matrix.values[~np.isnan(matrix.values)]
+    return matrix.measure.startswith("ERR") and bool((values == np.round(values, 5)).all())
 
 
 def tag_of(text: bytes, kind: str, runs: Collection[str]) -> str | None:

@@ -65,25 +65,26 @@ class Cells:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: set[tuple[str, str, str]] = set()
+        self._seen: set[tuple[str, str, str | None]] = set()
 
-    def row(self, run: str, topic: str, measure: str, cell: str, line: int | None) -> Item:
-        """The score, or what is wrong with it."""
+    def row(self, run: str, topic: str, measure: str | None, cell: str, line: int | None) -> Item:
+        """The score, or what is wrong with it; without a measure where the file names none."""
         score = score_in(cell)
         if score is None:
             return bad_score(self._path, run, topic, cell, line)
-        if not _is_unicode(run + topic + measure):
+        if not _is_unicode(run + topic + (measure or "")):
             message = "a name holds half of a surrogate pair, which is not valid text"
             return Finding(self._path, line, "bad-json", message)
-        name = measure_name(measure)
+        name = None if measure is None else measure_name(measure)
         if (run, topic, name) in self._seen:
             of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"
-            message = f"{of} {topic} and measure {measure} occur a second time"
+            by = "" if measure is None else f" and measure {measure}"
+            message = f"{of} {topic}{by} occur{'' if by else 's'} a second time"
             return Finding(self._path, line, "duplicate-score", message)
         self._seen.add((run, topic, name))
         return ScoreRow(run, name, (topic,), (score,))
 
-    def named(self, run: str, topic: str, measure: str, cell: str, line: int | None) -> Item:
+    def named(self, run: str, topic: str, measure: str | None, cell: str, line: int | None) -> Item:
         """The score of a run that must have a name."""
         if not run or not topic:
             message = "the name of the run or the topic is empty"

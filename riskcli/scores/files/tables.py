@@ -53,6 +53,8 @@ def heading(text: bytes, delimiter: str) -> list[str]:
 
 def is_table(header: list[str]) -> bool:
     """Whether a first line is that of a wide or long table."""
+    if header[:1] == [""]:
+        return is_table(header[1:])
     if is_gdeval(header) or len(header) < 2 or header[1] == "Q0":
         return False
     if header[:2] == ["runid", "all"]:  # the first line of trec_eval
@@ -68,11 +70,12 @@ def is_gdeval(header: Sequence[str]) -> bool:
 def is_long(header: Sequence[str]) -> bool:
     """Whether a first line names topic, measure and score, perhaps the run, and nothing else.
 
-    A column of another name may be what tells runs apart: it is not passed over.
+    A column of another name may be what tells runs apart: it is not passed over. The measure may
+    be left out where the run is named (`system,topic,score`).
     """
-    known = [any(name in header for name in NAMES[column]) for column in LONG[1:]]
+    run, topic, measure, score = (any(n in header for n in NAMES[column]) for column in LONG)
     words = {name for names in NAMES.values() for name in names}
-    return all(known) and words.issuperset(header)
+    return topic and score and (measure or run) and words.issuperset(header)
 
 
 def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
@@ -86,7 +89,10 @@ def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
     rows = csv.reader(decoded, delimiter=delimiter, strict=True)
     try:
         header = next(rows, [])
-        yield from _inspect(path, header, ((rows.line_num, row) for row in rows if row))
+        numbered = ((rows.line_num, row) for row in rows if row)
+        if header[:1] == [""] and is_table(header[1:]):  # R and pandas number the rows there
+            header, numbered = header[1:], ((line, row[1:]) for line, row in numbered)
+        yield from _inspect(path, header, numbered)
     except csv.Error as error:
         yield Finding(path, rows.line_num, "bad-csv", str(error))
 
@@ -191,19 +197,21 @@ def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
             yield Finding(path, 1, "ambiguous-format", message)
             return
         places[column] = fitting[0] if fitting else None
-    run_place, (topic, measure, score) = places["run"], [places[name] or 0 for name in LONG[1:]]
+    run_place, measure_place = places["run"], places["measure"]
+    topic, score = places["topic"] or 0, places["score"] or 0
     cells = Cells(path)
     nothing = True
     for item in _full_lines(path, header, lines):
         nothing = False
         if isinstance(item, Finding):
             yield item
-        elif run_place is None:
-            line, row = item
-            yield cells.row(UNNAMED_RUN, row[topic], row[measure], row[score], line)
+            continue
+        line, row = item
+        measure = None if measure_place is None else row[measure_place]
+        if run_place is None:
+            yield cells.row(UNNAMED_RUN, row[topic], measure, row[score], line)
         else:
-            line, row = item
-            yield cells.named(row[run_place], row[topic], row[measure], row[score], line)
+            yield cells.named(row[run_place], row[topic], measure, row[score], line)
     if nothing:
         yield Finding(path, None, "empty-file", "no score below the first line")
 
