@@ -26,7 +26,7 @@ def runs(tmp_path: Path) -> Path:
     return folder
 
 
-def matrix_of(*words: object) -> str:
+def matrix_of(*words: str | Path) -> str:
     ran = run_inside("matrix", *words, *AP)
     assert ran.code == 0, ran.err
     return ran.out
@@ -134,7 +134,9 @@ def test_a_long_table_needs_no_measure(write: Write) -> None:
 
 def test_a_second_score_of_a_place_is_an_error(write: Write) -> None:
     path = write("x.csv", "system,topic,score\na,1,0.5\na,1,0.25\n")
-    with pytest.raises(InputError, match=r"x\.csv:3: duplicate-score: run a, topic 1 occurs a second"):
+    with pytest.raises(
+        InputError, match=r"x\.csv:3: duplicate-score: run a, topic 1 occurs a second"
+    ):
         evaluate(path)
 
 

@@ -73,7 +73,9 @@ def _notes(ignored: Sequence[str], unread: Sequence[str]) -> Iterator[Note]:
 
 def passed_over(names: Iterable[str]) -> Note:
     """The news that files of folders are no runs."""
-    return Note("files-passed-over", f"skipped in folders (not runs): {listed(names)}", warning=False)
+    return Note(
+        "files-passed-over", f"skipped in folders (not runs): {listed(names)}", warning=False
+    )
 
 
 def _the_only_name(name: str, other: str, file: Path) -> str:
