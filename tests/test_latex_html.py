@@ -71,7 +71,7 @@ def test_a_latex_table_has_its_parts() -> None:
         r"\bottomrule",
         r"\end{tabular}",
         r"\par\smallskip",
-        r"\parbox{\linewidth}{\footnotesize\raggedright",
+        r"\noindent\parbox{\linewidth}{\footnotesize\raggedright",
         r"$^{\dagger}$ better, $^{\ddagger}$ worse.",
         "Bold: the best of its column.}",
         r"\end{table}",
@@ -204,6 +204,16 @@ def _found(file: str) -> bool:
     return ran.returncode == 0
 
 
+def many_runs(tmp_path: Path) -> Path:
+    """More runs than fit a page, with names of 40 characters."""
+    names = [f"bm25_rm3_monoT5_duoT5_rerank_top1000_{i:03d}" for i in range(60)]
+    scores = [",".join(str((i * 7 + j * 13) % 89 / 100) for j in range(6)) for i in range(60)]
+    file = tmp_path / "many.csv"
+    lines = [f"{name},{row}" for name, row in zip(names, scores, strict=True)]
+    file.write_text("\n".join(["run,1,2,3,4,5,6", *lines]) + "\n", encoding="utf-8")
+    return file
+
+
 @pytest.mark.parametrize("paper", CLASSES)
 def test_latex_compiles_as_it_stands(tmp_path: Path, paper: str) -> None:
     """Without a line that is too wide, in the classes that papers of this field are written in."""
@@ -220,12 +230,17 @@ def test_latex_compiles_as_it_stands(tmp_path: Path, paper: str) -> None:
         riskeval(*own, "-m", "AP", "--columns", "mean,urisk,georisk", "--siunitx").out,
         riskeval("significance", SAMPLES, "-m", "ERR@20", "-f", "latex").out,
         as_latex([DISPLAY], "tab:wide"),
+        riskeval(*own, "-m", "AP,RR", "-a", "1,5", "--columns", "mean,georisk").out,
+        riskeval(*own, "-m", "AP,RR", "--columns", "mean,mean_p,georisk_interval", "--siunitx").out,
+        riskeval("score", many_runs(tmp_path), "-m", "AP", "-a", "1,5", "-f", "latex").out,
+        riskeval("sweep", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-f", "latex").out,
+        riskeval("check", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-f", "latex").out,
     ]
     if paper == "article":
         tables.append(as_latex([hostile_display()], "tab:hostile"))
     source = tmp_path / "paper.tex"
     source.write_text(
-        f"{CLASSES[paper]}\n\\usepackage{{booktabs,siunitx,longtable}}\n\\begin{{document}}\n{_TITLE}\n"
+        f"{CLASSES[paper]}\n\\usepackage{{booktabs,siunitx,longtable,graphicx}}\n\\begin{{document}}\n{_TITLE}\n"
         + "\n".join(tables) + "\\end{document}\n",
         encoding="utf-8",
     )  # fmt: skip

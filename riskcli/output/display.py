@@ -205,6 +205,18 @@ def _with_shorter_names(columns: list[Column], width: int) -> tuple[list[Column]
     return [*columns[:named], Column(column.heading, cells), *columns[named + 1 :]], True
 
 
+def within(display: Display, width: int) -> Display:
+    """The display without what it can do without, and with shorter names, if it is too wide."""
+    columns, gone = list(display.columns), []
+    while width_of(columns) > width and (spare := [c for c in columns if c.heading.optional]):
+        columns = [column for column in columns if column is not spare[-1]]
+        gone.append(_last_line(spare[-1]))
+    columns, short = _with_shorter_names(columns, width)
+    said = [f"Not shown: {'; '.join(gone)}."] if gone else []
+    names = ["Names are shortened."] if short else []
+    return replace(display, columns=columns, caption=[*display.caption, *said, *names])
+
+
 def key(display: Display) -> list[str]:
     """What the letters' weight says, in forms that have it."""
     best = any(cell.best for column in display.columns for cell in column.cells)

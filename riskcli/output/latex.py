@@ -1,8 +1,9 @@
 r"""Tables for a paper: LaTeX with booktabs, as it is pasted into one.
 
-A float holds what is needed to read it: its key stands below each table. Ranks have columns of
-their own, marks are daggers. A table that fits a column of text is a `table`, a wider one a
-`table*`; one of very many rows is a `longtable`.
+A float holds what is needed to read it: its key is below each table. Ranks have columns of their
+own, marks are daggers. A table that fits a column of text is a `table`, a wider one a `table*`; one
+of very many rows is a `longtable`, for which a page of two columns is left and taken up again. What
+may be wider than the text (LNCS's is the narrowest in use) is shrunk where it is, and only there.
 """
 
 from __future__ import annotations
@@ -13,12 +14,28 @@ from itertools import groupby
 
 from riskcli.core.errors import UsageError
 from riskcli.output import escape
-from riskcli.output.display import MARKS, Cell, Column, Display, Mark, key, with_marks
+from riskcli.output.display import (
+    MARKS,
+    Cell,
+    Column,
+    Display,
+    Mark,
+    key,
+    with_marks,
+    within,
+)
 
 COLUMN_WIDTH = 46
 """Characters that fit one of two columns of text, in small type."""
 LONG = 45
 """Rows that fit a page."""
+_SURE_IN_COLUMN = 38
+_SURE_ON_PAGE = 64
+"""Characters that fit whatever the class: what is wider may have to be shrunk."""
+_LONG_WIDTH = 72
+"""Characters of a longtable, which cannot be shrunk: columns and names give way."""
+_SENTENCE = 32
+"""Texts that are longer get a column that breaks lines."""
 _SIGNS: dict[str, str] = {
     "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$", "▲": r"$^{\blacktriangle}$",
     "▼": r"$^{\blacktriangledown}$",
@@ -43,7 +60,10 @@ def as_latex(displays: Sequence[Display], label: str | None = None, siunitx: boo
 
 def _needs(text: str) -> Iterator[str]:
     """What the preamble must have, as comments."""
-    packages = {"booktabs": r"\toprule", "longtable": r"{longtable}", "amssymb": r"\blacktriangle"}
+    packages = {
+        "booktabs": r"\toprule", "longtable": r"{longtable}", "amssymb": r"\blacktriangle",
+        "graphicx": r"\resizebox",
+    }  # fmt: skip
     wanted = [name for name, sign in packages.items() if sign in text]
     if r"S[table-format" in text:
         wanted.append("siunitx")
@@ -54,6 +74,9 @@ def _needs(text: str) -> Iterator[str]:
 
 class _Table:
     def __init__(self, display: Display, label: str | None, siunitx: bool) -> None:
+        self.long = len(display.rows) > LONG
+        if self.long:
+            display = within(display, _LONG_WIDTH)
         self.display = display
         self.label = label
         self.marks = MARKS[display.marks or "daggers"]
@@ -61,25 +84,31 @@ class _Table:
 
     def lines(self) -> Iterator[str]:
         """The float, or the table that runs over pages."""
-        rows = len(self.display.rows)
-        if rows > LONG:
+        if self.long:
             yield from self._long()
             return
-        kind = "table" if self.display.width() <= COLUMN_WIDTH else "table*"
+        wide = self.display.width()
+        kind = "table" if wide <= COLUMN_WIDTH else "table*"
+        shrunk = wide > (_SURE_IN_COLUMN if kind == "table" else _SURE_ON_PAGE)
         yield rf"\begin{{{kind}}}"
         yield r"\centering"
         yield from self._caption()
-        if rows:
+        if self.display.rows:
             yield r"\small"
+            if shrunk:
+                yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
             yield rf"\begin{{tabular}}{{{self._format()}}}"
             yield from self._head()
             yield from self._body()
-            yield r"\end{tabular}"
+            yield r"\end{tabular}" + ("}" if shrunk else "")
         yield from self._notes(r"\linewidth")
         yield rf"\end{{{kind}}}"
 
     def _long(self) -> Iterator[str]:
-        yield r"\begingroup\small"
+        yield r"\makeatletter\if@twocolumn\onecolumn\let\riskevalback\twocolumn"
+        yield r"\else\let\riskevalback\relax\fi\makeatother"
+        size = "footnotesize" if self.display.width() <= _SURE_ON_PAGE else "scriptsize"
+        yield rf"\begingroup\{size}\setlength{{\tabcolsep}}{{2pt}}"
         yield rf"\begin{{longtable}}{{{self._format()}}}"
         caption = "".join(self._caption())
         if caption:
@@ -90,6 +119,7 @@ class _Table:
         yield r"\end{longtable}"
         yield r"\endgroup"
         yield from self._notes(r"\linewidth")
+        yield r"\riskevalback"
 
     def _caption(self) -> Iterator[str]:
         lead = escape.latex_with_mathematics(self.display.lead)
@@ -129,7 +159,7 @@ class _Table:
         if lines:
             marks = self.display.marks or "daggers"
             yield r"\par\smallskip"
-            yield rf"\parbox{{{width}}}{{\footnotesize\raggedright"
+            yield rf"\noindent\parbox{{{width}}}{{\footnotesize\raggedright"
             yield "\n".join(_signed(escape.latex(with_marks(line, marks))) for line in lines) + "}"
 
 
@@ -148,10 +178,16 @@ class _Column:
         self.count = 2 if heading.ranked else 1
         self._marks, self._heading = marks, heading
         self._aligned = siunitx and not heading.left and any(map(_is_number, column.cells))
-        value = self._number_format(column) if self._aligned else "l" if heading.left else "r"
+        value = self._number_format(column) if self._aligned else self._text_format(column)
         self.format = rf"{value}@{{\hspace{{.35em}}}}r" if heading.ranked else value
         self.heading = self._shown_heading()
         self.cells = [self._shown(cell) for cell in column.cells]
+
+    def _text_format(self, column: Column) -> str:
+        if not self._heading.left:
+            return "r"
+        longest = max(map(len, column.texts), default=0)
+        return "l" if column.heading.names or longest <= _SENTENCE else r"p{.42\linewidth}"
 
     def _number_format(self, column: Column) -> str:
         numbers = [cell.text for cell in column.cells if _is_number(cell)]
