@@ -77,17 +77,22 @@ class Tab:
         return list(found)
 
 
+def program() -> str | None:
+    """Where the browser is."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
 @contextmanager
 def chromium() -> Iterator[Any]:
     """The browser; skips the test where it, or what drives it, is absent."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
+    path = program()
+    if path is None:
         pytest.skip("no Chromium is installed (apt-get install chromium)")
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed (pip install riskeval[browser])"
     )
     with sync_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=list(FLAGS))
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
         try:
             yield browser
         finally:

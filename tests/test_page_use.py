@@ -17,7 +17,7 @@ from riskcli.effectiveness.ranking import rank
 from riskcli.risk.paired import Paired
 from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import read_qrels
-from tests.browser import Tab, chromium, tab
+from tests.browser import FLAGS, Tab, chromium, program, tab
 from tests.program import QRELS, SAMPLES, riskeval
 
 pytestmark = pytest.mark.slow
@@ -190,6 +190,29 @@ def test_reload_and_a_link_bring_the_same_page(browser: Any, report: Path) -> No
         assert other.page.locator("#board button[aria-pressed=true]").all_text_contents() == (
             page.page.locator("#board button[aria-pressed=true]").all_text_contents()
         )
+
+
+def test_a_restored_tab_brings_the_same_page(browser: Any, report: Path, tmp_path: Path) -> None:
+    """As Chromium brings its tabs back when it is started again."""
+    settings = {
+        "user_data_dir": tmp_path / "profile",
+        "executable_path": program(),
+        "args": [*FLAGS, "--restore-last-session"],
+    }
+    chromium_type = browser.browser_type
+    context = chromium_type.launch_persistent_context(**settings)
+    first = Tab(context.new_page())
+    first.open(report)
+    use(first)
+    first.page.wait_for_timeout(1000)
+    before, control = numbers(first), said(first)
+    context.close()
+    context = chromium_type.launch_persistent_context(**settings)
+    restored = Tab(next(page for page in context.pages if "report.html" in page.url))
+    restored.page.wait_for_selector("#app:not([hidden])")
+    restored.settle()
+    assert (numbers(restored), said(restored)) == (before, control)
+    context.close()
 
 
 def test_back_and_forward_go_through_choices(opened: Tab) -> None:

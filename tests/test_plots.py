@@ -253,7 +253,7 @@ def test_wins_counts_every_topic(samples: ScoreMatrix) -> None:
         counts = [
             sum(bar["topics"] for bar in bars if bar["side"] == side) for side in ("helped", "hurt")
         ]
-        won, tied, lost = map(int, panel["title"]["text"].split()[-1].split("/"))
+        won, tied, lost = map(int, panel["title"]["text"][-1].split("/"))
         assert [won, lost] == counts and won + tied + lost == 50
 
 
@@ -320,15 +320,42 @@ def test_no_legend_for_what_is_not_drawn() -> None:
     assert legend_entries(drawn("topics", request_of(worse), "svg")) == {"within"}
 
 
+@pytest.mark.parametrize(("kind", "size"), [("tradeoff", "lncs"), ("qq", "column")])
+def test_keys_and_titles_leave_the_panels_room(kind: str, size: str, samples: ScoreMatrix) -> None:
+    runs = ("neuralMix",) if kind == "qq" else ()
+    request = request_of(samples, size=SIZES[size], runs=runs)
+    figure = description(kind, request)
+    wide = [panel["width"] for panel in figure.get("concat", [figure])]
+    assert min(wide) * len(wide[:2]) > 0.5 * SIZES[size].design
+
+
+def test_every_point_has_its_name_in_a_column(samples: ScoreMatrix) -> None:
+    """By a line where there is no room beside it; trials of other widths leave no remark."""
+    request = Request(samples, riskcli.Options(baselines=("indriCASP",)), size=SIZES["column"])
+    figure = description("pca", request)
+    shown = {row["shown"] for row in rows_with(figure, "shown", "px")}
+    assert shown == {*samples.runs, "@mean", "@median", "@max"}
+    assert rows_with(figure, "x2", "y2"), "some names stand away from their points"
+    assert request.notes == []
+
+
+def test_rbo_has_a_bar_for_every_number_of_few_runs(samples: ScoreMatrix) -> None:
+    panels = panels_of(description("rbo", request_of(samples)))
+    assert [bar["runs"] for bar in rows_with(panels[0], "least")] == list(range(2, 9))
+
+
 def test_one_outlier_does_not_grey_the_heatmap() -> None:
     scores = matrix([f"run{i}" for i in range(20)])
     values = scores.values.copy()
     values[3, 7] = 40.0
     outlier = ScoreMatrix("gain", scores.runs, scores.topics, values)
     z = request_of(outlier).comparison.population.z
-    domain = description("heatmap", request_of(outlier))["encoding"]["color"]["scale"]["domain"]
+    colour = description("heatmap", request_of(outlier))["encoding"]["color"]
+    domain, key = colour["scale"]["domain"], colour["legend"]
     assert domain[-1] == pytest.approx(np.quantile(np.abs(z), 0.98))
     assert domain[-1] < np.abs(z).max() / 3
+    assert key["values"] == [domain[0], 0, domain[-1]]
+    assert f"'≥ {domain[-1]:.2g}'" in key["labelExpr"], "the key says that values lie beyond"
 
 
 def test_the_hull_joins_what_no_mixture_beats() -> None:

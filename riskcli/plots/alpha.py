@@ -18,7 +18,7 @@ from riskcli.core.notes import counted
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request
-from riskcli.plots.style import MOST_COLOURS, rule_at, values
+from riskcli.plots.style import MOST_COLOURS, name_of_level, rule_at, values
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
@@ -54,7 +54,7 @@ def draw(request: Request) -> Any:
     layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)
     layers += _levels(request, measure, frame)
     layers += _event_layers(swept, rows, x, y)
-    layers += [end_names(names, series[-1, rows], frame)]
+    layers += end_names(names, series[-1, rows], frame)
     return alt.layer(*layers).properties(
         width=frame.width, height=frame.height, title=_heading(request, measure, swept)
     )
@@ -79,7 +79,12 @@ def _levels(request: Request, measure: RiskMeasure, frame: Frame) -> list[Any]:
         gamma = request.options.significance.gamma
         critical = float(stdtrit(topics - 1, 1 - gamma / 2))
         levels += [(-critical, True), (critical, True)]
-    return [rule_at(at, "y", dashed) for at, dashed in levels if frame.y[0] < at < frame.y[1]]
+    shown = [(at, dashed) for at, dashed in levels if frame.y[0] < at < frame.y[1]]
+    named = [at for at, dashed in shown if dashed][-1:]
+    return [
+        *(rule_at(at, "y", dashed) for at, dashed in shown),
+        *(name_of_level(f"critical value {abs(at):.2f}", at) for at in named),
+    ]
 
 
 def _swept(request: Request, of: str) -> Swept:

@@ -68,7 +68,7 @@ def draw(request: ExperimentRequest) -> Any:
     quiet = [name for name in lines if name not in names]
     layers = run_lines(_rows(lines, quiet), _rows(lines, names), names, x, y)
     ends = np.array([lines[name][-1] for name in names])
-    layers.append(end_names(names, ends, frame))
+    layers += end_names(names, ends, frame)
     return alt.layer(*layers).properties(width=frame.width, height=frame.height)
 
 

@@ -42,26 +42,30 @@ def draw(request: Request) -> Any:
     every = max(1, -(-len(topics) * 11 // int(width)))
     shown = max(1, -(-len(runs) * _LEAST_TEXT // int(height)))
     axis = alt.Axis(labelAngle=-90, values=topics[::every], labelOverlap=False)
-    beyond = (
-        "" if float(np.abs(z[rows]).max()) <= most else f"; |z| beyond {most:.2g} as {most:.2g}"
-    )
-    title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}{beyond}"
+    beyond = float(np.abs(z[rows]).max()) > most
+    title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}"
     return (
         alt.Chart(values(cells))
         .mark_rect()
         .encode(
             x=alt.X("topic:N", sort=topics, title="topic, from the highest mean score", axis=axis),
             y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(values=runs[::shown])),
-            color=_shade(most, height),
+            color=_shade(most, height, beyond),
             tooltip=["run:N", "topic:N", "z:Q"],
         )
         .properties(width=width, height=height, title=title)
     )
 
 
-def _shade(most: float, height: int) -> Any:
+def _shade(most: float, height: int, beyond: bool) -> Any:
+    """The shades, and a key that says where they end and whether anything lies beyond."""
     ends = [most * part for part in (-1, -0.5, 0, 0.5, 1)]
     scale = alt.Scale(domain=ends, range=_SHADES, interpolate="lab", clamp=True)
-    return alt.Color(
-        "z:Q", scale=scale, legend=alt.Legend(title="z", gradientLength=min(height, 160))
+    low, high = (f"≤ −{most:.2g}", f"≥ {most:.2g}") if beyond else (f"−{most:.2g}", f"{most:.2g}")
+    legend = alt.Legend(
+        title="z",
+        gradientLength=min(height, 160),
+        values=[ends[0], 0, ends[-1]],
+        labelExpr=f"datum.value > 0 ? '{high}' : datum.value < 0 ? '{low}' : '0'",
     )
+    return alt.Color("z:Q", scale=scale, legend=legend)

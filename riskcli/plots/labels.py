@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,11 @@ LETTER = 6.1
 LINE = 13.0
 _GAP = 6.0
 _DOT = 4.0
+_FEW = 40
+
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, low, right, high, in pixels from the lower left."""
 
 
 @dataclass(frozen=True)
@@ -65,29 +71,36 @@ class Placed:
     dx: float
     dy: float
     align: str
+    far: bool = False
+    """Whether it needs a line to its point."""
 
 
-def beside(names: Sequence[str], points: Floats, frame: Frame) -> list[Placed]:
-    """A place for each name near its point, the first that is free; a name without one is left out.
+def beside(names: Sequence[str], points: Floats, frame: Frame, foremost: int = 0) -> list[Placed]:
+    """A place for each name, the first that is free, beside its point or as near as there is room.
 
-    Points come in order of importance.
+    A name for which there is none is left out. Away from their points stand only the `foremost`
+    names, and the others where points are few: many leaders are harder to read than none. Points
+    come in order of importance.
     """
     at = frame.pixels(points)
-    boxes: list[tuple[float, float, float, float]] = []
+    boxes: list[Box] = []
     found = []
     for place, name in enumerate(names):
         wide = LETTER * len(name)
-        for dx, dy, align in _OFFERS:
+        led = place < foremost or len(names) <= _FEW
+        for far, (dx, dy, align) in _OFFERS if led else _OFFERS[: len(_NEAR)]:
             left = at[place, 0] + dx - {"left": 0, "center": wide / 2, "right": wide}[align]
             box = (left, at[place, 1] + dy - LINE / 2, left + wide, at[place, 1] + dy + LINE / 2)
-            if _free(box, boxes, at, place, frame):
+            if _free(box, boxes, at, place, frame) and (
+                not far or place < foremost or _leads_clear(at, place, (dx, dy), boxes)
+            ):
                 boxes.append(box)
-                found.append(Placed(place, dx, -dy, align))
+                found.append(Placed(place, dx, -dy, align, far))
                 break
     return found
 
 
-_OFFERS = (
+_NEAR = (
     (_GAP, 0.0, "left"),
     (-_GAP, 0.0, "right"),
     (0.0, 11.0, "center"),
@@ -97,11 +110,32 @@ _OFFERS = (
     (-_GAP, 9.0, "right"),
     (-_GAP, -9.0, "right"),
 )  # fmt: skip
+_FAR = tuple(
+    (float(reach * np.cos(turn)), float(reach * np.sin(turn)),
+     "left" if np.cos(turn) >= 0 else "right")
+    for reach in (20, 32, 46, 64, 84, 110)
+    for turn in np.arange(24) * np.pi / 12
+)  # fmt: skip
+_OFFERS = (*((False, near) for near in _NEAR), *((True, far) for far in _FAR))
+
+
+def _leads_clear(points: Floats, own: int, way: tuple[float, float], boxes: Sequence[Box]) -> bool:
+    """Whether a line from the point that way passes no other point and no name."""
+    along = points[own] + np.linspace(0.1, 0.95, 12)[:, None] * np.array(way)
+    others = np.delete(points, own, axis=0)
+    apart = np.hypot(*(along[:, None, :] - others[None, :, :]).transpose(2, 0, 1))
+    if len(others) and apart.min() < _DOT:
+        return False
+    x, y = along.T
+    return not any(
+        ((x > left) & (x < right) & (y > low) & (y < high)).any()
+        for left, low, right, high in boxes
+    )
 
 
 def _free(
-    box: tuple[float, float, float, float],
-    boxes: Sequence[tuple[float, float, float, float]],
+    box: Box,
+    boxes: Sequence[Box],
     points: Floats,
     own: int,
     frame: Frame,

@@ -10,7 +10,10 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.plots.labels import Frame, shortened, stacked
-from riskcli.plots.style import QUIET, Row, colour_of, dash_of, values
+from riskcli.plots.style import QUIET, RULE, Row, colour_of, dash_of, values
+
+_BESIDE = 4.0
+"""Pixels that a name may be away from the end of its line."""
 
 
 def run_lines(
@@ -28,18 +31,37 @@ def run_lines(
     return [*layers, thick.encode(x=x, y=y, color=colours, strokeDash=dashes)]
 
 
-def end_names(names: Sequence[str], ends: Floats, frame: Frame) -> Any:
-    """Each name beside the frame, near the end of its line."""
+def end_names(names: Sequence[str], ends: Floats, frame: Frame) -> list[Any]:
+    """Each name beside the frame, with a thin line from the end of its own where that is away."""
     points = np.column_stack([np.full(len(ends), frame.x[1]), ends])
-    heights = stacked(frame.pixels(points)[:, 1].tolist(), frame.height)
+    true = frame.pixels(points)[:, 1].tolist()
+    heights = stacked(true, frame.height)
     rows = [
-        {"run": name, "shown": shortened(name), "at": frame.height - height}
-        for name, height in zip(names, heights, strict=True)
-    ]
-    mark = alt.Chart(values(rows)).mark_text(align="left", dx=6, fontSize=11, fontWeight="bold")
-    return mark.encode(
+        {"run": name, "shown": shortened(name), "at": frame.height - height,
+         "end": frame.height - own}
+        for name, height, own in zip(names, heights, true, strict=True)
+    ]  # fmt: skip
+    moved = [row for row in rows if abs(row["at"] - row["end"]) > _BESIDE]
+    away = 15 if moved else 6
+    mark = alt.Chart(values(rows)).mark_text(align="left", dx=away, fontSize=11, fontWeight="bold")
+    named = mark.encode(
         x=alt.value(frame.width),
         y=alt.Y("at:Q", scale=None, axis=None),
         text="shown:N",
         color=colour_of(names),
     )
+    return [*_leaders(moved, frame), named]
+
+
+def _leaders(rows: Sequence[Row], frame: Frame) -> list[Any]:
+    if not rows:
+        return []
+    mark = alt.Chart(values(rows)).mark_rule(color=RULE, strokeWidth=0.7)
+    return [
+        mark.encode(
+            x=alt.value(frame.width + 2),
+            x2=alt.value(frame.width + 13),
+            y=alt.Y("end:Q", scale=None, axis=None),
+            y2="at:Q",
+        )
+    ]

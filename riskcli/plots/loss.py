@@ -67,8 +67,9 @@ def _names(curves: dict[str, Callable[[Floats], Floats]], axes: tuple[Any, Any])
     ]
     layers = [
         alt.Chart(values([row]))
-        .mark_text(align=row["align"], dx=9 if row["align"] == "left" else -9, fontSize=11,
-                   fontWeight="bold", color=row["colour"])
+        .mark_text(align=row["align"], dx=9 if row["align"] == "left" else -9,
+                   dy=9 if row["align"] == "left" else -5, fontSize=11, fontWeight="bold",
+                   color=row["colour"])
         .encode(x=axes[0], y=axes[1], text="shown:N")
         for row in rows
     ]  # fmt: skip

@@ -42,7 +42,7 @@ def draw(request: Request) -> Any:
     last = len(panels) - 1
     return alt.vconcat(
         *(
-            panel.encode(x=_axis(topics, width, place == last)).properties(
+            panel.encode(x=_axis(topics, width, place == last, names[1])).properties(
                 width=width, height=height
             )
             for place, panel in enumerate(panels)
@@ -59,11 +59,11 @@ def _both_ways(request: Request, rows: list[int], names: list[str]) -> list[tupl
     ]
 
 
-def _axis(topics: list[str], width: float, labelled: bool) -> Any:
+def _axis(topics: list[str], width: float, labelled: bool, by: str) -> Any:
     every = max(1, -(-len(topics) * 11 // int(width)))
     axis = alt.Axis(
         labels=labelled, ticks=labelled, labelAngle=-90, values=topics[::every], labelOverlap=False,
-        title="topic, by falling score of the second run" if labelled else None,
+        title=f"topic, by falling score of {by}" if labelled else None,
     )  # fmt: skip
     return alt.X("topic:N", sort=topics, axis=axis)
 

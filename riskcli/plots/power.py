@@ -44,7 +44,7 @@ def draw(request: Request) -> Any:
     y = alt.Y("loss:Q", title=title, scale=alt.Scale(domain=list(frame.y), nice=False))
     layers = run_lines([], rows, names, x, y)
     ends = np.array([prospect.answers[-1].size for prospect in found], dtype=float)
-    layers.append(end_names(names, ends, frame))
+    layers += end_names(names, ends, frame)
     at_hand = len(request.matrix.topics)
     if COUNTS[0] <= at_hand <= MOST_TOPICS:
         layers.append(rule_at(at_hand, "x"))

@@ -39,7 +39,7 @@ def draw(request: Request) -> Any:
     layers = run_lines(_scores(matrix, quiet, order), strong, names, x, y)
     layers += [
         _points(strong, names, x, y),
-        end_names(names, matrix.values[rows, order[-1]], frame),
+        *end_names(names, matrix.values[rows, order[-1]], frame),
     ]
     return alt.layer(*layers).properties(width=frame.width, height=frame.height)
 

@@ -18,7 +18,7 @@ from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.measures import measures
 
 PERSISTENCE = 0.9
-_SIZES = 6
+_MOST_SIZES = 10
 
 
 def draw(request: Request) -> Any:
@@ -33,14 +33,16 @@ def draw(request: Request) -> Any:
     shown = [measure for measure in measures() if measure.depends_on_alpha]
     width, height = request.panel(150, 180)
     panels = []
-    for measure in shown:
+    columns = 2 if request.narrow else len(shown)
+    for place, measure in enumerate(shown):
         orders = [
             _best_first(measure.values(each, request.alpha), each) for each in (linear, smooth)
         ]
         bars = _bars(orders[0], orders[1])
-        panels.append(_panel(bars, measure.title).properties(width=width, height=height))
+        panel = _panel(bars, measure.title, place % columns == 0)
+        panels.append(panel.properties(width=width, height=height))
     title = f"RBO (p = {PERSISTENCE:g}) of linear (α = {request.alpha:g}) and smooth loss"
-    drawn = alt.concat(*panels, columns=2 if request.narrow else len(panels))
+    drawn = alt.concat(*panels, columns=columns)
     return drawn.resolve_scale(y="shared").properties(title=alt.Title(title, offset=10))
 
 
@@ -51,7 +53,7 @@ def _best_first(values_: Floats, comparison: Comparison) -> list[int]:
 
 
 def _bars(one: list[int], other: list[int]) -> list[dict[str, Any]]:
-    sizes = np.unique(np.linspace(2, len(one), _SIZES).round().astype(int)).tolist()
+    sizes = np.unique(np.linspace(2, len(one), _MOST_SIZES).round().astype(int)).tolist()
     found = []
     for size in sizes:
         overlap = rank_biased_overlap(one[:size], other[:size], PERSISTENCE)
@@ -60,8 +62,13 @@ def _bars(one: list[int], other: list[int]) -> list[dict[str, Any]]:
     return found
 
 
-def _panel(bars: list[dict[str, Any]], title: str) -> Any:
+def _panel(bars: list[dict[str, Any]], title: str, first: bool) -> Any:
     whole = alt.Chart(values(bars), title=alt.Title(title, fontSize=12))
     x = alt.X("runs:O", title="runs", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("least:Q", title="RBO", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
-    return whole.mark_bar(size=12, color=COLOURS[0]).encode(x=x, y=y, y2="most:Q")
+    y = alt.Y(
+        "least:Q",
+        title="RBO" if first else None,
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(tickCount=5),
+    )
+    return whole.mark_bar(width={"band": 0.7}, color=COLOURS[0]).encode(x=x, y=y, y2="most:Q")

@@ -45,7 +45,10 @@ _PPI = 200
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _STEPS = 6
 _LEAST_PANEL = 60
-_TITLE_LETTER = 6.6
+_TITLE_LETTER = 7.0
+_MARGINS = 20
+_KEYS = {"bottom": {"anchor": "start", "direction": "vertical", "margin": 8, "offset": 10}}
+"""Two keys below a figure stand one below the other: side by side they can be wider than it."""
 _SVG_SIZE = re.compile(r'<svg[^>]*? width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"[^>]*>')
 _SVG_LENGTHS = re.compile(r'width="[\d.]+" height="[\d.]+"')
 AnyRequest: TypeAlias = Request | ExperimentRequest
@@ -86,6 +89,7 @@ def drawn(kind: str, request: AnyRequest, form: str) -> bytes:
     version, figure = _VEGA_LITE, _described(kind, request)
     if form == "json":
         return f"{json.dumps(figure, ensure_ascii=False, indent=2)}\n".encode()
+    figure = _with_stacked_keys(figure)
     if form == "html":
         return web_page(figure, version)
     svg = _sized(vl_convert.vegalite_to_svg(figure, vl_version=version), request.size)
@@ -118,6 +122,12 @@ def _described(kind: str, request: AnyRequest) -> dict[str, Any]:
     return figure
 
 
+def _with_stacked_keys(figure: dict[str, Any]) -> dict[str, Any]:
+    """What Vega can do and the schema of Vega-Lite does not list; other programs get it without."""
+    config = figure["config"]
+    return {**figure, "config": {**config, "legend": {**config["legend"], "layout": _KEYS}}}
+
+
 def _width_of(svg: str) -> float:
     """The width of a drawing in its pixels."""
     found = _SVG_SIZE.match(svg)
@@ -136,7 +146,9 @@ def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
 
     def excess(panel: int) -> float:
         tried = replace(request, width=panel)
-        figure = _wrapped(described(tried), tried)
+        if isinstance(tried, Request):
+            tried = replace(tried, notes=[])
+        figure = _with_stacked_keys(_wrapped(described(tried), tried))
         return _width_of(vl_convert.vegalite_to_svg(figure, vl_version=version)) - target
 
     panel, over = round(0.4 * target), excess(round(0.4 * target))
@@ -158,23 +170,29 @@ def _wrapped(figure: dict[str, Any], request: AnyRequest) -> dict[str, Any]:
         return figure
     if request.narrow:
         figure["config"]["legend"]["columns"] = 1
-    return dict(_wrap(figure, request.size.design))
+    return dict(_wrap(figure, request.size.design - _MARGINS))
 
 
 def _wrap(node: Any, width: float) -> Any:
+    """Titles in lines; what is set equal to a value stays on one line with it."""
     if isinstance(node, list):
         return [_wrap(each, width) for each in node]
     if not isinstance(node, dict):
         return node
-    changed = {key: _wrap(each, node.get("width", width)) for key, each in node.items()}
-    own = node.get("width", width)
-    room = max(18, int((own if isinstance(own, int | float) else width) / _TITLE_LETTER))
+    said = node.get("width")
+    own = said if isinstance(said, int | float) else width
+    changed = {key: _wrap(each, own) for key, each in node.items()}
+    room = max(18, int(own / _TITLE_LETTER))
     title = changed.get("title")
     if isinstance(title, str) and len(title) > room:
-        changed["title"] = wrap(title, room)
+        changed["title"] = wrap(_held_together(title), room)
     elif isinstance(title, dict) and isinstance(title.get("text"), str):
-        changed["title"] = {**title, "text": wrap(title["text"], room)}
+        changed["title"] = {**title, "text": wrap(_held_together(title["text"]), room)}
     return changed
+
+
+def _held_together(title: str) -> str:
+    return title.replace(" = ", "\u00a0=\u00a0")
 
 
 def _sized(svg: str, size: Size | None) -> str:

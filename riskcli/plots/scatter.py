@@ -10,11 +10,13 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.notes import Note, counted, listed
-from riskcli.plots.labels import Frame, beside, shortened
+from riskcli.plots.labels import Frame, Placed, beside, shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import COLOURS, values
+from riskcli.plots.style import COLOURS, RULE, values
 
 _MANY = 20
+_SHORTER = 0.9
+"""A leader ends a little before its name."""
 KINDS: Mapping[str, tuple[str, str]] = {
     "run": ("circle", COLOURS[0]),
     "brought out": ("square", COLOURS[3]),
@@ -63,7 +65,7 @@ def _label_layers(
     """What is not an ordinary run is named first."""
     order = sorted(range(len(names)), key=lambda i: (kinds[i] == "run", i))
     shown = [shortened(names[i], 22) for i in order]
-    placed = beside(shown, points[order], frame)
+    placed = beside(shown, points[order], frame, sum(kind != "run" for kind in kinds))
     if len(placed) < len(names):
         named = {one.point for one in placed}
         missing = [shown[i] for i in range(len(names)) if i not in named]
@@ -72,7 +74,7 @@ def _label_layers(
             f"{listed(missing)}; --width and --height give more"
         )
         request.notes.append(Note("unnamed-points", note, False))
-    layers = []
+    layers = _leaders([one for one in placed if one.far], points[order], frame)
     for align in ("left", "right", "center"):
         rows = [
             _label_row(one, shown, points[order], frame) for one in placed if one.align == align
@@ -80,6 +82,22 @@ def _label_layers(
         if rows:
             layers += texts(rows, align)
     return layers
+
+
+def _leaders(placed: Sequence[Placed], points: Floats, frame: Frame) -> list[Any]:
+    """A thin line from each point to its name, where that stands away from it."""
+    if not placed:
+        return []
+    at = frame.pixels(points)
+    rows = [
+        {"x": float(at[one.point, 0]), "y": frame.height - float(at[one.point, 1]),
+         "x2": float(at[one.point, 0]) + one.dx * _SHORTER,
+         "y2": frame.height - float(at[one.point, 1]) + one.dy * _SHORTER}
+        for one in placed
+    ]  # fmt: skip
+    mark = alt.Chart(values(rows)).mark_rule(color=RULE, strokeWidth=0.7)
+    x, y = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+    return [mark.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")]
 
 
 def texts(rows: Sequence[dict[str, Any]], align: str = "left") -> list[Any]:
@@ -97,7 +115,9 @@ def texts(rows: Sequence[dict[str, Any]], align: str = "left") -> list[Any]:
     ]
 
 
-def _label_row(placed: Any, shown: Sequence[str], points: Floats, frame: Frame) -> dict[str, Any]:
+def _label_row(
+    placed: Placed, shown: Sequence[str], points: Floats, frame: Frame
+) -> dict[str, Any]:
     at = frame.pixels(points[placed.point][None, :])[0]
     return {
         "shown": shown[placed.point],

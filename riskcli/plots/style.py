@@ -49,6 +49,14 @@ def finished(chart: Any) -> Any:
     )
 
 
+def outer_titles(panels: int, columns: int) -> list[tuple[bool, bool]]:
+    """Whether each panel of a grid has a title below its x axis and beside its y axis.
+
+    Below those with none under them, beside those of the first column: the others are the same.
+    """
+    return [(place + columns >= panels, place % columns == 0) for place in range(panels)]
+
+
 def colour_of(names: Sequence[str]) -> Any:
     """A colour a name, in this order, without a legend: names stand beside their marks."""
     shades = [COLOURS[place % MOST_COLOURS] for place in range(len(names))]
@@ -59,6 +67,14 @@ def dash_of(names: Sequence[str]) -> Any:
     """A dash a name, in this order."""
     dashes = [DASHES[place % len(DASHES)] for place in range(len(names))]
     return alt.StrokeDash("run:N", scale=alt.Scale(domain=list(names), range=dashes), legend=None)
+
+
+def name_of_level(name: str, value: float) -> Any:
+    """What a line across the figure stands for, above its right end."""
+    mark = alt.Chart(values([{"shown": name}])).mark_text(
+        align="right", baseline="bottom", fontSize=10.5, dx=-2, dy=-1
+    )
+    return mark.encode(x=alt.value("width"), y=alt.datum(value), text="shown:N")
 
 
 def rule_at(value: float, axis: str, dashed: bool = True) -> Any:

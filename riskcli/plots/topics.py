@@ -11,7 +11,7 @@ from riskcli.analyses.topics.analysis import topic_table
 from riskcli.analyses.topics.parts import RunTopics
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import GAIN, LOSS, QUIET, RULE, values
+from riskcli.plots.style import GAIN, LOSS, QUIET, RULE, name_of_level, values
 
 _MOST = 4
 _STEP = 11
@@ -112,11 +112,6 @@ def _marked(panel: alt.Chart, part: RunTopics) -> Any:
         if part.critical == part.critical
     ]
     if rules:
-        name = alt.Chart(values([{"shown": f"critical value {part.critical:.2f}"}]))
-        rules.append(
-            name.mark_text(align="right", baseline="bottom", fontSize=10.5, dx=-2, dy=-1).encode(
-                x=alt.value("width"), y=alt.datum(part.critical), text="shown:N"
-            )
-        )
+        rules.append(name_of_level(f"critical value {part.critical:.2f}", part.critical))
     title = f"{shortened(part.run, 40)} against {shortened(part.baseline, 40)}{alpha}"
     return alt.layer(panel, *rules).properties(title=title)

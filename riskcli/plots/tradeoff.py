@@ -91,7 +91,7 @@ def _line_layer(lines: Sequence[dict[str, Any]], edge: Floats) -> Any:
         label = "hull of the runs"
         rows += [{"kind": label, "label": label, "x": x, "y": y} for x, y in edge.tolist()]
     drawn = [kind for kind in _DASHES if any(row["kind"] == kind for row in rows)]
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=900)
+    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500)
     scale = alt.Scale(domain=drawn, range=[_DASHES[kind] for kind in drawn])
     dash = alt.StrokeDash("kind:N", scale=scale, legend=legend)
     mark = alt.Chart(values(rows)).mark_line(color=RULE, strokeWidth=1.2)

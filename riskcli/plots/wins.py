@@ -10,7 +10,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import GAIN, LOSS, values
+from riskcli.plots.style import GAIN, LOSS, outer_titles, values
 
 _MOST = 8
 _COLOURS = {"helped": GAIN, "hurt": LOSS}
@@ -24,18 +24,22 @@ def draw(request: Request) -> Any:
     step = bin_width(delta)
     reach = step * np.ceil(np.abs(delta).max() / step) if delta.any() else step
     width, height = request.panel(190, 120)
+    columns = _columns(len(rows), request)
+    outer = outer_titles(len(rows), columns)
     panels = [
-        _panel(one, step, float(reach), _title(request, row, one)).properties(
+        _panel(one, step, float(reach), _title(request, row, one), titled).properties(
             width=width, height=height
         )
-        for row, one in zip(rows, delta, strict=True)
+        for row, one, titled in zip(rows, delta, outer, strict=True)
     ]
     name = f"difference in {request.matrix.measure} to {shortened(comparison.baseline.name, 40)}"
-    drawn = alt.concat(*panels, columns=_columns(len(rows), request)).resolve_scale(y="shared")
+    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
     return drawn.properties(title=alt.Title(f"{name}; topics won/tied/lost", offset=12))
 
 
-def _panel(delta: Floats, step: float, reach: float, title: str) -> Any:
+def _panel(
+    delta: Floats, step: float, reach: float, title: list[str], titled: tuple[bool, bool]
+) -> Any:
     bars = histogram(delta, step)
     sides = [side for side in _COLOURS if any(bar["side"] == side for bar in bars)]
     colour = alt.Color(
@@ -44,8 +48,9 @@ def _panel(delta: Floats, step: float, reach: float, title: str) -> Any:
         legend=alt.Legend(title=None, orient="bottom", values=sides) if sides else None,
     )
     ends = alt.Scale(domain=[-reach, reach], nice=False)
-    x = alt.X("low:Q", scale=ends, title="difference", axis=alt.Axis(tickCount=5))
-    y = alt.Y("topics:Q", title="topics", axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=True))
+    x_title, y_title = "difference" if titled[0] else None, "topics" if titled[1] else None
+    x = alt.X("low:Q", scale=ends, title=x_title, axis=alt.Axis(tickCount=5))
+    y = alt.Y("topics:Q", title=y_title, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
     mark = alt.Chart(values(bars)).mark_bar(stroke="white", strokeWidth=0.6, binSpacing=0)
     drawn = mark.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), color=colour)
     return drawn.properties(title=alt.Title(title, fontSize=12, anchor="middle"))
@@ -58,10 +63,10 @@ def _columns(panels: int, request: Request) -> int:
     return next((columns for columns in (4, 3, 2) if panels % columns == 0), min(panels, 3))
 
 
-def _title(request: Request, row: int, delta: Floats) -> str:
+def _title(request: Request, row: int, delta: Floats) -> list[str]:
     won, lost = int((delta > 0).sum()), int((delta < 0).sum())
     name = shortened(request.matrix.runs[row], 18)
-    return f"{name}  {won}/{len(delta) - won - lost}/{lost}"
+    return [name, f"{won}/{len(delta) - won - lost}/{lost}"]
 
 
 def bin_width(delta: Floats) -> float:
