@@ -1,7 +1,7 @@
 """Firefox as it is installed, without a window, driven by WebDriver BiDi, which it speaks itself.
 
-Neither geckodriver nor a patched Firefox is needed. Playwright drives an installed Firefox, too, but
-not Debian's: its first command to a page (emulation.setMediaFeaturesOverride) is unknown there.
+Neither geckodriver nor a patched Firefox is needed. Playwright drives an installed Firefox, too,
+but not Debian's: its first command to a page (emulation.setMediaFeaturesOverride) is unknown there.
 """
 
 from __future__ import annotations

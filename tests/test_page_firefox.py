@@ -26,7 +26,8 @@ SHOWN = """(() => {
     weight: byId("weight").textContent,
     runs: Array.from(document.querySelectorAll("#board tbody th button"), (b) => b.textContent),
     sorted: document.querySelector("#board [aria-sort]").dataset.column,
-    columns: Object.fromEntries(["mean", "urisk", "trisk", "georisk"].map((id) => [id, column(id)])),
+    columns: Object.fromEntries(["mean", "urisk", "trisk", "georisk"].map((id) =>
+      [id, column(id)])),
   };
 })()"""
 USE = """(async () => {

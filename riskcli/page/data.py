@@ -21,17 +21,19 @@ import numpy as np
 
 from riskcli.analyses.bias.population import left_out, members_of, who_is_in
 from riskcli.analyses.score.analysis import RiskTable
+from riskcli.analyses.significance.analysis import compare_pairs
 from riskcli.core.arrays import Counts, Floats
 from riskcli.core.errors import UsageError, nearest
 from riskcli.output.escape import visible
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.correction import correction_title
+from riskcli.risk.correction import CORRECTION_TITLES, correction_title
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.members import described
 from riskcli.risk.options import Options, Significance
+from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.table import comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
@@ -44,6 +46,8 @@ RunNotes = Mapping[str, Mapping[str, str]]
 _NAMING = ("run", "measure", "baseline", "population", "alpha", "topics")
 _MOST_WORK = 200_000_000
 """Members to leave out times scores: some seconds."""
+_MOST_GROUPED = 40
+"""Runs whose letters can still be read."""
 _FLAGS = {"better": "+", "worse": "-", "": "."}
 
 
@@ -59,6 +63,7 @@ def page_data(
         "alphas": list(options.alphas),
         "gamma": significance.gamma,
         "correction": significance.correction,
+        "pairs": CORRECTION_TITLES[significance.correction],
         "riskMeasures": [_declared(measure) for measure in measures()],
         "columns": [column.name for column in all_columns()],
         "measures": [_measure(matrix, tables) for matrix in matrices],
@@ -92,7 +97,7 @@ def _declared(measure: RiskMeasure) -> dict[str, Any]:
 
 
 def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]:
-    ranges = _ranges(matrix, tables[0].options)
+    shared = _merged(_ranges(matrix, tables[0].options), _groups(matrix, tables[0].options))
     return {
         "name": visible(matrix.measure),
         "runs": list(map(visible, matrix.runs)),
@@ -101,7 +106,7 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]
         "comparisons": [
             {
                 **_comparison(comparison, table.options.significance),
-                "tables": _tables(matrix, comparison, table, ranges),
+                "tables": _tables(matrix, comparison, table, shared),
             }
             for table in tables
             for comparison in comparisons(matrix, table.options)
@@ -169,17 +174,47 @@ def _sums_of_z(comparison: Comparison) -> dict[str, Any]:
     return {"above": packed(departures.above), "below": packed(departures.below)}
 
 
-Ranges = Mapping[float, Mapping[str, str]]
-"""Packed columns by alpha."""
+Shared = Mapping[float, Mapping[str, Any]]
+"""Columns by alpha of what hangs on the runs at hand alone."""
 
 
-def _ranges(matrix: ScoreMatrix, options: Options) -> Ranges:
+def _merged(one: Shared, other: Shared) -> Shared:
+    return {
+        alpha: {**one.get(alpha, {}), **other.get(alpha, {})} for alpha in one.keys() | other.keys()
+    }
+
+
+def _groups(matrix: ScoreMatrix, options: Options) -> Shared:
+    """The letters of each run by each measure: who share one are not told apart in any pair."""
+    if len(matrix.runs) > _MOST_GROUPED or len(matrix.topics) < LEAST_TOPICS:
+        return {}
+    able = [
+        measure.id
+        for measure in measures()
+        if measure.deviations is not None
+        and not (measure.nonnegative and (matrix.values < 0).any())
+    ]
+    plan = _without_baselines(options)
+    groups: dict[float, dict[str, Any]] = {alpha: {} for alpha in options.alphas}
+    for table in compare_pairs(matrix, of=able, between="all", options=plan).tables:
+        alphas = [table.alpha] if table.of.depends_on_alpha else options.alphas
+        for alpha in alphas:
+            groups[alpha][f"{table.of.id}_group"] = list(table.groups)
+    return groups
+
+
+def _without_baselines(options: Options) -> Options:
+    """The runs at hand in their own population, or in that of a file."""
+    frozen = isinstance(options.population, FrozenPopulation)
+    return replace(options, baselines=(), population=options.population if frozen else None)
+
+
+def _ranges(matrix: ScoreMatrix, options: Options) -> Shared:
     """The ranks by each measure of runs in their population, each other one left out in turn.
 
     Nothing where they would take long, or where there is nobody to leave out.
     """
-    frozen = isinstance(options.population, FrozenPopulation)
-    plan = replace(options, baselines=(), population=options.population if frozen else None)
+    plan = _without_baselines(options)
     inside, teams = who_is_in(matrix, plan)
     members = members_of(inside.runs, teams)
     work = len(members) * matrix.values.size
@@ -196,13 +231,14 @@ def _ranges(matrix: ScoreMatrix, options: Options) -> Ranges:
 
 
 def _tables(
-    matrix: ScoreMatrix, comparison: Comparison, table: RiskTable, ranges: Ranges
+    matrix: ScoreMatrix, comparison: Comparison, table: RiskTable, shared: Shared
 ) -> list[dict[str, Any]]:
     """The risk table's columns at each of its alphas, runs in the order of the matrix.
 
-    In the population of all runs, or of a file, beside them: how far ranks hang on who is there.
+    In the population of all runs, or of a file, beside them: how far ranks hang on who is there,
+    and letters.
     """
-    shared = {} if comparison.rule != "all" else ranges
+    beside = {} if comparison.rule != "all" else shared
     result = table.result()
     place = {name: number for number, name in enumerate(result.columns)}
     wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)
@@ -221,7 +257,7 @@ def _tables(
                     for column in all_columns()
                     if column.name not in _NAMING
                 },
-                **shared.get(alpha, {}),
+                **beside.get(alpha, {}),
             },
         }
         for alpha, by_run in by_alpha.items()

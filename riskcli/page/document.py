@@ -41,8 +41,11 @@ SCRIPTS = (
     "figures.js",
     "pair.js",
     "table.js",
+    "sorted.js",
     "state.js",
     "take.js",
+    "copying.js",
+    "views.js",
     "page.js",
 )
 STATIC_WIDTH = 120

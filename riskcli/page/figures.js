@@ -175,7 +175,8 @@ function drawHeatmap(view, measure, table, width) {
     x: drawn.left, y: drawn.top, width: drawn.right - drawn.left, height: step * rows.length,
     preserveAspectRatio: "none", class: "pixels", href: heatImage(rows, topics, z, most),
   }));
-  drawn.svg.append(words((drawn.left + drawn.right) / 2, drawn.bottom + 20, `topics, from the highest mean score to the lowest; shades reach |z| = ${short(Number(most.toPrecision(2)))}`, "title", "middle"));
+  const said = ["topics, from highest to lowest mean", `shades reach |z| = ${short(Number(most.toPrecision(2)))}`];
+  said.forEach((text, i) => drawn.svg.append(words((drawn.left + drawn.right) / 2, drawn.bottom + 17 + 16 * i, text, "title", "middle")));
   const every = Math.ceil(11 / step);
   const marks = rows.map((row, i) => {
     const y = drawn.top + step * i;

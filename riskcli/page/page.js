@@ -8,12 +8,14 @@ const start = startState(data, measures);
 const board = new Leaderboard(byId("board"), (row) => toggle(row), (id) => sortBy(id));
 const topicsTable = new Sorted(byId("all-topics"), { id: "delta", falling: false }, ({ q }) => openTopic(q));
 const sideTable = new Sorted(byId("measures"), { id: "0", falling: true });
+const PAPER = { half: 330, whole: 680 };
 const narrow = matchMedia("(max-width: 40rem)");
 let state = start;
 let shown = {};
 let waiting = null;
 let addressWaits = null;
 let laterWaits = null;
+let paper = false;
 
 const measureNow = () => measures[state.measure];
 const names = () => (data.about ? data.about.map(({ name }) => name) : measureNow().runs);
@@ -161,13 +163,14 @@ function describe(comparison) {
   byId("board").classList.toggle("spans", spans);
   const ranges = board.columns.some(({ id }) => id === "georisk_range") && shown.table.rank_georisk_min;
   byId("rank-key").textContent = (spans ? ", in brackets the ranks that cannot be ruled out" : "") +
-    (ranges ? ", # range those by GeoRisk with each other run or team left out of the population" : "");
+    (ranges ? ", # range those by GeoRisk with each other run or team left out of the population" : "") +
+    (board.columns.some(({ group }) => group) ? `; runs that share a letter are not told apart (every pair; ${data.pairs})` : "");
   const { values, tests, intervals } = missingAt(comparison, state.alpha);
   const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
   const parts = [];
   if (values.length) parts.push(`${values.join(", ")}: computed at ${alphas}`);
   if (tests.length) parts.push(`Marks ▲ ▼ of ${tests.join(", ")}: tested at ${alphas}`);
-  if (intervals) parts.push(`Intervals: computed at ${alphas}`);
+  if (intervals) parts.push(`Intervals and groups: computed at ${alphas}`);
   byId("fixed").textContent = parts.join(" ");
 }
 
@@ -217,7 +220,8 @@ function showCount() {
 // The chosen runs beside the controls, where they stay in sight; each can be let go there.
 function showChosen(selected) {
   const items = selected.map((row, place) => {
-    const button = element("button", { type: "button", class: `t${place}`, title: "let go" }, `${names()[row]} ×`);
+    const button = element("button", { type: "button", class: `t${place}`, title: "let go" }, names()[row]);
+    button.append(element("span", { class: "off" }, " ×"));
     button.addEventListener("click", () => toggle(row));
     return button;
   });
@@ -227,197 +231,6 @@ function showChosen(selected) {
     byId("run").scrollIntoView();
   });
   byId("chosen").replaceChildren("Chosen: ", ...(items.length ? [...items, link] : ["no run"]));
-}
-
-function viewOf(selected) {
-  return { comparison: shown.comparison, selected, names: names(), topic: state.topic, select: toggle, openTopic };
-}
-
-// As wide as its place, so that letters keep their size.
-function sizeOf(id, ratio) {
-  const width = Math.max(280, Math.min(760, byId(id).clientWidth || 520));
-  return { width, height: Math.round(Math.max(230, width * ratio)) };
-}
-
-function showFigures(selected) {
-  showChosen(selected);
-  const view = viewOf(selected);
-  const curves = drawCurves(view, ofNow(), sizeOf("curves", 0.62));
-  const tradeoff = drawTradeoff(view, sizeOf("tradeoff", 0.62));
-  place("curves", curves.svg, `${state.of}-over-alpha`);
-  place("tradeoff", tradeoff.svg, "gain-against-risk");
-  byId("proportional").textContent = tradeoff.proportional
-    ? "Above the dashed line a run has more gain for its risk than the run of the highest gain." : "";
-  shown.drawings = [curves, tradeoff];
-}
-
-// Puts a drawing into its place, with buttons to take it along.
-function place(id, svg, name) {
-  const tools = element("span", { class: "save" });
-  for (const [title, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
-    const button = element("button", { type: "button", "aria-label": `Save ${svg.getAttribute("aria-label")} as ${title}` }, title);
-    button.addEventListener("click", () => save(svg, name));
-    tools.append(button);
-  }
-  byId(id).replaceChildren(svg, tools);
-}
-
-// The last run chosen, and what it is compared with: another run's row, or null for a baseline
-// that is none.
-function pairOf(selected) {
-  const current = selected.at(-1);
-  const other = state.against ?? shown.comparison.own;
-  const titles = [names()[current], other === null ? shown.comparison.baseline : names()[other]];
-  return { current, other, titles };
-}
-
-function showPair(selected) {
-  byId("run").hidden = !selected.length;
-  if (!selected.length) return;
-  const { comparison } = shown;
-  const { current, other, titles } = pairOf(selected);
-  byId("run-name").textContent = titles.join(" against ");
-  addChoices(byId("one"), names(), current);
-  const others = comparison.own === null ? [comparison.baseline, ...names()] : names();
-  addChoices(byId("other"), others, other === null ? 0 : other + (comparison.own === null ? 1 : 0));
-  const rows = showPairNumbers(selected);
-  drawPair(rows, selected, titles);
-  showDocuments(current, other, titles);
-}
-
-// What is said and listed of the pair, which follows alpha.
-function showPairNumbers(selected) {
-  if (!selected.length) return [];
-  const { current, other, titles } = pairOf(selected);
-  const rows = topicRows(shown.comparison, current, other, state.alpha);
-  byId("pair").textContent = current === other
-    ? "A run against itself: choose another." : pairSentence(rows, state.alpha, titles);
-  topicsTable.show(topicColumns(shown.comparison, titles), rows, state.topic);
-  return rows;
-}
-
-function drawPair(rows, selected, titles) {
-  const view = viewOf(selected);
-  const title = `Difference of ${titles[0]} to ${titles[1]} on each topic`;
-  const wide = { width: Math.max(280, byId("topics").clientWidth || 900), height: 260 };
-  place("topics", drawTopics(rows, view, title, wide).svg, "topics");
-  place("scatter", drawScatter(rows, view, titles, sizeOf("scatter", 0.7)).svg, "scores");
-  place("histogram", drawHistogram(rows, sizeOf("histogram", 0.7)).svg, "gains-and-losses");
-  const ties = rows.filter(({ delta }) => delta === 0).length;
-  byId("ties").textContent = ties === 1 ? "1 topic is equal" : `${ties} topics are equal`;
-}
-
-function topicColumns(comparison, titles) {
-  const number = (id, title, decimals) => ({ id, title, value: (row) => row[id], text: (row) => decimal(row[id], decimals) });
-  const columns = [
-    { id: "q", title: "topic", value: ({ q }) => q, text: ({ topic }) => topic },
-    number("score", titles[0], 4), number("reference", titles[1], 4), number("delta", "difference", 4),
-    number("counted", "counted", 4), number("without", "URisk without it", 4),
-  ];
-  return comparison.hasNegative ? columns : [...columns, number("z", "z", 3)];
-}
-
-function showDocuments(current, other, titles) {
-  const topic = state.topic === null ? null : measureNow().topics[state.topic];
-  const known = data.documents && topic !== null && data.documents.topics[topic];
-  byId("documents").hidden = !known;
-  if (!known) return;
-  byId("documents-heading").textContent = `Topic ${topic}: the first ${data.documents.depth} documents`;
-  const side = byId("documents").querySelector(".side");
-  if (other === null) side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
-  else side.replaceChildren(...documentLists(data.documents, topic, [current, other], titles));
-}
-
-// What is folded away is drawn when it is opened.
-function showDetails() {
-  for (const span of document.querySelectorAll(".of")) span.textContent = ofNow().title;
-  if (byId("intervals").open) showIntervals();
-  if (byId("side").open) showSide();
-  if (byId("heat").open) showHeat();
-}
-
-function showIntervals() {
-  const { table } = shown;
-  const there = table[`${state.of}_lo`] !== undefined;
-  byId("no-intervals").textContent = there ? "" : `There are none of ${ofNow().title} at α = ${short(state.alpha)}.`;
-  if (!there) byId("whiskers").replaceChildren();
-  else place("whiskers", drawIntervals(viewOf(selection()), ofNow(), table, sizeOf("whiskers", 1).width).svg, `${state.of}-intervals`);
-}
-
-// The risk measure chosen, a column an effectiveness measure, at this alpha and baseline.
-function showSide() {
-  const tables = measures.map((_, i) => tableAt(comparisonOf(measures, { ...state, measure: i }), state.alpha));
-  const { id, decimals } = ofNow();
-  const columns = [
-    { id: "run", title: "run", value: ({ row }) => row, text: ({ row }) => names()[row] },
-    ...measures.map(({ name }, i) => ({
-      id: String(i), title: name, value: ({ row }) => tables[i][id]?.[row] ?? NaN,
-      text: ({ row }) => `${decimal(tables[i][id]?.[row], decimals)} (${tables[i][`rank_${id}`]?.[row] || "–"})`,
-    })),
-  ];
-  sideTable.show(columns, measureNow().runs.map((_, row) => ({ row })));
-}
-
-function showHeat() {
-  const { comparison, table } = shown;
-  if (comparison.hasNegative) byId("heatmap").replaceChildren("z needs scores of at least 0.");
-  else place("heatmap", drawHeatmap(viewOf(selection()), measureNow(), table, Math.max(280, byId("heatmap").clientWidth)).svg, "z");
-}
-
-const tableTitles = () => ["run", ...board.columns.flatMap(({ id, title, ends, counts, ranked }) =>
-  ends ? [`${title} from`, `${title} to`] : counts ? ["wins", "ties", "losses"] : ranked ? [title, `${title} rank`, `${title} mark`] : [title])];
-
-// A row of the table as cells of their own: value, rank and mark apart, numbers in full.
-function tableCells(row) {
-  const number = (name) => { const value = shown.table[name]?.[row]; return typeof value === "number" && !Number.isNaN(value) ? value : null; };
-  return [names()[row], ...board.columns.flatMap(({ id, text, ends, counts, ranked }) => {
-    if (text) return [text(row)];
-    if (ends ?? counts) return (ends ?? counts).map(number);
-    return ranked ? [number(id), number(`rank_${id}`), shown.table[`${id}_flag`]?.[row] ?? ""] : [number(id)];
-  })];
-}
-
-const shownRows = () => board.order.filter((row) => !board.rows[row].row.hidden);
-
-const cellOf = (node) => (node?.nodeType === Node.ELEMENT_NODE ? node : node?.parentElement)?.closest("td, th");
-
-// A selection that goes over several cells of the leaderboard is copied as whole rows of numbers;
-// within one cell, as it stands with a hyphen for the minus sign.
-function copySelection(event) {
-  const chosen = document.getSelection();
-  const table = byId("board");
-  if (!chosen.rangeCount || chosen.isCollapsed || !chosen.containsNode(table, true)) return;
-  const [from, to] = [cellOf(chosen.anchorNode), cellOf(chosen.focusNode)];
-  const rows = shownRows().filter((row) => chosen.containsNode(board.rows[row].row, true));
-  const text = from && from === to && table.contains(from)
-    ? chosen.toString().replaceAll("−", "-") : asTabbed(tableTitles(), rows.map(tableCells));
-  event.clipboardData.setData("text/plain", text);
-  event.preventDefault();
-}
-
-function machine() {
-  const extra = measureNow().name;
-  return machineRows(shown.comparison, extra, shown.table, state.alpha, data.columns, shownRows());
-}
-
-const fileName = () => `leaderboard-${measureNow().name}-alpha${state.alpha}`.replace(/[^\w.@-]+/g, "_");
-
-function asJson() {
-  const settings = { ...data.envelope.settings, alphas: [state.alpha], baselines: [shown.comparison.baseline] };
-  return `${JSON.stringify({ ...data.envelope, settings, rows: machine() }, null, 2)}\n`;
-}
-
-async function toClipboard(text, said) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = element("textarea", { class: "hidden" }, text);
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-  byId("done").textContent = said;
 }
 
 function listenToControls() {
@@ -467,6 +280,15 @@ function listenToTools() {
   document.addEventListener("keydown", ({ key }) => { if (key === "Escape") hideTip(); });
 }
 
+// Figures as wide as their place on paper, so that their letters can be read there; and back.
+function drawFor(onPaper) {
+  paper = onPaper;
+  showFigures(selection());
+  for (const drawing of shown.drawings) drawing.moveTo(state.alpha);
+  showPair(selection());
+  showDetails();
+}
+
 // The window: its address, its width, its paper.
 function listenToWindow() {
   addEventListener("popstate", takeAddress);
@@ -474,7 +296,8 @@ function listenToWindow() {
   addEventListener("pageshow", takeAddress);
   addEventListener("resize", () => change({}, { push: false }));
   narrow.addEventListener("change", () => change({}, { push: false }));
-  addEventListener("beforeprint", () => { byId("meanings").open = true; board.finish(); });
+  addEventListener("beforeprint", () => { byId("meanings").open = true; board.finish(); drawFor(true); });
+  addEventListener("afterprint", () => drawFor(false));
 }
 
 state = stateFrom(location.hash, start, data, measures);

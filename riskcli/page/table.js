@@ -1,5 +1,4 @@
-// Tables: the leaderboard, built once for its columns and refilled as alpha moves, and a plain one
-// that sorts itself.
+// The leaderboard, built once for its columns and refilled as alpha moves.
 
 const MARKS = { better: "▲", worse: "▼" };
 const FEW_ROWS = 60;
@@ -9,7 +8,7 @@ const COMPACT = ["mean", "georisk"];
 // comparison with the baseline is made of, and details that are shown on demand.
 function columnsFor(data, comparison) {
   const has = (name) => comparison.tables.some(({ columns }) => columns[name]?.some?.((v) => !Number.isNaN(v)) ?? false);
-  const value = ({ id, title, decimals }) => ({ id, title, decimals, ranked: true, shown: true });
+  const value = ({ id, title, decimals }) => ({ id, title, decimals, ranked: true, spanned: has(`rank_${id}_lo`), shown: true });
   const details = ({ id, title, decimals }) => [
     has(`${id}_lo`) && { id: `${id}_interval`, title: `${title} interval`, key: `${id}_lo`, ends: [`${id}_lo`, `${id}_hi`], decimals },
     has(`${id}_p_adj`) && { id: `${id}_p_adj`, title: `${title} p`, key: `${id}_p_adj`, p: true, lowFirst: true },
@@ -29,9 +28,8 @@ function columnsFor(data, comparison) {
     ...of(({ dependsOnAlpha }) => dependsOnAlpha).flatMap((measure) => [value(measure), range(measure)]),
     ...of(() => true).flatMap(details),
     has("mean_dz") && { id: "mean_dz", title: "effect size d", decimals: 2 },
-    ...Object.entries(comparison.groups ?? {}).map(([id, letters]) => ({
-      id: `${id}_group`, text: (row) => letters[row],
-      title: `${data.riskMeasures.find((measure) => measure.id === id).title} group`,
+    ...of(({ id }) => has(`${id}_group`)).map(({ id, title }) => ({
+      id: `${id}_group`, title: `${title} group`, group: true, lowFirst: true, text: (row, table) => table[`${id}_group`]?.[row],
     })),
   ].filter(Boolean);
 }
@@ -46,6 +44,11 @@ function decimal(value, decimals) {
 function probability(value) {
   if (value === undefined || Number.isNaN(value)) return "–";
   return value < 0.0001 ? "<.0001" : value.toFixed(4).replace(/^0/, "");
+}
+
+// What stands beside a column's value: a rank, with the interval it may lie in; or text.
+function kindOf({ ranked, spanned, text }) {
+  return [ranked && "ranked", spanned && "spanned", text && "words"].filter(Boolean).join(" ");
 }
 
 class Leaderboard {
@@ -75,7 +78,7 @@ class Leaderboard {
     this.headings = new Map();
     this.widths = new Map();
     for (const column of [{ id: "run", title: "run" }, ...this.columns]) {
-      const cell = element("th", { scope: "col", "data-column": column.id });
+      const cell = element("th", { scope: "col", "data-column": column.id, class: kindOf(column) });
       const button = element("button", { type: "button" }, column.title);
       button.addEventListener("click", () => this.sort(column.id));
       cell.append(button);
@@ -94,7 +97,7 @@ class Leaderboard {
     if (comparison.members.includes(row)) head.append(element("span", { class: "base" }, " ◆"));
     made.append(head);
     const cells = this.columns.map((column) => {
-      const cell = element("td", { "data-column": column.id });
+      const cell = element("td", { "data-column": column.id, class: kindOf(column) });
       const value = element("span");
       cell.append(value);
       if (!column.ranked) return { cell, value };
@@ -143,7 +146,8 @@ class Leaderboard {
   // to lay out the table each time that alpha moves.
   widen(column, letters) {
     const heading = this.headings.get(column.id);
-    const wanted = Math.max(letters + (column.ranked ? 2 : 0), column.title.length + 1.5) + 1;
+    const beside = column.spanned ? 8 : column.ranked ? 4.5 : 1.5;
+    const wanted = Math.max(letters + (column.ranked ? 2 : 0), column.title.length + beside) + 1;
     if (wanted <= (this.widths.get(column.id) ?? 0)) return;
     this.widths.set(column.id, wanted);
     heading.style.width = `${wanted}ch`;
@@ -167,7 +171,7 @@ class Leaderboard {
   }
 
   textOf(column, row) {
-    if (column.text) return column.text(row) || "–";
+    if (column.text) return column.text(row, this.table) || "–";
     if (column.ends) {
       const ends = column.ends.map((name) => this.table[name]?.[row] ?? NaN);
       if (ends.some(Number.isNaN)) return "–";
@@ -219,7 +223,7 @@ class Leaderboard {
   valuesOf(id) {
     if (id === "run") return this.rows.map((_, row) => row);
     const column = this.columns.find((each) => each.id === id);
-    if (column?.text) return placesOf(this.rows.map((_, row) => column.text(row)));
+    if (column?.text) return placesOf(this.rows.map((_, row) => column.text(row, this.table) ?? ""));
     return this.table[column?.key ?? id] ?? [];
   }
 
@@ -257,53 +261,4 @@ function orderOf(values, count, falling) {
 function placesOf(texts) {
   const sorted = [...new Set(texts)].sort();
   return texts.map((text) => sorted.indexOf(text));
-}
-
-// A table of rows that sorts itself by its headings. Columns are {id, title, value, text}.
-class Sorted {
-  constructor(table, sorting, act = null) {
-    this.table = table;
-    this.sorting = sorting;
-    this.act = act;
-  }
-
-  show(columns, rows, current = null) {
-    Object.assign(this, { columns, rows, current });
-    const head = element("tr");
-    for (const { id, title } of columns) {
-      const cell = element("th", { scope: "col", "data-column": id });
-      const button = element("button", { type: "button" }, title);
-      button.addEventListener("click", () => this.by(id));
-      if (id === this.sorting.id) cell.setAttribute("aria-sort", this.sorting.falling ? "descending" : "ascending");
-      cell.append(button);
-      head.append(cell);
-    }
-    this.table.tHead.replaceChildren(head);
-    this.fill();
-  }
-
-  by(id) {
-    const same = this.sorting.id === id;
-    this.sorting = { id, falling: same ? !this.sorting.falling : id !== this.columns[0].id };
-    this.show(this.columns, this.rows, this.current);
-    this.table.tHead.querySelector(`[data-column="${CSS.escape(id)}"] button`).focus();
-  }
-
-  fill() {
-    const [first, ...rest] = this.columns;
-    const by = this.columns.find(({ id }) => id === this.sorting.id) ?? first;
-    const order = orderOf(this.rows.map(by.value), this.rows.length, this.sorting.falling);
-    this.table.tBodies[0].replaceChildren(...order.map((i) => {
-      const row = this.rows[i];
-      const made = element("tr", this.current !== null && row.q === this.current ? { class: "open" } : {});
-      const head = element("th", { scope: "row" });
-      if (this.act) {
-        const button = element("button", { type: "button" }, first.text(row));
-        button.addEventListener("click", () => this.act(row));
-        head.append(button);
-      } else head.textContent = first.text(row);
-      made.append(head, ...rest.map((column) => element("td", { "data-column": column.id }, column.text(row))));
-      return made;
-    }));
-  }
 }
