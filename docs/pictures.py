@@ -18,40 +18,41 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from riskcli import Options, Rules, evaluate
+from riskcli.plots.request import SIZES, Request, Size
+from riskcli.plots.save import drawn
+from riskcli.scores.matrix import ScoreMatrix
+
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "figures"
-SAMPLES = ("sample_runs", "-m", "ERR@20", "-b", "indriCASP", "--quiet")
-KINDS: dict[str, tuple[str, ...]] = {
-    "alpha": (),
-    "topics": ("--run", "neuralMix", "--run", "boldRerank", "-a", "0,5"),
-    "wins": (),
-    "profile": ("--run", "neuralMix", "--run", "boldRerank", "--run", "steadyHand"),
-    "pca": (),
-    "box": (),
-    "qq": ("--run", "neuralMix", "-a", "1,5"),
-    "tradeoff": ("-a", "1,5"),
-    "heatmap": (),
-    "pair": ("--run", "neuralMix", "--run", "boldRerank"),
-    "losses": ("--run", "neuralMix", "--run", "boldRerank", "-a", "1,5,10"),
-    "loss": (),
-    "power": (),
-    "rbo": (),
+BASELINE = "indriCASP"
+KINDS: dict[str, dict[str, Any]] = {
+    "alpha": {},
+    "topics": {"runs": ("neuralMix", "boldRerank"), "alphas": (0.0, 5.0)},
+    "wins": {},
+    "profile": {"runs": ("neuralMix", "boldRerank", "steadyHand")},
+    "pca": {},
+    "box": {},
+    "qq": {"runs": ("neuralMix",), "alphas": (1.0, 5.0)},
+    "tradeoff": {"alphas": (1.0, 5.0)},
+    "heatmap": {},
+    "pair": {"runs": ("neuralMix", "boldRerank")},
+    "losses": {"runs": ("neuralMix", "boldRerank"), "alphas": (1.0, 5.0, 10.0)},
+    "loss": {},
+    "power": {},
+    "rbo": {},
 }
 """What each kind is drawn of."""
-WINDOWS = {"phone": (390, 844), "tablet": (800, 1100), "laptop": (1366, 768), "wide": (1920, 1080)}
-SIZES = ("column", "page", "lncs", "slide")
+WINDOWS = {"phone": (390, 844), "tablet": (800, 1100), "laptop": (1280, 800), "wide": (1920, 1080)}
 
 
-def riskeval(*arguments: str | Path) -> None:
-    """Run the program that is installed beside this Python."""
-    program = Path(sys.executable).with_name("riskeval")
-    subprocess.run([str(program), *map(str, arguments)], cwd=ROOT, check=True)
-
-
-def draw(kind: str, path: Path, *more: str) -> None:
-    """One figure, without its words beside it."""
-    riskeval("plot", kind, *SAMPLES, *KINDS[kind], *more, "-o", path)
-    path.with_name(f"{path.name}.alt.txt").unlink()
+def draw(matrix: ScoreMatrix, kind: str, path: Path, size: Size | None = None) -> None:
+    """One figure, as `riskeval plot` draws it, in the form of the path's suffix."""
+    settings = dict(KINDS[kind])
+    alphas = settings.pop("alphas", None)
+    options = Options(baselines=(BASELINE,), **({"alphas": alphas} if alphas else {}))
+    request = Request(matrix, options, size=size, ranged=alphas is not None, **settings)
+    path.write_bytes(drawn(kind, request, path.suffix[1:]))
 
 
 @contextmanager
@@ -68,26 +69,46 @@ def browser() -> Iterator[Any]:
 def report(folder: Path) -> Path:
     """The page of the sample runs."""
     path = folder / "report.html"
-    riskeval(
-        "report", "sample_runs", "-b", "indriCASP", "--also", "@mean", "--documents", "5",
-        "--collection", "Simulated pages", "--quiet", "-o", path,
+    program = Path(sys.executable).with_name("riskeval")
+    subprocess.run(
+        [program, "report", "sample_runs", "-b", BASELINE, "--also", "@mean", "--documents", "5",
+         "--collection", "Simulated pages", "--quiet", "-o", path],
+        cwd=ROOT, check=True,
     )  # fmt: skip
     return path
 
 
+def samples() -> ScoreMatrix:
+    """The scores of the sample runs."""
+    rules = Rules(measures=("ERR@20",))
+    return evaluate([ROOT / "sample_runs"], qrels=ROOT / "qrels", rules=rules).matrices[0]
+
+
 def photograph(opened: Any, page: Path, target: Path, window: tuple[int, int], **how: Any) -> None:
-    """The page in a window of that size, used a little, all of it."""
+    """The page in a window of that size, used a little: all of it, or what is in sight."""
     whole = how.pop("whole", True)
     width, height = window
-    context = opened.new_context(viewport={"width": width, "height": height}, **how)
+    context = opened.new_context(
+        viewport={"width": width, "height": height}, bypass_csp=True, **how
+    )
     tab = context.new_page()
     tab.goto(page.as_uri())
     tab.wait_for_selector("#app:not([hidden])")
-    for part in ("#intervals", "#side", "#heat") if whole else ():
-        tab.click(f"{part} > summary")
+    if whole:  # controls that stay in sight would stand in the middle of so long a picture
+        tab.add_style_tag(content=".controls { position: static !important }")
+        use(tab)
     tab.wait_for_timeout(500)
     tab.screenshot(path=target, full_page=whole)
     context.close()
+
+
+def use(tab: Any) -> None:
+    """A topic's documents, a column of letters, and what is folded away."""
+    tab.click("#columns > summary")
+    tab.check("#column-choice input[value=georisk_group]")
+    tab.click("#all-topics tbody button >> nth=0")
+    for part in ("#intervals", "#side", "#heat"):
+        tab.click(f"{part} > summary")
 
 
 def print_page(opened: Any, page: Path, target: Path) -> None:
@@ -95,13 +116,14 @@ def print_page(opened: Any, page: Path, target: Path) -> None:
     tab = opened.new_page()
     tab.goto(page.as_uri())
     tab.wait_for_selector("#app:not([hidden])")
-    tab.pdf(path=target, format="A4")
+    tab.pdf(path=target, format="A4", prefer_css_page_size=True)
 
 
 def for_documentation() -> None:
     """docs/figures."""
+    matrix = samples()
     for kind in KINDS:
-        draw(kind, FIGURES / f"{kind}.svg")
+        draw(matrix, kind, FIGURES / f"{kind}.svg")
     with tempfile.TemporaryDirectory() as folder, browser() as opened:
         page = report(Path(folder))
         photograph(opened, page, FIGURES / "report.png", (1500, 860), whole=False)
@@ -110,10 +132,11 @@ def for_documentation() -> None:
 def for_looking_at(folder: Path) -> None:
     """Everything, one file a picture."""
     folder.mkdir(parents=True, exist_ok=True)
+    matrix = samples()
     for kind in KINDS:
-        draw(kind, folder / f"{kind}.png")
-        for size in SIZES:
-            draw(kind, folder / f"{kind}-{size}.png", "--size", size)
+        draw(matrix, kind, folder / f"{kind}.png")
+        for name, size in SIZES.items():
+            draw(matrix, kind, folder / f"{kind}-{name}.png", size)
     with browser() as opened:
         page = report(folder)
         for name, window in WINDOWS.items():

@@ -285,7 +285,7 @@ def test_details_on_demand_are_those_of_score(opened: Tab) -> None:
     opened.set_alpha(2)
     opened.settle()
     assert set(opened.column("georisk_interval")) == {""}
-    assert "Intervals: computed at α = 1, 5 only." in opened.page.text_content("#fixed")
+    assert "Intervals and groups: computed at α = 1, 5 only." in opened.page.text_content("#fixed")
 
 
 def _score_frame(baseline: str, alpha: float) -> dict[str, dict[str, Any]]:
@@ -518,6 +518,31 @@ def test_measures_side_by_side(opened: Tab) -> None:
             assert cell == f"{row['georisk']:.4f} ({row['rank_georisk']})"
 
 
+def test_letters_are_those_of_significance(opened: Tab) -> None:
+    """Runs that share one cannot be told apart; at alphas of the table only."""
+    opened.click("#columns summary")
+    opened.click("#column-choice input[value=georisk_group]")
+    opened.click("#column-choice input[value=mean_group]")
+    for alpha in (1, 5):
+        opened.set_alpha(alpha)
+        ran = riskeval("significance", SAMPLES, "-m", "ERR@20", "-a", str(alpha), "-f", "json")
+        for measure in ("mean", "georisk"):
+            rows = [row for row in json.loads(ran.out)["rows"] if row["of"] == measure]
+            known = {row["run"]: row["group"] for row in rows}
+            known |= {row["other"]: row["other_group"] for row in rows}
+            cells = opened.page.locator(f"#board td[data-column={measure}_group]")
+            shown = dict(zip(opened.runs(), cells.all_text_contents(), strict=True))
+            assert shown == known and len(set(known.values())) > 2
+    assert "share a letter are not told apart (every pair; Holm)" in opened.page.text_content(
+        ".key"
+    )
+    opened.set_alpha(2)
+    assert set(opened.page.locator("#board td[data-column=georisk_group]").all_text_contents()) == {
+        "–"
+    }
+    assert "Intervals and groups: computed at α = 1, 5 only." in opened.page.text_content("#fixed")
+
+
 # ---------------------------------------------------------------- keyboard, screen reader, paper
 
 
@@ -602,6 +627,45 @@ def test_paper_has_the_key_and_no_checksums(browser: Any, report: Path) -> None:
         assert rank < value
 
 
+def test_the_table_and_the_letters_of_figures_fit_on_paper(browser: Any, report: Path) -> None:
+    """A4 less its margins; no heading holds a box, or it would not be repeated on the next page."""
+    with tab(browser, viewport={"width": 688, "height": 1000}) as page:
+        page.open(report)
+        page.page.set_viewport_size({"width": 1366, "height": 768})
+        page.settle()
+        assert page.page.locator("#board thead th").count() == 11
+        drawn = page.page.get_attribute("#curves svg", "width")
+        page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.page.emulate_media(media="print")
+        page.page.set_viewport_size({"width": 688, "height": 1000})
+        box = page.page.locator("#board").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 688
+        sizes = page.page.evaluate(
+            """() => Array.from(document.querySelectorAll("svg text"), (t) => {
+              const s = t.ownerSVGElement;
+              const scale = s.getBoundingClientRect().width / s.viewBox.baseVal.width;
+              return parseFloat(getComputedStyle(t).fontSize) * scale; })"""
+        )
+        assert min(sizes) >= 10
+        boxes = """Array.from(document.querySelectorAll("thead button"),
+          (button) => getComputedStyle(button).display)"""
+        assert set(page.page.evaluate(boxes)) == {"contents"}
+        page.page.emulate_media(media="screen")
+        page.page.set_viewport_size({"width": 1366, "height": 768})
+        page.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert page.page.get_attribute("#curves svg", "width") == drawn
+
+
+@pytest.mark.parametrize("width", [390, 800, 1100, 1280, 1920])
+def test_georisk_is_in_sight_at_every_width(browser: Any, report: Path, width: int) -> None:
+    with tab(browser, viewport={"width": width, "height": 900}) as page:
+        page.open(report)
+        box = page.page.locator("#board th[data-column=georisk]").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        shown = page.page.locator("#board thead th").count() - 1
+        assert page.page.text_content("#columns summary").startswith(f"Columns: {shown} of ")
+
+
 # ---------------------------------------------------------------- size and speed
 
 
@@ -636,8 +700,8 @@ def test_alpha_moves_at_once(
         page.page.wait_for_timeout(1500)
         times = [_cost_of_alpha(page, 0.7 * step) for step in range(1, 10)]
         print(f"{runs} runs: first {times[0]:.0f} ms, then {np.median(times[1:]):.0f} ms")
-        assert times[0] < 2 * first
-        assert np.median(times[1:]) < 2 * each
+        assert times[0] < first
+        assert np.median(times[1:]) < each
         assert page.messages == []
 
 

@@ -9,7 +9,8 @@ const board = new Leaderboard(byId("board"), (row) => toggle(row), (id) => sortB
 const topicsTable = new Sorted(byId("all-topics"), { id: "delta", falling: false }, ({ q }) => openTopic(q));
 const sideTable = new Sorted(byId("measures"), { id: "0", falling: true });
 const PAPER = { half: 330, whole: 680 };
-const narrow = matchMedia("(max-width: 40rem)");
+const windows = FITTING.map(([rem, columns]) => ({ columns, query: matchMedia(`(max-width: ${rem}rem)`) }));
+const narrow = windows[0].query;
 let state = start;
 let shown = {};
 let waiting = null;
@@ -89,9 +90,8 @@ function visibleColumns(comparison) {
   const all = columnsFor(data, comparison);
   const asked = all.filter(({ id }) => state.columns?.includes(id));
   if (asked.length) return asked;
-  const kept = [...COMPACT, state.sort.id];
-  return narrow.matches ? all.filter(({ id }) => kept.includes(id)).sort((a, b) => kept.indexOf(a.id) - kept.indexOf(b.id))
-    : all.filter((column) => column.shown);
+  const most = windows.find(({ query }) => query.matches)?.columns;
+  return all.filter(({ id, shown: usual }) => (most ? most.includes(id) || id === state.sort.id : usual));
 }
 
 function addChoices(select, titles, value) {
@@ -147,6 +147,7 @@ function buildBoard(columns, comparison) {
   const usual = element("button", { type: "button" }, "Usual ones");
   usual.addEventListener("click", () => change({ columns: null }));
   byId("column-choice").replaceChildren(all, usual, ...boxes);
+  byId("columns").querySelector("summary").textContent = `Columns: ${columns.length} of ${boxes.length}`;
 }
 
 function fillBoard(comparison) {
@@ -295,7 +296,7 @@ function listenToWindow() {
   addEventListener("hashchange", takeAddress);
   addEventListener("pageshow", takeAddress);
   addEventListener("resize", () => change({}, { push: false }));
-  narrow.addEventListener("change", () => change({}, { push: false }));
+  for (const { query } of windows) query.addEventListener("change", () => change({}, { push: false }));
   addEventListener("beforeprint", () => { byId("meanings").open = true; board.finish(); drawFor(true); });
   addEventListener("afterprint", () => drawFor(false));
 }

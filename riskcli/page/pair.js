@@ -70,7 +70,8 @@ function labelTopics(drawn, shown, step) {
 
 // One run's score against the other's, a dot a topic; above the diagonal it gains.
 function drawScatter(rows, view, titles, size) {
-  const reach = bounds([0, ...rows.flatMap(({ score, reference }) => [score, reference])]);
+  const [least, most] = bounds([0, ...rows.flatMap(({ score, reference }) => [score, reference])]);
+  const reach = [least, most + 0.03 * (most - least)];
   const drawn = chart({
     ...size, xs: reach, ys: reach, xTitle: titles[1], yTitle: titles[0],
     label: `Scores of ${titles[0]} against ${titles[1]}`, margin: { ...MARGIN, right: 16 },

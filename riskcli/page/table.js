@@ -2,7 +2,12 @@
 
 const MARKS = { better: "▲", worse: "▼" };
 const FEW_ROWS = 60;
-const COMPACT = ["mean", "georisk"];
+// What of the usual columns fits into windows up to so many rem, the narrowest first.
+const FITTING = [
+  [40, ["mean", "georisk"]],
+  [62, ["mean", "urisk", "trisk", "georisk"]],
+  [77, ["mean", "record", "urisk", "trisk", "zrisk", "georisk"]],
+];
 
 // All columns there are for a comparison: a risk measure's value with rank and mark, what the
 // comparison with the baseline is made of, and details that are shown on demand.
