@@ -65,7 +65,8 @@ EMPTY = [
 ]
 PACKED = [
     Malformed("zip archive", _zipped(), "not-text", None),
-    Malformed("zstandard", b"\x28\xb5\x2f\xfd" + GOOD, "not-text", None),
+    Malformed("zstandard spoilt", b"\x28\xb5\x2f\xfd" + GOOD, "damaged-archive", None),
+    Malformed("LZ4 spoilt", b"\x04\x22\x4d\x18" + GOOD, "damaged-archive", None),
     Malformed("zip within gzip", gzip.compress(_zipped()), "not-text", None),
     Malformed("UTF-16, little end first", GOOD.decode().encode("utf-16"), "not-text", None),
     Malformed("UTF-16, big end first", b"\xfe\xff" + GOOD, "not-text", None),

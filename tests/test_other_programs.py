@@ -14,7 +14,7 @@ import pytest
 from riskcli import Evaluation, InputError, Rules, UsageError, evaluate
 from riskcli.scores.files import INPUT_FORMATS
 from riskcli.scores.files.registry import FORMATS
-from riskcli.trec.records import RUN_FORMATS
+from riskcli.trec.formats import RUN_FORMATS
 from tests.conftest import Write
 from tests.program import QRELS, SAMPLES, riskeval
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Rules, evaluate, read_qrels, read_run
+from riskcli.trec.formats import RUN_FORMATS, run_format_of
 from riskcli.trec.qrels import parse_qrels
-from riskcli.trec.records import RUN_FORMATS, run_format_of
 from riskcli.trec.runs import read_foreign
 from tests.conftest import Write
 from tests.inprocess import run_inside

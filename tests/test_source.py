@@ -73,7 +73,6 @@ def zipped(text: bytes) -> bytes:
 
 FOREIGN: dict[str, tuple[bytes, str]] = {
     "zip": (zipped(TEXT), "this is a zip archive; unpack it first"),
-    "zstd": (b"\x28\xb5\x2f\xfd rest", "this is zstandard-compressed; unpack it first"),
     "utf-16-le": (b"\xff\xfe" + TEXT.decode().encode("utf-16-le"), "this is UTF-16 text"),
     "utf-16-be": (b"\xfe\xff" + TEXT.decode().encode("utf-16-be"), "this is UTF-16 text"),
 }

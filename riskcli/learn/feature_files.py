@@ -24,12 +24,11 @@ import numpy as np
 from riskcli.core.errors import InputError
 from riskcli.learn.features import Features, Lines, gathered
 from riskcli.trec.findings import number, whole_number
+from riskcli.trec.letor import docno_of
 from riskcli.trec.source import Source
 
 TOPIC, GRADE, DOCNO = ("topic", "qid", "query"), ("grade", "label", "relevance"), ("docno", "docid")
 _COMMENT = re.compile(rb"#[^\n]*")
-_DOCID = re.compile(rb"#\s*docid\s*=\s*(\S+)", re.IGNORECASE)
-_ALONE = re.compile(rb"#\s*(\S+)\s*$")
 _MISSING = ("null", "nan", "na")
 _HIGHEST_FEATURE = 1_000_000
 _PARQUET_MAGIC = b"PAR1"
@@ -89,7 +88,7 @@ def _quick(text: bytes, lines_before: int = 0) -> Lines | None:
     if len(names) != count:
         return None
     try:
-        docnos = [_docno(line) for line in comments]
+        docnos = [docno_of(line) for line in comments]
     except UnicodeDecodeError:
         return None
     topics = [name.decode() for name in names]
@@ -97,12 +96,6 @@ def _quick(text: bytes, lines_before: int = 0) -> Lines | None:
     return Lines(
         line_numbers, topics, grades.astype(np.int64), docnos, np.ascontiguousarray(values)
     )
-
-
-def _docno(line: bytes) -> str:
-    """The document's id in a line's comment, or nothing."""
-    match = _DOCID.search(line) or _ALONE.search(line)
-    return match[1].decode() if match else ""
 
 
 def _closely(path: Path, text: bytes, lines_before: int) -> Lines:
@@ -115,7 +108,7 @@ def _closely(path: Path, text: bytes, lines_before: int) -> Lines:
             continue
         try:
             grade, topic, pairs = _line(path, line, bare.decode())
-            docno = _docno(raw)
+            docno = docno_of(raw)
         except UnicodeDecodeError as error:
             raise InputError(path, "encoding", "this line is not UTF-8 text", line) from error
         numbers.append(line)

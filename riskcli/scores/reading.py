@@ -196,6 +196,10 @@ class Reader:
         wanted = split_names(self.rules.measures)
         return canonical_name(wanted[0]) if len(wanted) == 1 else UNNAMED
 
+    def _judged(self) -> Qrels:
+        with self._lock:
+            return self.qrels
+
     def try_read(self, path: Path) -> Part | InputError:
         """What a file holds, or what is wrong with it where such files are skipped."""
         try:
@@ -214,8 +218,14 @@ class Reader:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
         source = Source(path, self.rules.max_bytes, self._checksums, content)
         kind = kind_of(path, source.start, self.rules.input_format)
+        text, form = None, run_format(source.start, self.rules.input_format)
+        if kind == "parquet":  # what its columns are stands at its end
+            text = source.text()
+            form = run_format(text, self.rules.input_format)
+            kind = kind if form is None else None
         if kind is not None:
-            found = read_score_file(path, source.text(), kind, self._label)
+            text = source.text() if text is None else text
+            found = read_score_file(path, text, kind, self._label)
             tags = (found.tag,) if found.tag else ()
             label = self._label if found.labelled and self.rules.measures else None
             return Part(
@@ -228,11 +238,11 @@ class Reader:
                 sha256=source.sha256,
                 rounded_err=found.rounded_err,
             )
-        form = run_format(source.start, self.rules.input_format)
         if form is None:
             run = run_in(source, self._contenders, self.threads)
         else:
-            run = read_foreign(path, source.text(), form)
+            documents = self._judged().lines if form.by_place else None
+            run = read_foreign(path, source.text() if text is None else text, form, documents)
         with self._lock:
             scorer = self._scorer
         topics, scores = scorer.score(run)

@@ -1,4 +1,4 @@
-"""gzip, bzip2 and xz files: every stream is read to its end and checked, and nothing is skipped.
+"""Compressed files: every stream is read to its end and checked, and nothing is skipped.
 
 A compressed file is one or more streams, one after the other (`cat a.gz b.gz`). Python's own file
 objects take an error at the start of a later stream for trailing garbage and leave the rest out
@@ -7,6 +7,8 @@ without a word, so the streams are followed here. What may stand behind a stream
     gzip   zero bytes up to the end of the file, or another stream
     bzip2  another stream
     xz     zero bytes, a multiple of four of them, then the end of the file or another stream
+
+zstd and LZ4 files are followed by Arrow, which takes nothing for a stream that is none.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -77,7 +81,8 @@ class Archive:
 
     name: str
     magic: bytes
-    decoder: Callable[[], _Decoder]
+    decoder: Callable[[], _Decoder] | None
+    """What reads one stream; None where Arrow reads them all."""
     padding: int | None = None
     """Zero bytes may follow a stream, in multiples of this many; None where none may."""
     goes_on: bool = True
@@ -85,7 +90,9 @@ class Archive:
 
     def open(self, raw: Readable) -> io.BufferedReader:
         """The text of all streams in `raw`; reading raises `DamagedError` where one is spoilt."""
-        return io.BufferedReader(_Streams(raw, self), _READ_AT_ONCE)
+        if self.decoder is None:
+            return io.BufferedReader(_ArrowStreams(raw, self.name.lower()), _READ_AT_ONCE)
+        return io.BufferedReader(_Streams(raw, self, self.decoder), _READ_AT_ONCE)
 
 
 def _xz() -> lzma.LZMADecompressor:
@@ -96,6 +103,8 @@ ARCHIVES = (
     Archive("gzip", b"\x1f\x8b", _Gzip, padding=1, goes_on=False),
     Archive("bzip2", b"BZh", bz2.BZ2Decompressor),
     Archive("xz", b"\xfd7zXZ\x00", _xz, padding=4),
+    Archive("zstd", b"\x28\xb5\x2f\xfd", None),
+    Archive("LZ4", b"\x04\x22\x4d\x18", None),
 )
 LONGEST_MAGIC = max(len(archive.magic) for archive in ARCHIVES)
 
@@ -108,10 +117,11 @@ def archive_of(start: bytes) -> Archive | None:
 class _Streams(io.RawIOBase):
     """The text of one stream after the other."""
 
-    def __init__(self, raw: Readable, archive: Archive) -> None:
+    def __init__(self, raw: Readable, archive: Archive, decoder: Callable[[], _Decoder]) -> None:
         self._raw = raw
         self._archive = archive
-        self._decoder = archive.decoder()
+        self._new_decoder = decoder
+        self._decoder = decoder()
         self._number = 1
         self._ahead = b""
         """Bytes of the file that no decoder has taken yet."""
@@ -161,7 +171,7 @@ class _Streams(io.RawIOBase):
         if not self._ahead.startswith(self._archive.magic) or (zeros and not self._archive.goes_on):
             found = "something that is not another stream"
             raise DamagedError(f"{self._stream} is followed by {found}")
-        self._decoder = self._archive.decoder()
+        self._decoder = self._new_decoder()
         self._number += 1
         return True
 
@@ -174,3 +184,35 @@ class _Streams(io.RawIOBase):
             if rest:
                 break
         return count
+
+
+class _Raw(io.RawIOBase):
+    """A file as Arrow wants it."""
+
+    def __init__(self, raw: Readable) -> None:
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self._raw.read(size)
+
+
+class _ArrowStreams(io.RawIOBase):
+    """The text of all streams of a format that Arrow reads."""
+
+    def __init__(self, raw: Readable, codec: str) -> None:
+        self._stream = pa.CompressedInputStream(pa.PythonFile(_Raw(raw), mode="r"), codec)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        room = memoryview(buffer).cast("B")
+        try:
+            text = self._stream.read(len(room))
+        except (OSError, pa.ArrowException) as error:
+            raise DamagedError(str(error)) from error
+        room[: len(text)] = text
+        return len(text)

@@ -20,10 +20,10 @@ class Code:
 _ERRORS = {
     "not-found": "there is no such file",
     "unreadable": "the file cannot be read (its permissions, or an error of the system)",
-    "damaged-archive": "gzip, bzip2 or xz data that are truncated, damaged or followed by others",
+    "damaged-archive": "compressed data that are truncated, damaged or followed by others",
     "too-large": "the file expands to more than --max-bytes",
     "line-too-long": "a line of a run or of judgements that is longer than 8 MiB",
-    "not-text": "a zip or zstandard archive, or UTF-16 text",
+    "not-text": "a zip archive, something compressed twice, or UTF-16 text",
     "empty-file": "nothing but blank lines",
     "column-count": "a line with too few or too many columns",
     "doubtful-comment": "a line that begins with # and has all columns of the format",

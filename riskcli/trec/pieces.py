@@ -14,7 +14,7 @@ from riskcli.core.parallel import pulled
 from riskcli.trec import fast
 from riskcli.trec.fast import Pairs
 from riskcli.trec.findings import Finding, begins_with_comment
-from riskcli.trec.records import run_format_of
+from riskcli.trec.formats import run_format_of
 from riskcli.trec.runs import (
     LAYOUT,
     WANTED,

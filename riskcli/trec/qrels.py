@@ -21,7 +21,9 @@ from riskcli.trec.findings import (
     without_comments,
     wrong_columns,
 )
-from riskcli.trec.records import Judgement, judgement_reader
+from riskcli.trec.formats import judgement_reader
+from riskcli.trec.letor import Documents, inspect_features
+from riskcli.trec.records import Judgement
 from riskcli.trec.source import Source
 
 LAYOUT = {
@@ -45,6 +47,8 @@ class Qrels:
     notes: tuple[Note, ...] = ()
     sha256: str | None = None
     """The checksum of the file that was read."""
+    lines: Documents | None = None
+    """Of a feature file: topic and document of each line, which rankers give scores to."""
 
     @cached_property
     def topics(self) -> list[str]:
@@ -159,14 +163,15 @@ def _grade(text: str) -> int | None:
 def read_closely(path: Path, text: bytes) -> Qrels:
     """Read line by line: slower, but the first wrong line, if there is one, is an `InputError`."""
     judgements: dict[str, dict[str, int]] = {}
-    lines = 0
+    lines = []
     for item in inspect_qrels(path, text):
         if isinstance(item, Finding):
             raise item.as_error()
         topic, docno, grade = item
         judgements.setdefault(topic, {})[docno] = grade
-        lines += 1
-    repeated = lines - sum(map(len, judgements.values()))
+        lines.append((topic, docno))
+    repeated = len(lines) - sum(map(len, judgements.values()))
     message = f"{path.name}: {counted(repeated, 'judgement')} given twice with the same grade"
     notes = (Note("repeated-judgement", message),) if repeated else ()
-    return Qrels(judgements, path, notes)
+    by_place = lines if judgement_reader(text) is inspect_features else None
+    return Qrels(judgements, path, notes, lines=by_place)

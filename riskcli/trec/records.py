@@ -22,13 +22,10 @@ from typing import Any, NamedTuple
 
 from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
 
-TOPIC = ("qid", "query_id", "query-id", "topic", "topic_id", "query")
+TOPIC = ("qid", "q_id", "query_id", "query-id", "topic", "topic_id", "query")
 DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
 GRADE = ("grade", "rating", "relevance", "label", "score")
 _SAMPLE = 50
-_TREC_LINE = re.compile(
-    rb'(?!PAR1)[^\s,{"]+[ \t]+Q0[ \t]+\S+[ \t]+\d+[ \t]+[-+.\deE]+[ \t]+\S+\r?\n'
-)
 _NESTED = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 
 
@@ -58,6 +55,8 @@ class RunFormat:
     meaning: str
     fits: Callable[[bytes], bool]
     inspect: Callable[[Path, bytes], Iterator[Finding | Retrieved]]
+    by_place: bool = False
+    """Whether it has scores of lines of a feature file: "documents" are places in it."""
 
 
 def is_nested(text: bytes) -> bool:
@@ -74,7 +73,8 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _nested(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
+def loaded(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
+    """The JSON object in a text, or what is wrong with it."""
     try:
         found = json.loads(text, object_pairs_hook=_unrepeated)
     except UnicodeDecodeError as error:
@@ -86,8 +86,15 @@ def _nested(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     return cells
 
 
-def _cells(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, Any]]:
-    found = _nested(path, text)
+Cells = Iterator[Finding | tuple[str, str, Any]]
+
+
+def _cells(path: Path, text: bytes) -> Cells:
+    return cells_of(path, loaded(path, text))
+
+
+def cells_of(path: Path, found: Mapping[str, Any] | Finding) -> Cells:
+    """Topic, document and value of everything in a dictionary of dictionaries."""
     if isinstance(found, Finding):
         yield found
         return
@@ -110,7 +117,7 @@ def _cells(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str, Any]]:
 # Runs
 
 
-def _score(value: object) -> float | None:
+def score_of(value: object) -> float | None:
     """The finite number that a JSON value is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -121,21 +128,27 @@ def _score(value: object) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def _bad_score(path: Path, line: int | None, topic: str, docno: str, value: object) -> Finding:
+def bad_score(path: Path, line: int | None, topic: str, docno: str, value: object) -> Finding:
+    """The finding for a score that is no finite number."""
     where = f"topic {topic}, document {docno}"
     message = f"{where}: the score is {value!r:.60}, expected a finite number"
     return Finding(path, line, "bad-score", message)
 
 
 def _inspect_nested_run(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    for cell in _cells(path, text):
+    return retrieved(path, _cells(path, text))
+
+
+def retrieved(path: Path, cells: Cells) -> Iterator[Finding | Retrieved]:
+    """The documents of a run that is a dictionary of dictionaries."""
+    for cell in cells:
         if isinstance(cell, Finding):
             yield cell
             continue
         topic, docno, value = cell
-        score = _score(value)
+        score = score_of(value)
         if score is None:
-            yield _bad_score(path, None, topic, docno, value)
+            yield bad_score(path, None, topic, docno, value)
         else:
             yield Retrieved(None, topic, docno, score)
 
@@ -170,11 +183,11 @@ def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]
             message = f"expected an object with qid, docid and score ({error!r})"
             yield Finding(path, line, "bad-json", message)
             continue
-        score = _score(value)
+        score = score_of(value)
         if not topic or not docno:
             yield Finding(path, line, "no-name", "the name of a topic or document is empty")
         elif score is None:
-            yield _bad_score(path, line, topic, docno, value)
+            yield bad_score(path, line, topic, docno, value)
         else:
             yield Retrieved(line, topic, docno, score)
 
@@ -227,50 +240,34 @@ def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
             yield Retrieved(line, topic, docno, -float(rank))
 
 
-RUN_FORMATS = {
-    known.name: known
-    for known in (
-        RunFormat(
-            "run-json",
-            'runs of pytrec_eval and ranx: {"topic": {"docno": score}}',
-            is_nested,
-            _inspect_nested_run,
-        ),
-        RunFormat(
-            "run-jsonl",
-            "one object per line: qid, docid, score",
-            _is_run_line,
-            _inspect_run_lines,
-        ),
-        RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
-    )
-}
-
-
-def begins_as_trec(text: bytes) -> bool:
-    """Whether a text begins with a line that no format but TREC's own has."""
-    return _TREC_LINE.match(text) is not None
-
-
-def run_format_of(text: bytes) -> RunFormat | None:
-    """The format of a run that begins so; None for TREC's own."""
-    if begins_as_trec(text):
-        return None
-    return next((known for known in RUN_FORMATS.values() if known.fits(text)), None)
+FORMATS = (
+    RunFormat(
+        "run-json",
+        'runs of pytrec_eval and ranx: {"topic": {"docno": score}}',
+        is_nested,
+        _inspect_nested_run,
+    ),
+    RunFormat(
+        "run-jsonl",
+        "an object a line: qid, docid, score",
+        _is_run_line,
+        _inspect_run_lines,
+    ),
+    RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
+)
 
 
 # Judgements
 
 
-def judgement_reader(text: bytes) -> Callable[[Path, bytes], Iterator[Finding | Judgement]] | None:
-    """What reads judgements that begin so; None for TREC's own."""
-    if is_nested(text):
-        return _inspect_nested_judgements
-    return None if _heading(text) is None else _inspect_table
+def inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+    """The judgements in a JSON object of objects."""
+    return judged(_cells(path, text))
 
 
-def _inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
-    for cell in _cells(path, text):
+def judged(cells: Cells) -> Iterator[Finding | Judgement]:
+    """The judgements in a dictionary of dictionaries."""
+    for cell in cells:
         if isinstance(cell, Finding):
             yield cell
         else:
@@ -278,7 +275,7 @@ def _inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | Ju
             yield Judgement(None, topic, docno, json.dumps(value))
 
 
-def _heading(text: bytes) -> tuple[str, list[int]] | None:
+def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
     """The separator and the places of topic, document and grade; None without such a header."""
     first = _first_line(text).decode(errors="replace").strip()
     for separator in ("\t", ","):
@@ -290,8 +287,9 @@ def _heading(text: bytes) -> tuple[str, list[int]] | None:
     return None
 
 
-def _inspect_table(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
-    separator, places = _heading(text) or ("\t", [0, 1, 2])
+def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+    """The judgements below a header of BEIR, Quepid or the like."""
+    separator, places = judged_heading(text) or ("\t", [0, 1, 2])
     try:
         decoded = io.StringIO(text.decode(), newline="")
     except UnicodeDecodeError as error:

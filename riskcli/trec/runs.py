@@ -22,6 +22,7 @@ from riskcli.trec.findings import (
     without_comments,
     wrong_columns,
 )
+from riskcli.trec.letor import Documents, named
 from riskcli.trec.records import RunFormat
 
 LAYOUT = {
@@ -173,10 +174,16 @@ def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
     return Line(line, names[0], unused[0], names[1], unused[1], score, names[3])
 
 
-def inspect_foreign(path: Path, text: bytes, form: RunFormat) -> Iterator[Finding | Line]:
-    """The same for a run that another program wrote; such a file names no tag."""
+def inspect_foreign(
+    path: Path, text: bytes, form: RunFormat, documents: Documents | None = None
+) -> Iterator[Finding | Line]:
+    """The same for a run that another program wrote; such a file names no tag.
+
+    `documents` are those that scores of places belong to.
+    """
     seen: dict[tuple[str, str], int | None] = {}
-    for item in form.inspect(path, text):
+    items = form.inspect(path, text)
+    for item in named(path, items, documents) if form.by_place else items:
         if isinstance(item, Finding):
             yield item
         elif (item.topic, item.docno) in seen:
@@ -190,10 +197,12 @@ def inspect_foreign(path: Path, text: bytes, form: RunFormat) -> Iterator[Findin
         yield empty_run(path)
 
 
-def read_foreign(path: Path, text: bytes, form: RunFormat) -> Run:
+def read_foreign(
+    path: Path, text: bytes, form: RunFormat, documents: Documents | None = None
+) -> Run:
     """The run that another program wrote; what is wrong first is an `InputError`."""
     lines: list[Line] = []
-    for item in inspect_foreign(path, text, form):
+    for item in inspect_foreign(path, text, form, documents):
         if isinstance(item, Finding):
             raise item.as_error()
         lines.append(item)

@@ -23,7 +23,7 @@ PIECE = 8 * 2**20
 
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
-    b"\x28\xb5\x2f\xfd": "zstandard-compressed; unpack it first",
+    b"\x28\xb5\x2f\xfd": "zstandard-compressed twice; unpack it first",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }

@@ -38,6 +38,7 @@ from riskcli.trec import runs
 from riskcli.trec.discovery import find_files, find_qrels, passed_over
 from riskcli.trec.findings import Finding, count_lines, text_lines
 from riskcli.trec.folders import Folders
+from riskcli.trec.letor import Documents
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
 from riskcli.trec.records import RunFormat
@@ -252,11 +253,12 @@ class _Checker:
         """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
         form = run_format(text, self._checks.input_format)
         text = runs.uncommented(text) if form is None else text
+        documents = None if self._qrels is None else self._qrels.lines
         table = runs.quick_table(text) if form is None else None
         if table is not None:
             columns = columns_of(tally, table, _numbering(text, len(table)))
         else:
-            lines = list(_good_lines(tally, text, form))
+            lines = list(_good_lines(tally, text, form, documents))
             if not lines:
                 return FileReport(tally.path, "run", tally)
             columns = columns_of(
@@ -296,9 +298,15 @@ class _Checker:
         return self._known
 
 
-def _good_lines(tally: Tally, text: bytes, form: RunFormat | None) -> Iterator[runs.Line]:
+def _good_lines(
+    tally: Tally, text: bytes, form: RunFormat | None, documents: Documents | None
+) -> Iterator[runs.Line]:
     """The lines that can be taken; the others are noted."""
-    inspect = runs.inspect_run if form is None else partial(runs.inspect_foreign, form=form)
+    inspect = (
+        runs.inspect_run
+        if form is None
+        else partial(runs.inspect_foreign, form=form, documents=documents)
+    )
     for item in inspect(tally.path, text):
         if isinstance(item, Finding):
             tally.add(item)

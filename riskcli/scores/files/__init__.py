@@ -2,9 +2,15 @@
 
 INPUT_FORMATS = (
     "run",
+    "rank_eval",
+    "msearch",
     "run-json",
     "run-jsonl",
     "msmarco",
+    "ranklib",
+    "predictions",
+    "run-parquet",
+    "run-lz4",
     "csv",
     "tsv",
     "gdeval",

@@ -1,0 +1,167 @@
+"""LETOR's feature files as judgements, and the scores that rankers print for their lines.
+
+2 qid:10 1:0.03 2:0.66 #docid = GX029-35-5894638      a judged document
+0.7312                                                a score a line, as the lines stand
+10<TAB>0<TAB>0.7312                                   RankLib: query, place in it from 0, score
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from riskcli.trec.findings import Finding, number, text_lines, whole_number, wrong_columns
+from riskcli.trec.records import Judgement, Retrieved, RunFormat
+
+Documents = Sequence[tuple[str, str]]
+"""Topic and document of each line of a feature file."""
+
+_FEATURES = re.compile(rb"(?:[ \t]*#[^\n]*\n|\s)*[-+.\d]+[ \t]+qid:\S+[ \t]*(?:\d+:|#|\r?\n|\Z)")
+_NAMED = (
+    re.compile(rb"#.*?\bdocno\s*=\s*(\S+)", re.IGNORECASE),
+    re.compile(rb"#.*?\bdocid\s*=\s*(\S+)", re.IGNORECASE),
+    re.compile(rb"#\s*(\S+)(?!.*=)"),
+)
+_SAMPLE = 50
+
+
+def is_features(text: bytes) -> bool:
+    """Whether the first line is a grade and a query with its features."""
+    return _FEATURES.match(text) is not None
+
+
+def docno_of(line: bytes) -> str:
+    """The document's id in a line's comment, or nothing."""
+    match = next((found for known in _NAMED if (found := known.search(line))), None)
+    return match[1].decode() if match else ""
+
+
+def inspect_features(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+    """The grade of each line's document; one without an id is called `<qid>-<n>`."""
+    counts: Counter[str] = Counter()
+    for line, raw in text_lines(text):
+        parts = raw.partition(b"#")[0].split()
+        if not parts:
+            continue
+        try:
+            grade, topic, docno = parts[0].decode(), parts[1].decode(), docno_of(raw)
+        except IndexError:
+            yield wrong_columns(path, line, parts, "a grade and qid:<query>")
+            continue
+        except UnicodeDecodeError:
+            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            continue
+        if not topic.startswith("qid:") or topic == "qid:":
+            yield wrong_columns(path, line, parts, "qid:<query> behind the grade")
+            continue
+        topic = topic.removeprefix("qid:")
+        counts[topic] += 1
+        yield Judgement(line, topic, docno or f"{topic}-{counts[topic]}", grade)
+
+
+# Scores of the lines
+
+
+def _first_lines(text: bytes) -> list[list[bytes]]:
+    lines = text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE]
+    return [raw.split() for raw in (lines[:-1] if len(lines) > 1 else lines) if raw.strip()]
+
+
+def _is_number(text: bytes) -> bool:
+    return number(text.decode(errors="replace")) is not None
+
+
+def _are_predictions(text: bytes) -> bool:
+    sample = _first_lines(text)
+    good = sum(len(parts) == 1 and _is_number(parts[0]) for parts in sample)
+    return (
+        bool(sample) and len(sample[0]) == 1 and _is_number(sample[0][0]) and 2 * good > len(sample)
+    )
+
+
+def _are_of_ranklib(text: bytes) -> bool:
+    """Whether the second of three columns counts from 0 within each query."""
+    sample = [parts for parts in _first_lines(text) if len(parts) == 3]
+    places: Counter[bytes] = Counter()
+    right = 0
+    for topic, place, score in sample:
+        right += place == str(places[topic]).encode() and _is_number(score)
+        places[topic] += 1
+    counted = len(sample) == 1 or max(places.values(), default=0) > 1
+    return bool(sample) and sample[0][1] == b"0" and counted and 2 * right > len(sample)
+
+
+def _inspect_predictions(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+    for place, (line, raw) in enumerate(text_lines(text)):
+        parts = raw.split()
+        if len(parts) != 1:
+            yield wrong_columns(path, line, parts, "1 (a score)")
+            continue
+        yield from _scored(path, line, "", place, parts[0])
+
+
+def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+    for line, raw in text_lines(text):
+        parts = raw.split()
+        place = whole_number(parts[1].decode(errors="replace")) if len(parts) == 3 else None
+        if len(parts) != 3:
+            yield wrong_columns(path, line, parts, "3 (query, place, score)")
+        elif place is None or place < 0:
+            message = f"the place (2nd column) is {parts[1]!r:.60}, expected a whole number from 0"
+            yield Finding(path, line, "bad-score", message)
+        else:
+            yield from _scored(path, line, parts[0].decode(errors="replace"), place, parts[2])
+
+
+def _scored(
+    path: Path, line: int, topic: str, place: int, cell: bytes
+) -> Iterator[Finding | Retrieved]:
+    score = number(cell.decode(errors="replace"))
+    if score is None:
+        shown = cell.decode(errors="replace")
+        yield Finding(path, line, "bad-score", f"the score is {shown!r:.60}, expected a number")
+    else:
+        yield Retrieved(line, topic, str(place), score)
+
+
+PREDICTIONS = RunFormat(
+    "predictions", "a score a line of a feature file (--qrels)", _are_predictions,
+    _inspect_predictions, by_place=True,
+)  # fmt: skip
+RANKLIB = RunFormat(
+    "ranklib", "RankLib's -score: query, place, score", _are_of_ranklib,
+    _inspect_ranklib, by_place=True,
+)  # fmt: skip
+
+
+def named(
+    path: Path, items: Iterator[Finding | Retrieved], documents: Documents | None
+) -> Iterator[Finding | Retrieved]:
+    """Scores of places as scores of the documents that stand there in the feature file."""
+    if documents is None:
+        message = "scores of places: give the feature file whose documents they are as --qrels"
+        yield Finding(path, None, "wrong-format", message)
+        return
+    of_topic: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for document in documents:
+        of_topic[document[0]].append(document)
+    count, whole = 0, True
+    for item in items:
+        if isinstance(item, Finding):
+            whole = False
+            yield item
+            continue
+        known = of_topic.get(item.topic, []) if item.topic else documents
+        place, count = int(item.docno), count + 1
+        if place < len(known):
+            topic, docno = known[place]
+            yield Retrieved(item.line, topic, docno, item.score)
+        elif item.topic or place == len(known):
+            of = f" of query {item.topic}" if item.topic else ""
+            message = f"place {place}{of}, but the judgements list {len(known)} documents there"
+            yield Finding(path, item.line, "wrong-format", message)
+    if whole and count < len(documents):
+        message = f"found {count} scores, the judgements list {len(documents)} documents"
+        yield Finding(path, None, "wrong-format", message)
