@@ -2,9 +2,9 @@
 
     python docs/generate.py
 
-makes docs/commands.md (from every command's --help), docs/reference.md (measures, columns, exit
-codes, from their declarations), docs/riskeval.schema.json and docs/settings.schema.json. The tests
-fail where they are stale.
+makes docs/commands.md and docs/riskeval.1 (from the help of every command), docs/reference.md
+(measures, columns, exit codes, from their declarations), docs/riskeval.schema.json and
+docs/settings.schema.json. The tests fail where they are stale.
 """
 
 from __future__ import annotations
@@ -154,7 +154,55 @@ def settings() -> str:
     return settings_schema(map(load_command, COMMANDS))
 
 
+def man() -> str:
+    """The manual page: every command with all of its options."""
+    root = click.Context(riskeval, info_name="riskeval", help_option_names=["-h", "--help"])
+    lines = [
+        '.TH RISKEVAL 1 "" "riskeval" "User Commands"',
+        ".SH NAME", "riskeval \\- risk-sensitive evaluation of search systems",
+        ".SH SYNOPSIS", ".B riskeval", "COMMAND [OPTIONS] [RUNS...]",
+        ".SH DESCRIPTION", *_paragraphs(riskeval.help or ""), ".SH COMMANDS",
+    ]  # fmt: skip
+    for name in COMMANDS:
+        command = load_command(name)
+        lines += _manual(command, f"riskeval {name}", root)
+        if isinstance(command, LazyGroup):
+            inner = click.Context(command, info_name=name, parent=root)
+            for each in command.summaries:
+                part = command.get_command(inner, each)
+                lines += _manual(part, f"riskeval {name} {each}", inner)
+    lines += [".SH EXIT STATUS"]
+    for code, meaning in EXIT_CODES.items():
+        lines += [".TP", f".B {code}", _roff(meaning)]
+    lines += [".SH SEE ALSO", "riskeval help WORD explains every heading, sign, column and option."]
+    return "\n".join([*lines, ""])
+
+
+def _manual(command: click.Command, name: str, parent: click.Context) -> list[str]:
+    context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent)
+    usage = " ".join(command.collect_usage_pieces(context))
+    lines = [f".SS {_roff(f'{name} {usage}')}", *_paragraphs(command.help or "")]
+    options = (each for each in command.get_params(context) if isinstance(each, click.Option))
+    for option in options:
+        record = option.get_help_record(context)
+        if record is not None:
+            lines += [".TP", f".B {_roff(record[0])}", _roff(" ".join(record[1].split()))]
+    return lines
+
+
+def _paragraphs(text: str) -> list[str]:
+    parts = [" ".join(part.split()) for part in text.replace("\b", "").split("\n\n")]
+    return [line for part in parts for line in (".PP", _roff(part))]
+
+
+def _roff(text: str) -> str:
+    """Text that roff takes for text, and dashes that can be copied."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
 GENERATED = {
+    "riskeval.1": man,
     "commands.md": commands,
     "reference.md": reference,
     "riskeval.schema.json": schema,

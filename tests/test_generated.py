@@ -25,7 +25,7 @@ MADE_WITH_CLICK = "8.5"
 
 @pytest.mark.parametrize("name", sorted(GENERATOR["GENERATED"]))
 def test_generated_documents_are_up_to_date(name: str) -> None:
-    if name == "commands.md" and not version("click").startswith(MADE_WITH_CLICK):
+    if name in ("commands.md", "riskeval.1") and not version("click").startswith(MADE_WITH_CLICK):
         pytest.skip(f"help texts are laid out by click {MADE_WITH_CLICK}")
     shown = (ROOT / "docs" / name).read_text(encoding="utf-8")
     assert shown == GENERATOR["GENERATED"][name](), "run: python docs/generate.py"

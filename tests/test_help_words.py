@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
+from click import Option
+from click.shell_completion import ShellComplete
 
 import riskcli
+from riskcli.app import load_command
+from riskcli.app import riskeval as program
 from tests.console import ROOT, on_terminal
 from tests.inprocess import run_inside
 from tests.program import SAMPLES, riskeval
@@ -129,3 +134,77 @@ def test_what_to_cite() -> None:
     assert str(citation["version"]) == riskcli.__version__
     dois = {reference["doi"] for reference in citation["references"] if "doi" in reference}
     assert all(doi in bibtex for doi in dois)
+
+
+# ---------------------------------------------------------------- help in groups, and a first try
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "topics", "check", "sweep"])
+def test_help_is_one_screen_and_help_command_has_all(command: str) -> None:
+    short = riskeval(command, "--help").out
+    full = riskeval("help", command).out
+    loaded = load_command(command)
+    names = [max(option.opts, key=len) for option in loaded.params if isinstance(option, Option)]
+    assert len(names) > 20 and all(name in short and name in full for name in names)
+    assert len(short.splitlines()) <= 75 and len(full.splitlines()) > len(short.splitlines())
+    assert short.index("Most used:") < short.index("More options:")
+    assert short.index("--baseline") < short.index("--gamma")
+    assert f"`riskeval help {command}` describes them all" in short
+    assert not any(line.endswith("-") for line in short.splitlines())
+
+
+def test_the_help_of_score_fits_a_screen_of_fifty_lines() -> None:
+    assert len(riskeval("score", "-h").out.splitlines()) <= 50
+
+
+def test_defaults_are_those_in_force() -> None:
+    assert "0:20:5. [default: 0:20]" in " ".join(riskeval("help", "sweep").out.split())
+    assert "0:20:5. [default: 1]" in " ".join(riskeval("help", "score").out.split())
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "RBO", "τ_b", "τ_AP", "z", "exp.", "share", "max-t", "Reward", "Risk", "Gain", "family",
+        "minus", "smooth", "relevant", "common", "ranks", "d_z", "bias-r", "margin", "verdict",
+        "distance", "overlap", "run", "topic", "qrels", "grade", "inconclusive", "ratchet",
+    ],
+)  # fmt: skip
+def test_every_heading_of_an_analysis_is_explained(word: str) -> None:
+    ran = riskeval("help", word)
+    assert ran.code == 0 and len(ran.out) > 40
+
+
+def test_the_demo_writes_the_samples_once(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "demo"
+    ran = riskeval("demo", folder)
+    assert ran.code == 0 and ran.out.count("riskeval ") == 3
+    written = sorted(path.name for path in folder.glob("sample_runs/*"))
+    assert written == sorted(path.name for path in SAMPLES.glob("*.run"))
+    for path in folder.glob("sample_runs/*"):
+        assert path.read_bytes() == (SAMPLES / path.name).read_bytes()
+    ran = riskeval("score", folder / "sample_runs", "-q", folder / "qrels", "-b", "indriCASP")
+    assert ran.code == 0 and ran.out == riskeval("score", SAMPLES, "-b", "indriCASP").out
+    again = riskeval("demo", folder)
+    assert (again.code, again.out) == (2, "") and "is not empty" in again.err
+
+
+def offered(line: list[str], last: str) -> list[str]:
+    completion = ShellComplete(program, {}, "riskeval", "_RISKEVAL_COMPLETE")
+    return [item.value for item in completion.get_completions(line, last)]
+
+
+def test_completion_knows_runs_profiles_and_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text("run,1,2\nalpha1,0.5,0.1\nalpha2,0.2,0.3\n")
+    (tmp_path / "riskeval.toml").write_text("[profile.nightly]\ngamma = 0.01\n")
+    given = ["explain", "scores.csv"]
+    assert offered([*given, "--run"], "al") == ["alpha1", "alpha2"]
+    assert "alpha1" in offered([*given, "-b"], "al")
+    assert offered([*given, "--profile"], "") == ["nightly"]
+    assert offered([*given, "--of"], "geo") == ["georisk"]
+    assert "nDCG@20" in offered([*given, "-m"], "nDCG")
+    assert "significance" in offered(["config"], "sig")
+    assert "jackknife" in offered(["help"], "jack")

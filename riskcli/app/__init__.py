@@ -33,6 +33,7 @@ COMMANDS = {
     "report": "A leaderboard to publish: one HTML page, computed in the browser.",
     "train": "Train rankers that lose less against a baseline, and test whether they do.",
     "rank": "Rank documents with a learned model: a TREC run.",
+    "demo": "Write sample runs and judgements to try the program with.",
     "cite": "BibTeX entries, or a methods paragraph for a paper.",
     "completion": "Shell completion of commands, options and their values.",
 }
@@ -47,6 +48,7 @@ _ELSEWHERE = {
     "rank": "learn.rank",
     "config": "app.config",
     "cite": "app.cite",
+    "demo": "app.demo",
 }
 """The modules of the commands that are no analysis."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from riskcli.cli.completing import among, profiles
 from riskcli.cli.configuration import choose, in_force
 from riskcli.cli.group import program
 from riskcli.cli.options import PATH, Output, output_options
@@ -18,9 +19,25 @@ from riskcli.output.forms import View
 from riskcli.output.result import Result
 
 
+def _commands(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    group = ctx.find_root().command
+    names = group.list_commands(ctx) if isinstance(group, click.Group) else []
+    return [name for name in names if name.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("command", default="score", metavar="[COMMAND]")
-@click.option("--profile", metavar="NAME", help="Settings of this profile, too.")
+@click.argument(
+    "command",
+    default="score",
+    metavar="[COMMAND]",
+    shell_complete=_commands,
+)
+@click.option(
+    "--profile",
+    metavar="NAME",
+    shell_complete=among(profiles),
+    help="Settings of this profile, too.",
+)
 @click.option("--config", "file", type=PATH, metavar="FILE", help="Settings of this file alone.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of settings, for editors.")
 @output_options()

@@ -8,7 +8,9 @@ import click
 
 from riskcli.analyses.check.policy import POLICIES
 from riskcli.analyses.check.quantities import TOPIC_QUANTITIES
-from riskcli.app.words import WORDS, Word
+from riskcli.app.words import WORDS as SIGNS
+from riskcli.app.words import Word
+from riskcli.app.words_of_analyses import WORDS_OF_ANALYSES
 from riskcli.core.errors import UsageError, nearest
 from riskcli.effectiveness.measure import Family
 from riskcli.effectiveness.names import FAMILIES
@@ -16,6 +18,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 from riskcli.trec.codes import CODES
 
+WORDS = (*SIGNS, *WORDS_OF_ANALYSES)
 EXIT_CODES = {
     "0": "done",
     "1": "done, and the answer is no: a gate failed, a file is invalid or was left out",

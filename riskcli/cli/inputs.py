@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.cli.asked import AskedInputs, Files
-from riskcli.cli.completing import among, effectiveness_measures
+from riskcli.cli.completing import among, effectiveness_measures, profiles
 from riskcli.cli.gathering import PATH, Command, gathered
 from riskcli.cli.paths import INPUT, OUTPUT
 from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
@@ -64,6 +64,7 @@ _WHICH = [
     click.option(
         "--profile",
         metavar="NAME",
+        shell_complete=among(profiles),
         is_eager=True,
         expose_value=False,
         callback=_take_settings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,15 +80,19 @@ def _read_from_stdin(
     return tuple(STDIN if name == "-" else name for name in names)
 
 
-ALPHA = click.option(
-    "-a",
-    "--alpha",
-    "alphas",
-    multiple=True,
-    type=Alphas(),
-    help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]",
-)
-POOL = click.option(
+def _alpha_option(default: str) -> Callable[[Command], Command]:
+    return click.option(
+        "-a",
+        "--alpha",
+        "alphas",
+        multiple=True,
+        type=Alphas(),
+        help=f"Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: {default}]",
+    )
+
+
+ALPHA = _alpha_option("1")
+POOL: Callable[[Command], Command] = click.option(
     "--pool",
     type=click.Choice(words(Pool)),
     default="mean",
@@ -97,7 +102,7 @@ POOL = click.option(
         "in turn, and average."
     ),
 )
-_AGAINST_OPTIONS = [
+_AGAINST_OPTIONS: list[Callable[[Command], Command]] = [
     click.option(
         "-b",
         "--baseline",
@@ -152,7 +157,7 @@ _AGAINST_OPTIONS = [
         help="Significance level of the tests; confidence intervals have level 1 - gamma.",
     ),
 ]
-_TEST_OPTIONS = [
+_TEST_OPTIONS: list[Callable[[Command], Command]] = [
     click.option(
         "--test",
         type=click.Choice(words(Test)),
@@ -192,6 +197,12 @@ def comparing_options(command: Command) -> Command:
 def against_options(command: Command) -> Command:
     """--baseline, --alpha and how losses count; the command gets `against`."""
     return gathered(command, "against", Against, _AGAINST_OPTIONS)
+
+
+def against_options_with_alpha(default: str) -> Callable[[Command], Command]:
+    """The same where no alpha means something other than 1."""
+    own = [_alpha_option(default) if option is ALPHA else option for option in _AGAINST_OPTIONS]
+    return partial(gathered, name="against", group=Against, options=own)
 
 
 @dataclass(frozen=True)

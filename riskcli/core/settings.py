@@ -106,6 +106,14 @@ def load_settings(profile: str | None = None) -> dict[str, Setting]:
     return found
 
 
+def profile_names() -> list[str]:
+    """The profiles that the settings here have."""
+    found: dict[str, None] = {}
+    for file in settings_files():
+        found.update(dict.fromkeys(_profiles(str(file.path), file.table)))
+    return list(found)
+
+
 def _known(profiles: Iterable[str], files: Sequence[SettingsFile]) -> str:
     names = " and ".join(str(file.path) for file in files)
     if not files:

@@ -9,6 +9,7 @@ import click
 
 from riskcli.cli.conclude import tell
 from riskcli.cli.gathering import PATH
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.inputs import QUIET
 from riskcli.cli.options import PIPED, Output, format_option
 from riskcli.cli.progress import on_terminal
@@ -24,7 +25,7 @@ from riskcli.output.forms import FORMS, View
 from riskcli.output.result import tidy
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @training_options
 @format_option(FORMS, PIPED, "form")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ _DATA = [
         "model:old.txt. Repeat it for several.",
     ),
 ]
-_OBJECTIVE = [
+_OBJECTIVE: list[Callable[[Command], Command]] = [
     click.option(
         "--objective",
         "objectives",

@@ -8,6 +8,7 @@ import click
 
 from riskcli.cli.conclude import tell
 from riskcli.cli.gathering import PATH
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.inputs import QUIET
 from riskcli.core.errors import UsageError
 from riskcli.learn.baselines import parse_source, scored
@@ -18,7 +19,7 @@ from riskcli.output.emit import emit
 from riskcli.trec.source import Source as File
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("model", type=PATH)
 @click.argument("features", type=PATH)
 @click.option("-o", "--output", type=PATH, help="The run to write. [default: stdout]")

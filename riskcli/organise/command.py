@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, organising_options
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note, counted
 from riskcli.page.lacking import refuse_what_the_page_lacks
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @organising_options
 @comparing_options
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, input_options
 from riskcli.cli.paths import INPUT
 from riskcli.core.notes import Note
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     pass
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @comparing_options
 @click.option("-o", "--output", required=True, type=OUTPUT, help="The page to write: report.html.")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.conclude import tell
-from riskcli.cli.options import OUTPUT, Against, Inputs, against_options, input_options
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import OUTPUT, Against, Inputs, against_options_with_alpha, input_options
 from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import emit
@@ -18,19 +20,25 @@ _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
 
 
-@click.command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
+@click.command(cls=GroupedCommand, epilog=f"\b\nKinds:\n{_KINDS_HELP}")
 @click.argument("kind", type=click.Choice(list(_ALL)), metavar="KIND")
 @input_options
-@against_options
+@against_options_with_alpha("1; alpha: 0:20")
 @click.option(
     "-o", "--output", required=True, type=OUTPUT, help="The file: .svg, .png, .pdf, .html or .json."
 )
 @click.option(
-    "--run", "names", multiple=True, metavar="NAME", help="A run to show or bring out. Repeatable."
+    "--run",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=runs,
+    help="A run to show or bring out. Repeatable.",
 )
 @click.option(
     "--of",
     metavar="NAME",
+    shell_complete=among(risk_measures),
     help="alpha: a risk measure; topics: tr or tj; power: mean or georisk; curve: mean, risk, "
     "reward, urisk, trisk or georisk.",
 )

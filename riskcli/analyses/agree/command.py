@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.completing import among, risk_measures
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Against,
     Inputs,
@@ -15,12 +17,16 @@ from riskcli.cli.options import (
 )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @against_options
 @output_options()
 @click.option(
-    "--of", multiple=True, metavar="MEASURE", help="Rankings by mean, urisk, ... [default: all]"
+    "--of",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=among(risk_measures),
+    help="Rankings by mean, urisk, ... [default: all]",
 )
 @click.option(
     "--persistence", type=float, default=0.9, show_default=True, help="RBO's persistence."

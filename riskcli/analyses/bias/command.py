@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 
 from riskcli.cli.alphas import Alphas
+from riskcli.cli.completing import among, risk_measures
 from riskcli.cli.conclude import conclude
 from riskcli.cli.gathering import NotInSettings
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Inputs, Output, input_options, output_options
 from riskcli.cli.paths import INPUT
 from riskcli.core.choices import BiasPart, words
 from riskcli.core.errors import UsageError
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @output_options()
 @click.option(
@@ -52,7 +54,11 @@ from riskcli.core.errors import UsageError
     "freeze), each of its members left out in turn.",
 )
 @click.option(
-    "--of", multiple=True, metavar="MEASURE", help="With --population: zrisk or georisk only."
+    "--of",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=among(risk_measures),
+    help="With --population: zrisk or georisk only.",
 )
 def bias(
     inputs: Inputs,

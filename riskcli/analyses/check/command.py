@@ -10,6 +10,7 @@ import click
 from riskcli.analyses.check.display import FORMS
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import OUTPUT, Inputs, Output, output_options, scoring_options
 from riskcli.cli.paths import announced_output, is_from_settings
 from riskcli.core.choices import Correction, Inconclusive, words
@@ -68,7 +69,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
         ctx.exit()
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @scoring_options
 @output_options(FORMS, for_people=True)
 @click.option(

@@ -6,11 +6,12 @@ import click
 
 from riskcli.cli.completing import baselines
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Inputs, Output, output_options, scoring_options
 from riskcli.cli.progress import on_terminal
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @scoring_options
 @output_options()
 @click.option(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Comparing,
     Inputs,
@@ -15,12 +17,20 @@ from riskcli.cli.options import (
 )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @comparing_options
 @output_options()
-@click.option("--run", required=True, metavar="NAME", help="The run to explain.")
-@click.option("--of", default="georisk", show_default=True, help="The risk measure to explain.")
+@click.option(
+    "--run", required=True, metavar="NAME", shell_complete=runs, help="The run to explain."
+)
+@click.option(
+    "--of",
+    shell_complete=among(risk_measures),
+    default="georisk",
+    show_default=True,
+    help="The risk measure to explain.",
+)
 @click.option(
     "--worst", type=click.IntRange(min=0), default=5, show_default=True, help="Topics to show."
 )

@@ -6,10 +6,11 @@ import click
 
 from riskcli.analyses.matrix import FORMS
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Inputs, Output, input_options, output_options
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @output_options(FORMS)
 @click.option("--long", is_flag=True, help="One row per score: run, topic, measure, score.")

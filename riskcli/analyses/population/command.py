@@ -9,6 +9,7 @@ import click
 
 from riskcli.cli.conclude import tell
 from riskcli.cli.group import LazyGroup
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import PATH, Inputs, Output, input_options, output_options
 from riskcli.cli.rendering import write
 from riskcli.output.emit import emit
@@ -43,7 +44,7 @@ def population() -> None:
     """
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @click.option(
     "-o",
@@ -64,7 +65,7 @@ def freeze(inputs: Inputs, output: Path | None) -> int:
     return inputs.exit_code(evaluation.skipped)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("file", type=PATH)
 @output_options()
 def show(file: Path, output: Output) -> int:

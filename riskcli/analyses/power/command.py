@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
-from riskcli.cli.completing import baselines
+from riskcli.cli.completing import among, baselines, risk_measures
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Inputs, Output, output_options, scoring_options
 from riskcli.core.limits import MOST_ALPHA
 
 _SIZE = click.FloatRange(min=0, min_open=True)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @scoring_options
 @output_options()
 @click.option(
@@ -50,7 +51,11 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     "100, 200]",
 )
 @click.option(
-    "--of", multiple=True, metavar="NAME", help="mean or georisk, repeatable. [default: both]"
+    "--of",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=among(risk_measures),
+    help="mean or georisk, repeatable. [default: both]",
 )
 @click.option(
     "-a",

@@ -8,6 +8,7 @@ import click
 
 from riskcli.cli.completing import among
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Comparing,
     Inputs,
@@ -27,7 +28,7 @@ def _analysis() -> ModuleType:
     return analysis
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @comparing_options
 @output_options()

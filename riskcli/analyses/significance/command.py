@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import click
 
+from riskcli.cli.completing import among, risk_measures
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Comparing,
     Inputs,
@@ -18,13 +20,14 @@ from riskcli.cli.options import (
 from riskcli.core.choices import Between, words
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @comparing_options
 @output_options()
 @click.option(
     "--of",
     multiple=True,
+    shell_complete=among(risk_measures),
     default=("mean", "georisk"),
     show_default=True,
     help="What is compared: mean, zrisk or georisk. Repeatable.",

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import PATH, Output, output_options
 from riskcli.cli.rendering import write
 from riskcli.core.choices import words
@@ -17,7 +18,7 @@ from riskcli.output.forms import View
 Action = Literal["ls", "gc", "verify"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("action", type=click.Choice(words(Action)))
 @click.argument("folder", required=False, type=PATH)
 @click.option(

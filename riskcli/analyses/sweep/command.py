@@ -6,30 +6,37 @@ from dataclasses import replace
 
 import click
 
+from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Against,
     Inputs,
     Output,
-    against_options,
+    against_options_with_alpha,
     input_options,
     output_options,
 )
 from riskcli.core.choices import SweepPart, words
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
-@against_options
+@against_options_with_alpha("0:20")
 @output_options()
 @click.option(
     "--between",
     nargs=2,
     metavar="RUN RUN",
+    shell_complete=runs,
     help="Only these two runs; ranks are still those among all runs.",
 )
 @click.option(
-    "--of", multiple=True, metavar="MEASURE", help="List events of urisk, trisk, ... only."
+    "--of",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=among(risk_measures),
+    help="List events of urisk, trisk, ... only.",
 )
 @click.option(
     "--part",

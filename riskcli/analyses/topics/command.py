@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.completing import runs
 from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Against,
     Inputs,
@@ -16,7 +18,7 @@ from riskcli.cli.options import (
 from riskcli.core.choices import TopicOrder, words
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @input_options
 @against_options
 @output_options()
@@ -25,6 +27,7 @@ from riskcli.core.choices import TopicOrder, words
     "names",
     multiple=True,
     metavar="NAME",
+    shell_complete=runs,
     help="Show this run (or glob) of RUNS; repeatable. [default: all but the baseline]",
 )
 @click.option(

@@ -6,13 +6,14 @@ import click
 
 from riskcli.analyses.validate.display import FORMS, summary
 from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Files, Output, file_options, output_options
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.rendering import write
 from riskcli.output.forms import RowsForm
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @file_options
 @output_options(FORMS, for_people=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
