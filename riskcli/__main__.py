@@ -71,8 +71,8 @@ def _mend_streams() -> None:
 def _refuse_little_memory() -> None:
     """With less, the libraries that compute print tracebacks, abort, or wait for ever."""
     try:
-        import resource
-    except ImportError:  # Windows
+        import resource  # late: Windows has none
+    except ImportError:
         return
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:

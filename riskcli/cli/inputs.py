@@ -10,6 +10,7 @@ import click
 
 from riskcli.cli.asked import AskedInputs, Files
 from riskcli.cli.completing import among, effectiveness_measures, profiles
+from riskcli.cli.configuration import take_settings
 from riskcli.cli.gathering import PATH, Command, gathered
 from riskcli.cli.paths import INPUT, OUTPUT
 from riskcli.core.choices import OnError, Precision, RunNames, Sending, TopicRule, words
@@ -55,8 +56,6 @@ class _MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 def _take_settings(ctx: click.Context, option: click.Parameter, value: Any) -> None:
-    from riskcli.cli.configuration import take_settings
-
     take_settings(ctx, option, value)
 
 

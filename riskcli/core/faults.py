@@ -64,7 +64,7 @@ def report(error: Exception, debug: bool) -> str:
 
 def _kept(text: str) -> str | None:
     """The name of a new file that holds the text; None where none can be written."""
-    import tempfile  # takes longer to load than the rest of this module
+    import tempfile  # late: it takes longer to load than the rest of this module
 
     try:
         handle, name = tempfile.mkstemp(prefix="riskeval-", suffix=".traceback.txt")

@@ -60,7 +60,7 @@ def _replace(target: Path, data: bytes) -> None:
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
     """A folder to fill with `write_part`, which then takes the place of `path` as a whole."""
-    import shutil  # loads all compression formats
+    import shutil  # late: it loads all compression formats
 
     path.resolve().parent.mkdir(parents=True, exist_ok=True)
     part = path.resolve().parent / f".{path.name[:_KEPT_OF_NAME]}.{os.urandom(4).hex()}{PART}"

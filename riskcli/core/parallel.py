@@ -85,7 +85,7 @@ def pulled(function: Callable[[Item], Answer], items: Iterator[Item], jobs: int)
 def keep_freed_memory() -> None:
     """Let the C library hold on to freed memory: to have it anew for each file takes long."""
     with suppress(OSError, AttributeError, TypeError):  # there is no such call but in glibc
-        import ctypes
+        import ctypes  # late: where that is not called, it need not load
 
         c_library = ctypes.CDLL(None)
         c_library.mallopt(_M_MMAP_THRESHOLD, _LARGE)

@@ -52,7 +52,7 @@ def _type(values: Sequence[Value]) -> Any:
 def as_xlsx(result: Result) -> bytes:
     """A sheet of the rows, with numbers as numbers, and one of what they rest on."""
     try:
-        from openpyxl import Workbook
+        from openpyxl import Workbook  # late: an extra
     except ImportError as error:
         raise UsageError("xlsx needs openpyxl: pip install 'riskeval[xlsx]'") from error
     book = Workbook()

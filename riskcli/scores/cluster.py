@@ -38,7 +38,7 @@ def cluster(address: str, send: Sending = "paths") -> Iterator[Workers]:
     on its workers.
     """
     try:
-        import distributed
+        import distributed  # late: an extra
     except ImportError as error:
         raise UsageError("--cluster needs Dask: install 'riskeval[cluster]'") from error
     log = logging.getLogger("distributed")
@@ -155,7 +155,7 @@ def _workers(client: Client, address: str, send: Sending) -> Workers:
 
 
 def _explained(client: Client, address: str, error: BaseException) -> str:
-    from distributed import KilledWorker
+    from distributed import KilledWorker  # late: an extra
 
     if isinstance(error, KilledWorker):
         worker = getattr(error.last_worker, "address", error.last_worker)

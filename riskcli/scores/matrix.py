@@ -56,7 +56,7 @@ class ScoreMatrix:
 
     def to_frame(self) -> pd.DataFrame:
         """A DataFrame with the runs as index and a column for each topic."""
-        import pandas as pd
+        import pandas as pd  # late: no command needs it
 
         index = pd.Index(self.runs, name="run")
         return pd.DataFrame(self.values, index=index, columns=pd.Index(self.topics, name="topic"))

@@ -28,6 +28,7 @@ def _elsewhere() -> ModuleType:
 
 
 def _keeping() -> ModuleType:
+    """Loaded late, for the same reason."""
     from riskcli.scores import kept
 
     return kept

@@ -264,7 +264,7 @@ def keep_judgements(checksum: str, pickled: bytes) -> None:
 def worker_name() -> str:
     """How this worker is called: by its address in a Dask cluster, else by machine and process."""
     if "distributed" in sys.modules:
-        from distributed import get_worker
+        from distributed import get_worker  # late: an extra
 
         try:
             return str(get_worker().address)
