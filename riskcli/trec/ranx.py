@@ -5,6 +5,7 @@ Parquet: columns q_id, doc_id and score (or a name that others give them), a doc
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,16 +31,21 @@ _FLOATS = {25: ">e", 26: ">f", 27: ">d"}
 _DEEPEST = 2
 
 
+def _arrow() -> Any:
+    """Loaded late: few files are Parquet, and its reader takes long to load."""
+    import pyarrow.parquet
+
+    return pyarrow
+
+
 def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
     """The columns of topic, document and value, if a whole Parquet file has just these."""
     if not (text.startswith(PARQUET) and text.endswith(PARQUET)):
         return None
-    import pyarrow as pa  # late: few files are Parquet, and its reader takes long to load
-    from pyarrow import parquet
-
+    arrow = _arrow()
     try:
-        names = parquet.read_schema(pa.BufferReader(text)).names
-    except (pa.ArrowException, OSError, ValueError):
+        names = arrow.parquet.read_schema(arrow.BufferReader(text)).names
+    except (arrow.ArrowException, OSError, ValueError):
         return None
     found = [[name for name in names if name in known] for known in (TOPIC, DOCNO, value)]
     return [some[0] for some in found] if all(len(some) == 1 for some in found) else None
@@ -56,11 +62,9 @@ def is_judged_table(text: bytes) -> bool:
 
 
 def _rows(text: bytes, value: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
-    import pyarrow as pa
-    from pyarrow import parquet
-
+    arrow = _arrow()
     names = _columns(text, value)
-    table = parquet.ParquetFile(pa.BufferReader(text)).read(columns=names)
+    table = arrow.parquet.ParquetFile(arrow.BufferReader(text)).read(columns=names)
     columns = [table.column(name).to_pylist() for name in names or ()]
     for topic, docno, found in zip(*columns, strict=True):
         yield "" if topic is None else str(topic), "" if docno is None else str(docno), found
@@ -96,8 +100,6 @@ def is_packed(text: bytes) -> bool:
 
 def unpacked(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     """The dictionary that ranx packed, or what is wrong with it."""
-    import io
-
     try:
         data = _LZ4.open(io.BytesIO(text)).read()
     except DamagedError as error:
