@@ -71,12 +71,11 @@ def _runs_given(ctx: click.Context) -> list[str]:
     given = ctx.params.get("runs") or ctx.args  # the latter where the line ends in an option
     found: list[str] = []
     with suppress(RiskevalError):
-        from riskcli.trec import discovery  # late, as above
-        from riskcli.trec import names as trec_names
+        from riskcli.trec import discovery, names  # late, as above
 
         for file in discovery.find_files(given).files:
             scores = file.suffix in _SCORE_FILES and file.stat().st_size < _QUICKLY_READ
-            found += _runs_of_scores(file) if scores else [trec_names.file_name(file)]
+            found += _runs_of_scores(file) if scores else [names.file_name(file)]
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from riskcli.core.basis import Basis
 from riskcli.core.errors import InputError
@@ -32,10 +32,11 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a DataFrame."""
-        import pandas as pd  # late, as below
+        # Late: pandas takes longer than all else, and the command line does without.
+        import pandas as pd
 
         columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
-        series = [_as_series(values) for values in columns]
+        series = [pd.Series(values, dtype=_dtype_of(values)) for values in columns]
         frame = pd.concat(series, axis=1) if series else pd.DataFrame()
         return frame.set_axis(list(self.columns), axis=1)
 
@@ -69,16 +70,12 @@ def _as_entry(error: InputError) -> dict[str, Any]:
     }
 
 
-def _as_series(values: Sequence[Value]) -> pd.Series[Any]:
-    """Numbers as float (NaN for undefined), counts with gaps as Int64, the rest as it is."""
-    import pandas as pd  # late: it takes longer than all else, and the command line does without
-
+def _dtype_of(values: Sequence[Value]) -> Literal["Int64", "float64"] | None:
+    """Numbers are float (NaN for undefined), counts with gaps Int64, the rest as pandas has it."""
     present = {type(value) for value in values if value is not None}
     if present == {int} and None in values:
-        return pd.Series(values, dtype="Int64")
-    if present <= {int, float} and present != {int}:
-        return pd.Series(values, dtype="float64")
-    return pd.Series(values)
+        return "Int64"
+    return "float64" if present <= {int, float} and present != {int} else None
 
 
 def as_one_text(value: Value) -> str | int | float | bool | None:
