@@ -252,6 +252,10 @@ def test_what_a_reader_wants_first(opened: Tab) -> None:
         assert part in context
     finding = opened.page.text_content("#finding")
     assert finding.startswith("boldRerank leads by GeoRisk of ERR@20 at α = 1, over 50 topics")
+    assert finding.endswith("it is not significantly different from 3 other runs.")
+    opened.set_alpha(2)
+    finding = opened.page.text_content("#finding")
+    assert finding.endswith("how certain that is was computed at α = 1, 5 only.")
 
 
 def test_the_first_run_shown_is_the_best_that_is_not_the_baseline(
@@ -285,7 +289,9 @@ def test_details_on_demand_are_those_of_score(opened: Tab) -> None:
     opened.set_alpha(2)
     opened.settle()
     assert set(opened.column("georisk_interval")) == {""}
-    assert "Intervals and groups: computed at α = 1, 5 only." in opened.page.text_content("#fixed")
+    assert "Intervals, groups, # range: computed at α = 1, 5 only." in opened.page.text_content(
+        "#fixed"
+    )
 
 
 def _score_frame(baseline: str, alpha: float) -> dict[str, dict[str, Any]]:
@@ -533,14 +539,17 @@ def test_letters_are_those_of_significance(opened: Tab) -> None:
             cells = opened.page.locator(f"#board td[data-column={measure}_group]")
             shown = dict(zip(opened.runs(), cells.all_text_contents(), strict=True))
             assert shown == known and len(set(known.values())) > 2
-    assert "share a letter are not told apart (every pair; Holm)" in opened.page.text_content(
-        ".key"
+    assert (
+        "share a letter are not significantly different (tests of every pair; Holm)"
+        in opened.page.text_content(".key")
     )
     opened.set_alpha(2)
     assert set(opened.page.locator("#board td[data-column=georisk_group]").all_text_contents()) == {
         "–"
     }
-    assert "Intervals and groups: computed at α = 1, 5 only." in opened.page.text_content("#fixed")
+    assert "Intervals, groups, # range: computed at α = 1, 5 only." in opened.page.text_content(
+        "#fixed"
+    )
 
 
 # ---------------------------------------------------------------- keyboard, screen reader, paper

@@ -88,9 +88,11 @@ function fixedColumns(comparison, id) {
   return Object.fromEntries(names.map((name) => [name, columns[name]]));
 }
 
-// What is not computed at this alpha: titles of whole measures and of tests; whether intervals are.
+const BESIDE = [["Intervals", /_lo$/], ["groups", /_group$/], ["# range", /_min$/]];
+
+// What is not computed at this alpha: titles of whole measures, of tests, and of what stands beside.
 function missingAt(comparison, alpha) {
-  const missing = { values: [], tests: [], intervals: false };
+  const missing = { values: [], tests: [], beside: [] };
   if (comparison.tables.some((table) => table.alpha === alpha)) return missing;
   const known = trusted(comparison);
   for (const { id, title, dependsOnAlpha } of comparison.data.riskMeasures) {
@@ -98,7 +100,8 @@ function missingAt(comparison, alpha) {
     if (!dependsOnAlpha) continue;
     if (!known.values.has(id)) missing.values.push(title);
     else if (isTested && !known.tests.has(id)) missing.tests.push(title);
-    missing.intervals ||= comparison.tables.some((table) => `${id}_lo` in table.columns);
   }
+  const names = comparison.tables.flatMap(({ columns }) => Object.keys(columns));
+  missing.beside = BESIDE.filter(([, ending]) => names.some((name) => ending.test(name))).map(([title]) => title);
   return missing;
 }

@@ -185,7 +185,7 @@ def _merged(one: Shared, other: Shared) -> Shared:
 
 
 def _groups(matrix: ScoreMatrix, options: Options) -> Shared:
-    """The letters of each run by each measure: who share one are not told apart in any pair."""
+    """The letters of each run by each measure: runs that share one do not differ significantly."""
     if len(matrix.runs) > _MOST_GROUPED or len(matrix.topics) < LEAST_TOPICS:
         return {}
     able = [

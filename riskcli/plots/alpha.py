@@ -83,7 +83,7 @@ def _levels(request: Request, measure: RiskMeasure, frame: Frame) -> list[Any]:
     named = [at for at, dashed in shown if dashed][-1:]
     return [
         *(rule_at(at, "y", dashed) for at, dashed in shown),
-        *(name_of_level(f"critical value {abs(at):.2f}", at) for at in named),
+        *(text for at in named for text in name_of_level(f"critical value {at:.2f}", at)),
     ]
 
 

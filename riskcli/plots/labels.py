@@ -88,11 +88,11 @@ def beside(names: Sequence[str], points: Floats, frame: Frame, foremost: int = 0
     for place, name in enumerate(names):
         wide = LETTER * len(name)
         led = place < foremost or len(names) <= _FEW
-        for far, (dx, dy, align) in _OFFERS if led else _OFFERS[: len(_NEAR)]:
+        for far, clear, (dx, dy, align) in _OFFERS if led else _OFFERS[: len(_NEAR)]:
             left = at[place, 0] + dx - {"left": 0, "center": wide / 2, "right": wide}[align]
             box = (left, at[place, 1] + dy - LINE / 2, left + wide, at[place, 1] + dy + LINE / 2)
             if _free(box, boxes, at, place, frame) and (
-                not far or place < foremost or _leads_clear(at, place, (dx, dy), boxes)
+                not clear or _leads_clear(at, place, (dx, dy), boxes)
             ):
                 boxes.append(box)
                 found.append(Placed(place, dx, -dy, align, far))
@@ -116,7 +116,12 @@ _FAR = tuple(
     for reach in (20, 32, 46, 64, 84, 110)
     for turn in np.arange(24) * np.pi / 12
 )  # fmt: skip
-_OFFERS = (*((False, near) for near in _NEAR), *((True, far) for far in _FAR))
+_OFFERS = (
+    *((False, False, near) for near in _NEAR),
+    *((True, True, far) for far in _FAR),
+    *((True, False, far) for far in _FAR),
+)
+"""Whether the name needs a line, whether that may pass no other point and name, and where it is."""
 
 
 def _leads_clear(points: Floats, own: int, way: tuple[float, float], boxes: Sequence[Box]) -> bool:

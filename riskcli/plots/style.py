@@ -69,12 +69,15 @@ def dash_of(names: Sequence[str]) -> Any:
     return alt.StrokeDash("run:N", scale=alt.Scale(domain=list(names), range=dashes), legend=None)
 
 
-def name_of_level(name: str, value: float) -> Any:
-    """What a line across the figure stands for, above its right end."""
-    mark = alt.Chart(values([{"shown": name}])).mark_text(
-        align="right", baseline="bottom", fontSize=10.5, dx=-2, dy=-1
-    )
-    return mark.encode(x=alt.value("width"), y=alt.datum(value), text="shown:N")
+def name_of_level(name: str, value: float) -> list[Any]:
+    """What a line across the figure stands for, above its right end, clear of what lies below."""
+    chart = alt.Chart(values([{"shown": name.replace("-", "−")}]))
+    place = {"x": alt.value("width"), "y": alt.datum(value), "text": "shown:N"}
+    kind = {"align": "right", "baseline": "bottom", "fontSize": 10.5, "dx": -2, "dy": -1}
+    return [
+        chart.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**place),
+        chart.mark_text(**kind, color="#111111").encode(**place),
+    ]
 
 
 def rule_at(value: float, axis: str, dashed: bool = True) -> Any:

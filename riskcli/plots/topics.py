@@ -112,6 +112,6 @@ def _marked(panel: alt.Chart, part: RunTopics) -> Any:
         if part.critical == part.critical
     ]
     if rules:
-        rules.append(name_of_level(f"critical value {part.critical:.2f}", part.critical))
+        rules += name_of_level(f"critical value {part.critical:.2f}", part.critical)
     title = f"{shortened(part.run, 40)} against {shortened(part.baseline, 40)}{alpha}"
     return alt.layer(panel, *rules).properties(title=title)
