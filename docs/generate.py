@@ -9,14 +9,18 @@ docs/settings.schema.json. The tests fail where they are stale.
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+import riskcli
 from riskcli.app import COMMANDS, load_command, riskeval
-from riskcli.app.glossary import EXIT_CODES, columns_of
+from riskcli.app.glossary import EXIT_CODES, WORDS, columns_of
 from riskcli.cli.group import LazyGroup
 from riskcli.cli.settings_schema import settings_schema
 from riskcli.effectiveness.names import FAMILIES
@@ -39,7 +43,7 @@ def commands() -> str:
         parts.append(f"## {name}\n\n```text\n{shown}\n```\n")
         if isinstance(command, LazyGroup):
             parts += [_part_of(command, name, each) for each in command.summaries]
-    return "\n".join(parts)
+    return "\n".join([*parts, "Next: [Settings](settings.md), which set options once.\n"])
 
 
 def _part_of(group: LazyGroup, name: str, each: str) -> str:
@@ -90,7 +94,7 @@ def reference() -> str:
         lines.append(f"| `{family.name}` | {_cell(family.summary)} | {trec} |")
     lines += ["", "## Exit codes", "", "| code | meaning |", "|--:|:--|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", "Next: [Glossary](glossary.md).", ""])
 
 
 def _cell(text: str) -> str:
@@ -154,6 +158,84 @@ def settings() -> str:
     return settings_schema(map(load_command, COMMANDS))
 
 
+def glossary() -> str:
+    """Every word and sign that `riskeval help` explains."""
+    lines = [
+        "# Glossary", "",
+        "Made from `riskeval help` by `python docs/generate.py`: `riskeval help WORD` prints any",
+        "of these at a terminal, and explains columns, measures, options, policies, codes.", "",
+    ]  # fmt: skip
+    for word in sorted(WORDS, key=lambda word: word.names[0].lower().strip("@⁻")):
+        name, _, text = word.text.partition(": ")
+        lines += [f"**{_prose(name)}**: {_prose(' '.join(text.split()))}", ""]
+    return "\n".join([*lines, "Next: [Columns, measures and exit codes](reference.md).", ""])
+
+
+def _prose(text: str) -> str:
+    """Text that Markdown takes for text."""
+    return re.sub(r"([*_<>\[\]|])", r"\\\1", text)
+
+
+def api() -> str:
+    """Every name of the library, with its signature and docstring."""
+    lines = [
+        "# The library, name by name", "",
+        "Made from the docstrings by `python docs/generate.py`. [Python](python.md) shows them at",
+        "work. Every name is an attribute of `riskcli`.", "",
+    ]  # fmt: skip
+    names = sorted(dir(riskcli), key=lambda name: (name[0].isupper(), name.lower()))
+    for name in names:
+        found = getattr(riskcli, name)
+        lines += [f"## {name}", "", *_signature(name, found), *_docstring(found)]
+        if inspect.isclass(found) and not issubclass(found, Exception):
+            lines += _members(found)
+    return "\n".join([*lines, "Next: [Glossary](glossary.md).", ""])
+
+
+def _members(found: type) -> list[str]:
+    """Fields, and public methods and properties, own and inherited, with the first of each text."""
+    lines: list[str] = []
+    if is_dataclass(found):
+        given = [part for part in fields(found) if not part.name.startswith("_")]
+        lines += [f"Fields: {', '.join(f'`{part.name}`' for part in given)}.", ""]
+    for name, member in inspect.getmembers(found):
+        text = inspect.getdoc(member)
+        plain = inspect.isfunction(member) or inspect.ismethod(member)
+        if name.startswith("_") or text is None or not (plain or isinstance(member, property)):
+            continue
+        shown = f"{name}{_parameters(member)}" if plain else name
+        lines.append(f"- `{shown}`: {_prose(' '.join(text.split(chr(10) * 2)[0].split()))}")
+    return [*lines, ""] if lines else []
+
+
+def _signature(name: str, found: Any) -> list[str]:
+    if inspect.isclass(found) and issubclass(found, Exception):
+        return []
+    return ["```text", f"{name}{_parameters(found)}", "```", ""]
+
+
+def _parameters(found: Any) -> str:
+    """The parameters by name, with their defaults."""
+    shown = []
+    star = False
+    for parameter in inspect.signature(found).parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            shown.append("*")
+            star = True
+        default = parameter.default
+        plain = default is None or isinstance(default, str | int | float | bool | tuple)
+        known = "" if default is parameter.empty else f"={default!r}" if plain else "=..."
+        shown.append(f"{parameter.name}{known}")
+    return f"({', '.join(shown)})"
+
+
+def _docstring(found: Any) -> list[str]:
+    text = inspect.getdoc(found) or ""
+    return [_prose(" ".join(part.split())) + "\n" for part in text.split("\n\n")]
+
+
 def man() -> str:
     """The manual page: every command with all of its options."""
     root = click.Context(riskeval, info_name="riskeval", help_option_names=["-h", "--help"])
@@ -202,6 +284,8 @@ def _roff(text: str) -> str:
 
 
 GENERATED = {
+    "api.md": api,
+    "glossary.md": glossary,
     "riskeval.1": man,
     "commands.md": commands,
     "reference.md": reference,

@@ -21,7 +21,7 @@ WORDS = (
     ),
     Word(
         ("alpha-hat", "α̂"),
-        "alpha-hat (α̂): 1 + alpha, how often a loss counts in the minus convention (--alpha- hat).",
+        "alpha-hat (α̂): 1 + alpha, how often a loss counts in the minus convention (--alpha-hat).",
     ),
     Word(
         ("gamma", "γ", "significance-level", "level"),
