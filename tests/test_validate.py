@@ -247,3 +247,23 @@ def test_the_checksum_is_that_of_the_bytes_that_were_checked(write: Write, kind:
     path.unlink()
     inputs = found.result().envelope()["inputs"]
     assert {"path": kind, "sha256": hashlib.sha256(text).hexdigest(), "kind": kind} in inputs
+
+
+def test_findings_of_one_severity_are_shown_and_all_are_counted(write: Write) -> None:
+    bad = write("bad.run", "1 Q0 a 1 x t\n2 Q0 a 1 1 t\n")
+    odd = write("odd.run", "1 QX a 1 2 odd\n1 QX b 2 1 odd\n")
+    counted = {"bad-score": 1, "tag-name": 1, "not-q0": 2}
+    for only, codes in (
+        ("all", set(counted)),
+        ("errors", {"bad-score"}),
+        ("warnings", {"tag-name", "not-q0"}),
+    ):
+        ran = riskeval("validate", bad, odd, "--only", only, "-f", "json")
+        found = json.loads(ran.out)
+        assert ran.code == 1
+        assert {row["code"] for row in found["rows"]} == codes
+        assert found["codes"] == counted
+    shown = riskeval("validate", bad, odd, "--only", "errors", "-f", "table").out
+    assert "all files, by code" in shown
+    assert "2      1  warning  not-q0" in shown
+    assert "odd.run" not in shown

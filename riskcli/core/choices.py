@@ -14,6 +14,7 @@ Precision = Literal["single", "double"]
 FigureSize = Literal["column", "page", "lncs", "slide"]
 """How wide a whole figure is."""
 RunNames = Literal["auto", "tag", "file"]
+Only = Literal["all", "errors", "warnings"]
 OnError = Literal["stop", "skip"]
 Sending = Literal["paths", "bytes"]
 """What of a run travels to a worker of a cluster."""

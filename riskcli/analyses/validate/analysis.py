@@ -20,6 +20,7 @@ from riskcli.analyses.validate.strangers import (
     rankings,
 )
 from riskcli.core.basis import Basis, Input
+from riskcli.core.choices import Only, check_words
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note
 from riskcli.core.parallel import Progress, available_cores, in_order
@@ -64,6 +65,11 @@ class Checks:
     max_bytes: int = MAX_BYTES
     run_names: str = "auto"
     input_format: str | None = None
+    only: Only = "all"
+    """Which findings are shown: all, errors or warnings; all are counted."""
+
+    def __post_init__(self) -> None:
+        check_words(only=(self.only, Only))
 
     def settings(self) -> dict[str, Any]:
         """The checks as machine formats record them."""
@@ -93,9 +99,17 @@ class Validation(Analysis, Reports):
         rows = [
             (str(file.path), found.line, found.severity, found.code, found.message, more)
             for file in self.files
-            for found, more in file.tally.findings()
+            for found, more in file.findings()
         ]
-        return Result(COLUMNS, rows, self.basis, {"files": [_summary(file) for file in self.files]})
+        return Result(
+            COLUMNS,
+            rows,
+            self.basis,
+            {
+                "files": [_summary(file) for file in self.files],
+                "codes": {code: number for code, (number, _) in self.codes().items()},
+            },
+        )
 
 
 def _summary(file: FileReport) -> dict[str, Any]:
@@ -147,6 +161,7 @@ def validate(
     _note_same_scores(reports, checker.topics)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     notes = (*turned, *found.notes, *passed)
+    reports = [replace(report, only=checks.only) for report in reports]
     return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, notes))
 
 

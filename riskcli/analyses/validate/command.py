@@ -10,6 +10,7 @@ from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Files, Output, file_options, output_options
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.rendering import write
+from riskcli.core.choices import Only, words
 from riskcli.output.forms import RowsForm
 
 
@@ -32,7 +33,16 @@ from riskcli.output.forms import RowsForm
     metavar="N",
     help="Findings shown of one code and file, 0 for all; every one is counted.",
 )
-def validate(files: Files, output: Output, strict: bool, max_docs: int, max_findings: int) -> int:
+@click.option(
+    "--only",
+    type=click.Choice(words(Only)),
+    default="all",
+    show_default=True,
+    help="Findings to show; all are counted, and decide the exit code.",
+)
+def validate(
+    files: Files, output: Output, strict: bool, max_docs: int, max_findings: int, only: Only
+) -> int:
     """Check RUNS (run files, folders of them, or files of scores) and report all that is wrong.
 
     Errors are what every other command refuses; warnings change no number. With --qrels that file
@@ -43,7 +53,7 @@ def validate(files: Files, output: Output, strict: bool, max_docs: int, max_find
     from riskcli.analyses.validate import analysis
 
     checks = analysis.Checks(
-        max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format
+        max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format, only
     )
     with on_terminal(files.quiet) as progress:
         found = analysis.validate(

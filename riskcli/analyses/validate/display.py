@@ -10,19 +10,32 @@ from riskcli.output import forms
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation
 from riskcli.output.problems import Problem, as_code_quality, as_sarif
+from riskcli.trec.codes import CODES
 
+_OF_CODES = (Heading("findings"), Heading("files"), Heading("", left=True),
+             Heading("code", left=True))  # fmt: skip
 _HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
 
 
 def displays(reports: Reports) -> list[Display]:
     """A table for each file in which something was found, and a line for the whole."""
-    found = [_display(file) for file in reports.files if file.tally.counts]
-    return [*found, Display.of_rows("", (), (), [summary(reports)])]
+    found = [_display(file) for file in reports.files if file.findings()]
+    codes = [_codes(reports)] if len(reports.files) > 1 and reports.codes() else []
+    return [*found, *codes, Display.of_rows("", (), (), [summary(reports)])]
+
+
+def _codes(reports: Reports) -> Display:
+    """How much was found of each code, in all files."""
+    rows = [
+        [Cell(f"{number:,}"), Cell(f"{files:,}"), Cell(CODES[code].severity), Cell(code)]
+        for code, (number, files) in reports.codes().items()
+    ]
+    return Display.of_rows("all files, by code", _OF_CODES, rows)
 
 
 def _display(file: FileReport) -> Display:
     rows = []
-    for finding, more in file.tally.findings():
+    for finding, more in file.findings():
         where = "" if finding.line is None else str(finding.line)
         wrong = finding.severity == "error"
         rows.append([
@@ -55,7 +68,7 @@ def as_github(reports: Reports) -> str:
     """An annotation for each finding that is kept, and one for the whole."""
     lines = []
     for file in reports.files:
-        for finding, more in file.tally.findings():
+        for finding, more in file.findings():
             message = f"{finding.message} (and {more:,} more)" if more else finding.message
             where = {"file": str(file.path), "line": finding.line, "title": finding.code}
             lines.append(annotation(finding.severity, message, **where))
@@ -66,7 +79,7 @@ def as_github(reports: Reports) -> str:
 def problems(validation: Reports) -> Iterator[Problem]:
     """Each finding that is kept, in its file and line."""
     for file in validation.files:
-        for finding, more in file.tally.findings():
+        for finding, more in file.findings():
             message = f"{finding.message} (and {more:,} more)" if more else finding.message
             yield Problem(
                 finding.severity, finding.code, message, str(file.path), finding.line,
