@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from riskcli.core.files import refuse_outside
+from riskcli.core.remote_path import RemotePath, place_of
 from riskcli.core.settings import settings_folder
 from riskcli.output.escape import visible
 
@@ -29,6 +30,8 @@ class InputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file; the current folder is .", param, ctx)
+        if isinstance(place_of(value), RemotePath) and not is_from_settings(param, ctx):
+            return place_of(value)
         path = super().convert(STDIN if str(value) == "-" else value, param, ctx)
         if is_from_settings(param, ctx):
             path = settings_folder() / os.fsdecode(path)
@@ -45,6 +48,8 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file", param, ctx)
+        if isinstance(place_of(value), RemotePath) and not is_from_settings(param, ctx):
+            return place_of(value)
         path = super().convert(value, param, ctx)
         if is_from_settings(param, ctx):
             path = announced_output(str(param and param.name), os.fsdecode(path))

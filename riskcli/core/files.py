@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from riskcli.core.errors import InputError, UsageError
+from riskcli.core.remote_path import RemotePath
 from riskcli.core.stopping import UNFINISHED
 
 _KEPT_OF_NAME = 50
@@ -25,6 +26,9 @@ def replace_file(path: Path, data: bytes) -> None:
 
     A device or a pipe is written to; it is nothing that could be replaced.
     """
+    if isinstance(path, RemotePath):
+        path.replace_content(data)
+        return
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

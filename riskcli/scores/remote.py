@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from riskcli.core.choices import Sending
 from riskcli.core.errors import InputError, RiskevalError, UsageError
 from riskcli.core.parallel import Progress
+from riskcli.core.remote_path import RemotePath
 from riskcli.core.version import __version__
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.scores.store.keys import as_json, engine
@@ -174,6 +175,7 @@ class _Client:
     def _file(self, index: int) -> _Sent:
         path = self.files[index]
         by_path = self.workers.send == "paths" and path.is_file()
+        by_path = by_path and not isinstance(path, RemotePath)
         content = None if by_path else read_raw(path)
         return _Sent(os.path.abspath(path), str(path), self._sizes[index], content)  # noqa: PTH100
 

@@ -11,6 +11,7 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.files import refuse_outside
 from riskcli.core.notes import Note, listed
 from riskcli.core.order import natural_key
+from riskcli.core.remote_path import RemotePath, place_of
 from riskcli.core.settings import load_settings, settings_folder
 from riskcli.trec.folders import IGNORED_SUFFIXES, Folders, list_folder
 from riskcli.trec.names import named_place
@@ -91,10 +92,10 @@ def _by_name(file: Path) -> tuple[object, str]:
 def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[Path, str]:
     """The qrels file and how it was found: the option, the environment, a setting, or a place."""
     if given is not None:
-        return _one_file(Path(given), "--qrels"), "given"
+        return _one_file(place_of(given), "--qrels"), "given"
     from_environment = os.environ.get("RISKEVAL_QRELS")
     if from_environment:
-        return _one_file(Path(from_environment), "RISKEVAL_QRELS"), "from RISKEVAL_QRELS"
+        return _one_file(place_of(from_environment), "RISKEVAL_QRELS"), "from RISKEVAL_QRELS"
     configured = _configured_qrels()
     if configured is not None:
         file, source = configured
@@ -104,7 +105,8 @@ def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[
 
 def _beside(places: Iterable[Path | str]) -> Path:
     """`qrels` in the current folder or beside the runs."""
-    folders = [Path(), *(Path(os.path.normpath(place)).absolute().parent for place in places)]
+    here = [place for place in map(place_of, places) if not isinstance(place, RemotePath)]
+    folders = [Path(), *(Path(os.path.normpath(place)).absolute().parent for place in here)]
     candidates: dict[Path, Path] = {}
     for folder in folders:
         spot = folder / "qrels"

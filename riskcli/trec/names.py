@@ -16,6 +16,7 @@ from riskcli.core.choices import virtual_among
 from riskcli.core.errors import UsageError
 from riskcli.core.files import as_text
 from riskcli.core.notes import Note
+from riskcli.core.remote_path import RemotePath, place_of
 from riskcli.trec.findings import Finding
 
 _ENDING = re.compile(r"\.(txt|run|res|trec|gz|bz2|xz|zst|lz4)$", re.IGNORECASE)
@@ -76,8 +77,11 @@ def _end(path: Path, depth: int, name: str) -> str:
 
 def named_place(place: Path | str) -> tuple[str | None, Path]:
     """The name that `NAME=FILE` gives, if it does, and the file or folder."""
-    path = Path(place)
+    path = place_of(place)
     name, equals, rest = str(place).partition("=")
+    if isinstance(path, RemotePath):
+        named = equals and name and isinstance(place_of(rest), RemotePath) and ":" not in name
+        return (as_text(name), place_of(rest)) if named else (None, path)
     if equals and name and os.path.lexists(rest) and not os.path.lexists(path):
         return as_text(name), Path(rest)
     return None, path

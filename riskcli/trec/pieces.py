@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from riskcli.core.parallel import pulled
+from riskcli.core.remote_path import place_of
 from riskcli.trec import fast
 from riskcli.trec.fast import Pairs
 from riskcli.trec.findings import Finding, begins_with_comment
@@ -40,7 +41,7 @@ def whole(run: Run) -> Run:
 
 def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     """Read a run file; an `InputError` names the first line that is not one of a run."""
-    return run_of(Source(Path(path), max_bytes))
+    return run_of(Source(place_of(path), max_bytes))
 
 
 def run_of(source: Source) -> Run:

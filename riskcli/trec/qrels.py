@@ -9,6 +9,7 @@ from pathlib import Path
 
 from riskcli.core.notes import Note, counted
 from riskcli.core.order import naturally
+from riskcli.core.remote_path import place_of
 from riskcli.trec import fast
 from riskcli.trec.fast import REPEATED, TEXT
 from riskcli.trec.findings import (
@@ -68,7 +69,7 @@ class Qrels:
 
 def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
-    source = Source(Path(path), checksum=checksum)
+    source = Source(place_of(path), checksum=checksum)
     qrels = parse_qrels(source.path, b"".join(source.pieces()))
     return replace(qrels, sha256=source.sha256)
 

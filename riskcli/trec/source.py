@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from riskcli.core.errors import InputError
+from riskcli.core.remote_path import RemotePath
 from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, Readable, archive_of
 
 MAX_BYTES = 16 * 2**30
@@ -55,7 +56,7 @@ class Source:
         self._only_once = content
         if content is None and not path.is_file():
             self._only_once = read_raw(path)
-        self._state: tuple[int, ...] | None = None
+        self._state: tuple[Any, ...] | None = None
         self._is_whole = False
         self._rest = self._read(hashlib.sha256() if checksum else None)
         self.start = next(self._rest, b"")
@@ -102,9 +103,8 @@ class Source:
     def _open(self) -> IO[bytes]:
         if self._only_once is not None:
             return io.BytesIO(self._only_once)
-        raw = self.path.open("rb")
-        about = os.fstat(raw.fileno())
-        state = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
+        raw: IO[bytes] = self.path.open("rb")
+        state = self.path.state() if isinstance(self.path, RemotePath) else _state(raw)
         if self._state not in (None, state):
             raw.close()
             raise InputError(self.path, "changed", "the file was changed while it was read")
@@ -148,6 +148,12 @@ class Source:
         except DamagedError as error:
             message = f"damaged {name} data: {error}"
             raise InputError(self.path, "damaged-archive", message) from error
+
+
+def _state(raw: IO[bytes]) -> tuple[Any, ...]:
+    """What changes when a file does."""
+    about = os.fstat(raw.fileno())
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
 
 
 class _Hashed:
