@@ -451,16 +451,19 @@ def print_members(matrices: Matrices, simulations: int) -> None:
 
 
 def _flags_of_teams(sample: Floats) -> list[bool]:
-    rows = np.array([sample[i : i + 2].mean(axis=0) for i in range(0, len(sample), 2)])
-    baseline = Baseline("@mean", (), rows.mean(axis=0))
-    return _flags_against(Comparison(sample, baseline, members=Members(rows, sample, "teams")))
+    names = [str(row) for row in range(len(sample))]
+    members = Members.of_teams(
+        sample, names, [str(row // 2) for row in range(len(sample))], "teams"
+    )
+    baseline = Baseline("@mean", (), members.rows.mean(axis=0))
+    return _flags_against(Comparison(sample, baseline, members=members))
 
 
 def _flags_beside_frozen(sample: Floats) -> list[bool]:
     half = len(sample) // 2
     frozen, runs = sample[:half], sample[half:]
     baseline = Baseline("@mean", (), frozen.mean(axis=0))
-    return _flags_against(Comparison(runs, baseline, members=Members(frozen, frozen, "frozen")))
+    return _flags_against(Comparison(runs, baseline, members=Members.of_runs(frozen, "frozen")))
 
 
 def print_others(matrices: Matrices, simulations: int) -> None:

@@ -611,7 +611,7 @@ def test_reports_say_so_where_nothing_could_be_judged(tmp_path: Path, on_error: 
 def test_a_wrong_call_is_an_error_in_the_reports_too(tmp_path: Path) -> None:
     for call, message in ((("-b", "nope"), "no file is named 'nope'"),
                            (("-b", OLD, "--margin", "foo=1"), "a margin for 'foo'"),
-                           (("-b", OLD, "--population", QRELS), "no population")):  # fmt: skip
+                           (("-b", OLD, "--population", QRELS), "not a population")):  # fmt: skip
         ran = riskeval("check", NEW, *call, *ONE, "-f", "junit")
         assert ran.code == 2
         (error,) = Tree.fromstring(ran.out).iter("error")

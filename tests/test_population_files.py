@@ -377,3 +377,65 @@ def test_other_settings_and_judgements_are_refused(tmp_path: Path) -> None:
     )
     ran = riskeval("score", *call, "-q", changed, "--population", path)
     assert ran.code == 2 and "frozen with other judgements" in ran.err
+
+
+# ---------------------------------------------------------------- scores that were kept before
+
+
+def kept(folder: Path, name: str, *options: str | Path) -> Path:
+    path = folder / name
+    ran = riskeval("matrix", SAMPLES, "-m", "ERR@20", "--quiet", "-o", path, *options)
+    assert ran.code == 0, ran.err
+    return path
+
+
+def changed_judgements(folder: Path) -> Path:
+    changed = folder / "changed.qrels"
+    more = QRELS.read_text(encoding="utf-8") + "101 0 new-document 1\n"
+    changed.write_text(more, encoding="utf-8")
+    return changed
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_scores_kept_with_other_settings_are_not_measured_as_if_made_now(
+    tmp_path: Path, suffix: str
+) -> None:
+    """Files say how their scores were made; the defaults of the command line are no evidence."""
+    population, call = tmp_path / "p.json", (SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet")
+    riskeval("population", "freeze", *call, "-o", population)
+    other = kept(tmp_path, f"other.{suffix}", "-q", QRELS, "--max-grade", "5")
+    ran = riskeval("score", other, "--population", population)
+    assert (ran.code, ran.out) == (2, "")
+    assert "was frozen with max_grade 4, the scores here have 5" in ran.err
+    same = kept(tmp_path, f"same.{suffix}", "-q", QRELS)
+    ran = riskeval("score", same, "--population", population, "-f", "json")
+    assert ran.code == 0 and json.loads(ran.out)["settings"]["max_grade"] == 4
+    judged = kept(tmp_path, f"judged.{suffix}", "-q", changed_judgements(tmp_path))
+    ran = riskeval("score", judged, "--population", population)
+    assert ran.code == 2 and "frozen with other judgements" in ran.err
+    of_kept = tmp_path / "of-kept.json"
+    assert riskeval("population", "freeze", other, "--quiet", "-o", of_kept).code == 0
+    ran = riskeval("score", *call, "--population", of_kept)
+    assert ran.code == 2 and "was frozen with max_grade 5, the scores here have 4" in ran.err
+
+
+def test_kept_scores_of_other_settings_do_not_join_a_table(tmp_path: Path) -> None:
+    run = SAMPLES / "oldTFIDF.run"
+    call = ("-q", QRELS, "-m", "ERR@20", "--quiet", "-f", "tsv")
+    other, same = (tmp_path / name for name in ("other.json", "same.json"))
+    for path, *options in ((other, "--max-grade", "5"), (same,)):
+        ran = riskeval("matrix", SAMPLES / "caspPlus.run", *call[:5], "-o", path, *options)
+        assert ran.code == 0
+    ran = riskeval("score", run, other, *call)
+    assert ran.code == 2
+    assert "other.json: other-settings: was made with max_grade = 5, the runs scored" in ran.err
+    ran = riskeval("score", same, f"x={other}", *call)
+    assert ran.code == 2 and "was made with max_grade" in ran.err
+    assert riskeval("score", run, same, *call).err == ""
+    changed = changed_judgements(tmp_path)
+    for form in ("tsv", "json"):
+        ran = riskeval("score", run, same, "-q", changed, *call[2:], "-f", form)
+        assert ran.code == 0 and "made from other judgements than the runs scored here" in ran.err
+        gate = riskeval("check", run, "-b", same, "-q", changed, *call[2:5], "-f", form)
+        assert "same.json was made from other judgements than the candidates" in gate.err
+    assert "judgements" not in riskeval("check", run, "-b", same, *call[:5]).err

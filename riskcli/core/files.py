@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -119,3 +120,12 @@ def refuse_outside(key: str, path: Path, folder: Path) -> None:
             f"{'this folder' if folder == Path() else folder}; "
             f"give --{key} on the command line if that is meant"
         )
+
+
+def sha256_of_file(path: Path) -> str | None:
+    """The checksum of a file's bytes; None where they cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

@@ -11,9 +11,9 @@ from typing import Any
 
 from riskcli.analyses.validate.analysis import Checks
 from riskcli.analyses.validate.report import FileReport
-from riskcli.core.files import replace_file
+from riskcli.core.files import replace_file, sha256_of_file
 from riskcli.core.version import __version__
-from riskcli.scores.store.looks import Look, look_at, sha256_of_file
+from riskcli.scores.store.looks import Look, look_at
 from riskcli.scores.store.store import Store
 from riskcli.trec.findings import Finding
 from riskcli.trec.tally import Tally

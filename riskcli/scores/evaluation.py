@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from riskcli.core.basis import Based, Basis
 from riskcli.core.choices import TopicRule
 from riskcli.core.errors import InputError, NoRunLeftError, UsageError, nearest
+from riskcli.core.files import sha256_of_file
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.parallel import Progress
 from riskcli.effectiveness.names import canonical_name, split_names
+from riskcli.scores.made import judgements_of, other_judgements, settings_in_force
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
 from riskcli.scores.naming import only_run, runs_of, with_baseline_files, without_own_scores
 from riskcli.scores.parts import Gatherer, Means
@@ -130,8 +132,10 @@ def evaluate(
     skipped += strangers
     kept = gatherer.close()
     matrices, notes = _joined(parts, reader)
+    scored = any_run(parts)
+    made = settings_in_force(parts, rules.settings(), scored)
     basis = Basis(
-        settings={"measures": [matrix.measure for matrix in matrices], **rules.settings()},
+        settings={"measures": [matrix.measure for matrix in matrices], **made},
         inputs=inputs_of(parts, reader),
         notes=(
             *turned,
@@ -140,6 +144,7 @@ def evaluate(
             *naming,
             *skip_notes(skipped),
             *part_notes(parts, reader),
+            *other_judgements(parts, _checksum_of_qrels(parts, reader) if scored else None),
             *notes,
             *kept,
         ),
@@ -197,6 +202,14 @@ def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, .
     universe = _universe(reader.qrels, rule) if scored else None
     matrices, notes = join_all(_by_measure(parts, reader, scored), universe, rule)
     return matrices, [*(qrels_notes(reader) if scored else []), *notes]
+
+
+def _checksum_of_qrels(parts: Sequence[Part], reader: Reader) -> str | None:
+    """That of the judgements at hand, where files of scores name theirs."""
+    path = reader.qrels.path
+    if reader.qrels.sha256 or path is None or not any(map(judgements_of, parts)):
+        return reader.qrels.sha256
+    return sha256_of_file(path) if path.is_file() else None
 
 
 def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:

@@ -19,11 +19,10 @@ import numpy as np
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import listed
 from riskcli.core.version import __version__
+from riskcli.scores.made import JUDGEMENTS, SCORING
 from riskcli.scores.matrix import ScoreMatrix
 
 FORMAT = 1
-_SETTINGS = ("topics", "max_grade", "score_precision")
-"""The settings that a score depends on."""
 _SHOWN = 12
 
 
@@ -80,13 +79,13 @@ class FrozenPopulation:
         self, settings: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]
     ) -> None:
         """Refuse scores that were made with other settings or judgements, saying which."""
-        for name in _SETTINGS:
+        for name in SCORING:
             if name in settings and name in self.settings and settings[name] != self.settings[name]:
                 raise UsageError(
                     f"{self.source} was frozen with {name} {self.settings[name]}, the scores here "
                     f"have {settings[name]}"
                 )
-        mine, others = (_judgements(each) for each in (self.inputs, inputs))
+        mine, others = _judgements(self.inputs, self.settings), _judgements(inputs, settings)
         if mine and others and mine != others:
             raise UsageError(
                 f"{self.source} was frozen with other judgements: qrels of SHA-256 "
@@ -116,8 +115,10 @@ class FrozenPopulation:
         }
 
 
-def _judgements(inputs: Sequence[Mapping[str, Any]]) -> set[str]:
-    return {str(each["sha256"]) for each in inputs if each["kind"] == "qrels" and each["sha256"]}
+def _judgements(inputs: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> set[str]:
+    """The checksums of the judgements that were read, or that files of scores name."""
+    read = {str(each["sha256"]) for each in inputs if each["kind"] == "qrels" and each["sha256"]}
+    return read | set(map(str, settings.get(JUDGEMENTS, ())))
 
 
 def read_population(path: Path | str) -> FrozenPopulation:

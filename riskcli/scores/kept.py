@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from riskcli.core.errors import InputError, RiskevalError
+from riskcli.core.files import sha256_of_file
 from riskcli.core.notes import Note
 from riskcli.core.parallel import in_order
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Part, Reader
-from riskcli.scores.store.looks import Look, look_at, sha256_of_file
+from riskcli.scores.store.looks import Look, look_at
 from riskcli.scores.store.store import RunScores, Shelf, Store
 
 

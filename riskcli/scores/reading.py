@@ -30,7 +30,14 @@ from riskcli.effectiveness.names import (
 from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.scores.files import INPUT_FORMATS
-from riskcli.scores.files.registry import UNNAMED, kind_of, read_score_file, run_format
+from riskcli.scores.files.registry import (
+    UNNAMED,
+    Recorded,
+    kind_of,
+    read_score_file,
+    recorded,
+    run_format,
+)
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.pieces import run_in
@@ -107,6 +114,8 @@ class Part:
     """The checksum of the file that was read, where one was asked for."""
     rounded_err: bool = False
     """Whether it is ir_measures' and its ERR has no more than five decimals."""
+    recorded: Recorded | None = None
+    """What a file of scores says of how they were made."""
 
     @property
     def tag(self) -> str | None:
@@ -237,6 +246,7 @@ class Reader:
                 taken_as=label,
                 sha256=source.sha256,
                 rounded_err=found.rounded_err,
+                recorded=recorded(source.text(), kind),
             )
         if form is None:
             run = run_in(source, self._contenders, self.threads)

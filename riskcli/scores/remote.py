@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 
 from riskcli.core.choices import Sending
 from riskcli.core.errors import InputError, RiskevalError, UsageError
+from riskcli.core.files import sha256_of_file
 from riskcli.core.parallel import Progress
 from riskcli.core.remote_path import RemotePath
 from riskcli.core.version import __version__
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.scores.store.keys import as_json, engine
-from riskcli.scores.store.looks import sha256_of_file
 from riskcli.trec.source import read_raw
 
 _UNKNOWN_WORKERS = 32

@@ -12,12 +12,13 @@ from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.options import Inputs
 from riskcli.core.basis import Input
 from riskcli.core.errors import InputError, UsageError
+from riskcli.core.files import sha256_of_file
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.files.registry import UNNAMED, kind_of, read_scores, recorded_settings
+from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
 from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.made import SCORING
 from riskcli.scores.matrix import ScoreMatrix, join
-from riskcli.scores.reading import Rules
 from riskcli.trec.names import name_of_baseline, named_place
 from riskcli.trec.source import Source
 
@@ -56,9 +57,6 @@ def frozen_population(given: Sequence[str]) -> FrozenPopulation | None:
     return chosen if isinstance(chosen, FrozenPopulation) else None
 
 
-_COMPARED = ("topics", "max_grade", "score_precision")
-
-
 def with_baseline(
     inputs: Inputs, baseline: str, *, checksums: bool = True
 ) -> tuple[Evaluation, str]:
@@ -75,7 +73,7 @@ def with_baseline(
         return both, both.added.get(baseline, baseline)
     candidates = inputs.evaluate(checksums=checksums)
     text = source.text()
-    kept = _kept_scores(path, text, kind, rules, candidates)
+    kept = _kept_scores(path, text, kind, candidates)
     runs = {run for matrix in candidates.matrices for run in matrix.runs}
     name = given or name_of_baseline(kept[0].runs[0], runs)
     matrices = tuple(
@@ -89,16 +87,14 @@ def with_baseline(
             basis=replace(
                 candidates.basis,
                 inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
-                notes=(*candidates.notes, *_unknown_settings(path, text, kind)),
+                notes=(*candidates.notes, *_how_made(path, recorded(text, kind), candidates)),
             ),
         ),
         name,
     )
 
 
-def _kept_scores(
-    path: Path, text: bytes, kind: str, rules: Rules, candidates: Evaluation
-) -> list[ScoreMatrix]:
+def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> list[ScoreMatrix]:
     """The file's matrices, each of the one baseline run; its settings must be today's."""
     measures = [matrix.measure for matrix in candidates.matrices]
     label = measures[0] if len(measures) == 1 else UNNAMED
@@ -107,9 +103,8 @@ def _kept_scores(
     if len(runs) != 1:
         message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
         raise InputError(path, "not-one-run", message)
-    then = recorded_settings(text, kind)
-    now = rules.settings()
-    for name in _COMPARED:
+    then, now = recorded(text, kind).settings, candidates.basis.settings
+    for name in SCORING:
         if name in then and then[name] != now[name]:
             message = f"was made with {name} = {then[name]!r}, the candidates with {now[name]!r}"
             raise InputError(path, "other-settings", message)
@@ -139,8 +134,17 @@ def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> Sc
     return join(candidates.measure, parts, candidates.topics)[0]
 
 
-def _unknown_settings(path: Path, text: bytes, kind: str) -> list[Note]:
-    if recorded_settings(text, kind):
+def _how_made(path: Path, made: Recorded, candidates: Evaluation) -> list[Note]:
+    """The warnings that a kept baseline does not say how it was made, or from other judgements."""
+    qrels = [each for each in candidates.inputs if each.kind == "qrels" and made.judgements]
+    here = {each.sha256 or sha256_of_file(each.path) for each in qrels} - {None}
+    if here and here != set(made.judgements):
+        message = (
+            f"{path.name} was made from other judgements than the candidates (by the checksums of "
+            "the qrels), so scores may not be comparable: make it again"
+        )
+        return [Note("other-judgements", message)]
+    if made.settings:
         return []
     message = (
         f"{path.name} does not say by which measure and settings it was made; "

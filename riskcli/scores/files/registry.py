@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -192,12 +192,26 @@ def read_scores(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> lis
     return [replace(matrix, runs=(name,)) for matrix in found.matrices]
 
 
-def recorded_settings(text: bytes, kind: str) -> dict[str, Any]:
-    """The settings that a JSON or Parquet file says it was made with; others say nothing."""
+@dataclass(frozen=True)
+class Recorded:
+    """What a file of scores says of how they were made."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    judgements: tuple[str, ...] = ()
+    """The checksums of the qrels."""
+
+
+def recorded(text: bytes, kind: str) -> Recorded:
+    """What a JSON or Parquet file says of how it was made; others say nothing."""
     about: dict[str, Any] = {}
     if kind == "json":
         about = json.loads(text)
     elif kind == "parquet":
         about = columns.about(text)
-    settings = about.get("settings", {})
-    return settings if isinstance(settings, dict) else {}
+    settings, inputs = about.get("settings"), about.get("inputs")
+    judgements = {
+        str(each["sha256"])
+        for each in (inputs if isinstance(inputs, list) else ())
+        if isinstance(each, dict) and each.get("kind") == "qrels" and each.get("sha256")
+    }
+    return Recorded(settings if isinstance(settings, dict) else {}, tuple(sorted(judgements)))

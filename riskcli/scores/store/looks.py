@@ -9,7 +9,6 @@ would look alike ("racy git"). Where the system keeps no time of change of statu
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 import time
@@ -61,15 +60,6 @@ def look_at(path: Path) -> Look | None:
         return None
     numbers = (status.st_dev, status.st_ino, status.st_size)
     return Look(os.path.abspath(path), *numbers, status.st_mtime_ns, status.st_ctime_ns)  # noqa: PTH100
-
-
-def sha256_of_file(path: Path) -> str | None:
-    """The checksum of a file's bytes; None where they cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 class Looks:

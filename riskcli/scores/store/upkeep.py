@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from riskcli.core.files import PART
+from riskcli.core.files import PART, sha256_of_file
 from riskcli.scores.store.keys import as_json, engine
-from riskcli.scores.store.looks import Looks, look_at, sha256_of_file
+from riskcli.scores.store.looks import Looks, look_at
 from riskcli.scores.store.segments import DAMAGED, size
 from riskcli.scores.store.store import Store
 
