@@ -210,7 +210,7 @@ def test_a_frame_and_back() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame({"1": ["x"]}, index=["a"]), "the frame holds something that is no number"),
+        (pd.DataFrame({"1": ["x"]}, index=["a"]), "the frame holds something that is not a number"),
         (pd.DataFrame({"1": [NAN]}, index=["a"]), "run a, topic 1: the score is nan, expected"),
         (pd.DataFrame({"1": [math.inf]}, index=["a"]), "run a, topic 1: the score is inf"),
         (pd.DataFrame({"1": [1, 2]}, index=["a", "a"]), "run 'a' occurs twice"),
