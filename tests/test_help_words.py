@@ -15,7 +15,7 @@ from riskcli.app import load_command
 from riskcli.app import riskeval as program
 from tests.console import ROOT, on_terminal
 from tests.inprocess import run_inside
-from tests.program import SAMPLES, riskeval
+from tests.program import SAMPLES, python, riskeval
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
 
@@ -208,3 +208,17 @@ def test_completion_knows_runs_profiles_and_measures(
     assert "nDCG@20" in offered([*given, "-m"], "nDCG")
     assert "significance" in offered(["config"], "sig")
     assert "jackknife" in offered(["help"], "jack")
+
+
+@pytest.mark.parametrize("module", ["riskeval", "riskcli"])
+def test_the_program_is_a_module_under_both_names(module: str) -> None:
+    ran = python(f"import runpy, sys; sys.argv = ['x', '--version']; "
+                 f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)")  # fmt: skip
+    assert ran.code == 0 and ran.out.strip() == f"riskeval {riskcli.__version__}"
+
+
+def test_the_library_is_there_under_the_command_name() -> None:
+    import riskeval as library
+
+    assert library.evaluate is riskcli.evaluate and library.__version__ == riskcli.__version__
+    assert dir(library) == dir(riskcli)
