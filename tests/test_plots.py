@@ -329,6 +329,15 @@ def test_keys_and_titles_leave_the_panels_room(kind: str, size: str, samples: Sc
     assert min(wide) * len(wide[:2]) > 0.5 * SIZES[size].design
 
 
+@pytest.mark.parametrize("kind", ["qq", "pair", "tradeoff"])
+def test_a_figure_for_a_slide_is_no_higher_than_the_slide(kind: str, samples: ScoreMatrix) -> None:
+    runs = {"qq": ("neuralMix",), "pair": ("neuralMix", "boldRerank")}.get(kind, ())
+    svg = drawn(kind, request_of(samples, size=SIZES["slide"], runs=runs), "svg").decode()
+    found = re.match(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"', svg)
+    assert found is not None
+    assert float(found[1]) == 960 and float(found[2]) <= 540
+
+
 def test_every_point_has_its_name_in_a_column(samples: ScoreMatrix) -> None:
     """By a line where there is no room beside it; trials of other widths leave no remark."""
     request = Request(samples, riskcli.Options(baselines=("indriCASP",)), size=SIZES["column"])

@@ -46,6 +46,7 @@ SCRIPTS = (
     "take.js",
     "copying.js",
     "views.js",
+    "sentences.js",
     "page.js",
 )
 STATIC_WIDTH = 120

@@ -14,7 +14,7 @@ from riskcli.core.errors import InputError, UsageError
 from riskcli.core.order import naturally
 from riskcli.plots.curve import ExperimentRequest, chosen_models
 from riskcli.plots.labels import shortened
-from riskcli.plots.style import GAIN, values
+from riskcli.plots.style import GAIN, outer_titles, values
 from riskcli.trec.pieces import read_run
 
 BINS = 10
@@ -41,14 +41,14 @@ def draw(request: ExperimentRequest) -> Any:
     models = [name for name in known if not name.endswith(_COMPARATORS)]
     names = chosen_models(known, request.runs) if request.runs else chosen_models(models, ())
     before = [_rankings(paths[name]) for name in baselines]
+    columns = min(2 if request.narrow else 3, len(names))
     panels = []
-    for name in names:
+    for name, titled in zip(names, outer_titles(len(names), columns), strict=True):
         model = _rankings(paths[name])
         distances = np.mean([_distances(paths[name], model, one) for one in before], axis=0)
-        panels.append(_panel(name, distances, request))
+        panels.append(_panel(name, distances, request, titled))
     title = _TITLE if len(before) == 1 else f"{_TITLE}, mean over {len(before)} baselines"
-    columns = 2 if request.narrow else 3
-    drawn = alt.concat(*panels, columns=min(columns, len(panels))).resolve_scale(y="shared")
+    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
     return drawn.properties(title=alt.Title(title, offset=12))
 
 
@@ -89,16 +89,20 @@ def _ranks(scores: dict[str, float], order: dict[str, float]) -> Floats:
     return np.argsort(np.argsort(-listed)).astype(np.float64)
 
 
-def _panel(name: str, distances: Floats, request: ExperimentRequest) -> Any:
+def _panel(
+    name: str, distances: Floats, request: ExperimentRequest, titled: tuple[bool, bool]
+) -> Any:
     shares = histogram(distances)
     rows = [
         {"run": name, "low": number / BINS, "high": (number + 1) / BINS, "share": share}
         for number, share in enumerate(shares.tolist())
     ]
     ends = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("low:Q", scale=ends, title="distance", axis=alt.Axis(tickCount=5))
-    y = alt.Y("share:Q", title="% of queries", axis=alt.Axis(tickCount=4))
+    x_title, y_title = "distance" if titled[0] else None, "% of queries" if titled[1] else None
+    x = alt.X("low:Q", scale=ends, title=x_title, axis=alt.Axis(tickCount=5))
+    y = alt.Y("share:Q", title=y_title, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
     bars = alt.Chart(values(rows)).mark_bar(color=GAIN, stroke="white", strokeWidth=0.6)
     drawn = bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0))
     title = alt.Title(f"{shortened(name, 18)}  {shares[0]:.0f} %", fontSize=12, anchor="middle")
-    return drawn.properties(title=title, width=request.width or 190, height=request.height or 120)
+    width, height = request.panel(190, 120)
+    return drawn.properties(title=title, width=width, height=height)

@@ -17,7 +17,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.errors import InputError, UsageError
 from riskcli.plots.labels import Frame, domain
 from riskcli.plots.lines import end_names, run_lines
-from riskcli.plots.request import Size, is_narrow
+from riskcli.plots.request import Size, is_narrow, panel_size
 from riskcli.plots.style import MOST_COLOURS
 
 FILE = "curve.csv"
@@ -48,6 +48,10 @@ class ExperimentRequest:
         """Whether the figure goes into one column of two."""
         return is_narrow(self.size)
 
+    def panel(self, width: int, height: int) -> tuple[int, int]:
+        """Width and height of a panel: as asked for; by default in the proportions given."""
+        return panel_size((width, height), self.width, self.height, self.size)
+
 
 def draw(request: ExperimentRequest) -> Any:
     """A line a model on the validation queries, the mean over folds and seeds.
@@ -62,7 +66,7 @@ def draw(request: ExperimentRequest) -> Any:
     names = chosen_models(list(lines), request.runs)
     every = np.concatenate([lines[name] for name in names])
     longest = max(len(lines[name]) for name in names)
-    frame = Frame((0, longest), domain(every), request.width or 520, request.height or 330)
+    frame = Frame((0, longest), domain(every), *request.panel(520, 330))
     x = alt.X("trees:Q", title="trees", scale=alt.Scale(domain=list(frame.x), nice=False))
     y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=list(frame.y), nice=False))
     quiet = [name for name in lines if name not in names]

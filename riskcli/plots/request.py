@@ -27,6 +27,8 @@ class Size:
 
     points: float
     design: float
+    flatness: float = 1.0
+    """How high panels are, as a share of their height on paper: a slide is wider than high."""
 
 
 _ON_PAPER = 11 / 7.5
@@ -35,9 +37,19 @@ SIZES = {
     "column": Size(241.15 * _TEX_POINT, 241.15 * _TEX_POINT * _ON_PAPER),
     "page": Size(506.3 * _TEX_POINT, 506.3 * _TEX_POINT * _ON_PAPER),
     "lncs": Size(347.12 * _TEX_POINT, 347.12 * _TEX_POINT * _ON_PAPER),
-    "slide": Size(960.0, 800.0),
+    "slide": Size(960.0, 800.0, 0.72),
 }
 """The columns and the text of ACM's two-column pages, the text of LNCS, and a slide of 16:9."""
+
+
+def panel_size(
+    proportions: tuple[int, int], width: int | None, height: int | None, size: Size | None
+) -> tuple[int, int]:
+    """Width and height of a panel: as asked for; by default in these proportions, never higher."""
+    wide = width or proportions[0]
+    flat = size.flatness if size else 1.0
+    usual = round(proportions[1] * flat * min(1.0, wide / proportions[0]))
+    return wide, height or max(60, usual)
 
 
 def is_narrow(size: Size | None) -> bool:
@@ -78,8 +90,7 @@ class Request:
 
     def panel(self, width: int, height: int) -> tuple[int, int]:
         """Width and height of a panel: as asked for; by default in the proportions given."""
-        wide = self.width or width
-        return wide, self.height or max(60, round(height * min(1.0, wide / width)))
+        return panel_size((width, height), self.width, self.height, self.size)
 
     @property
     def alpha(self) -> float:
