@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -204,3 +205,26 @@ def test_a_document_may_begin_with_a_hash(write: Write) -> None:
     run, qrels = write("x.run", b"1 Q0 #a 1 3 #t\n"), write("q", b"1 0 #a 1\n")
     (matrix,) = evaluate(run, qrels=qrels, rules=Rules("RR")).matrices
     assert matrix.values.tolist() == [[1.0]]
+
+
+# Several judgements
+
+
+def test_several_judgements_score_the_same_runs_under_each(runs: Path, write: Write) -> None:
+    lines = [line.split() for line in QRELS.read_text().splitlines()]
+    model = write("model.qrels", "".join(f"{q} 0 {d} {min(int(g), 1)}\n" for q, _, d, g in lines))
+    both = ("-q", QRELS, "-q", model, "-m", "nDCG@20", "-f", "json", "--quiet")
+    found = json.loads(run_inside("score", runs, *both).out)
+    names = ["nDCG@20 [simulated.qrels]", "nDCG@20 [model.qrels]"]
+    assert found["settings"]["measures"] == names
+    assert [item["kind"] for item in found["inputs"]].count("qrels") == 2
+    for qrels, name in zip((QRELS, model), names, strict=True):
+        alone = json.loads(run_inside("score", runs, "-q", qrels, *both[4:]).out)
+        mine = [row for row in found["rows"] if row["measure"] == name]
+        assert [row["mean"] for row in mine] == [row["mean"] for row in alone["rows"]]
+    agreed = json.loads(run_inside("agree", runs, *both).out)
+    pairs = {(row["measure"], row["other_measure"]) for row in agreed["rows"]}
+    assert (names[0], names[1]) in pairs
+    ran = run_inside("validate", runs, "-q", QRELS, "-q", model)
+    assert (ran.code, "one file of judgements at a time" in ran.err) == (2, True)
+    assert run_inside("score", runs, "-q", QRELS, "-q", QRELS).code == 2

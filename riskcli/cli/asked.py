@@ -18,6 +18,7 @@ from riskcli.core.choices import (
     Test,
     TopicRule,
 )
+from riskcli.core.errors import UsageError
 from riskcli.trec.folders import Folders
 
 
@@ -26,7 +27,7 @@ class Files:
     """Which files to read, and how."""
 
     runs: tuple[Path, ...]
-    qrels: Path | None
+    judged: tuple[Path, ...]
     run_names: RunNames
     input_format: str | None
     max_bytes: int
@@ -35,6 +36,14 @@ class Files:
     recursive: bool
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+
+    @property
+    def qrels(self) -> Path | None:
+        """The judgements, where no more than one file of them can be used."""
+        if len(self.judged) > 1:
+            names = ", ".join(map(str, self.judged))
+            raise UsageError(f"one file of judgements at a time here, found {names}")
+        return self.judged[0] if self.judged else None
 
     @property
     def folders(self) -> Folders:

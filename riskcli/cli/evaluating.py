@@ -15,6 +15,7 @@ from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.names import split_names
 from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.judges import under_each
 from riskcli.scores.reading import Rules
 from riskcli.scores.teams import (
     TeamList,
@@ -48,18 +49,22 @@ def evaluated(inputs: AskedInputs, baselines: Sequence[str], checksums: bool) ->
     """The scores of all runs."""
     keep_freed_memory()
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
-        evaluation = evaluate(
-            inputs.runs,
-            qrels=inputs.qrels,
-            rules=rules(inputs),
-            baselines=baselines,
-            jobs=inputs.jobs,
-            progress=progress,
-            checksums=checksums,
-            executor=executor,
-            store=_store(inputs),
-            folders=inputs.folders,
-        )
+        found = [
+            evaluate(
+                inputs.runs,
+                qrels=qrels,
+                rules=rules(inputs),
+                baselines=baselines,
+                jobs=inputs.jobs,
+                progress=progress,
+                checksums=checksums,
+                executor=executor,
+                store=_store(inputs),
+                folders=inputs.folders,
+            )
+            for qrels in inputs.judged or (None,)
+        ]
+    evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
     return _named(inputs, evaluation) if inputs.renames else evaluation
 
 

@@ -81,7 +81,13 @@ _WHICH = [
     ),
     click.argument("runs", nargs=-1, required=True, type=INPUT),
     click.option(
-        "-q", "--qrels", type=INPUT, help="Judgements. [default: ./qrels or RUNS/../qrels]"
+        "-q",
+        "--qrels",
+        "judged",
+        multiple=True,
+        type=INPUT,
+        help="Judgements, or irds:NAME; several score the runs under each (score, agree, ...). "
+        "[default: ./qrels or RUNS/../qrels]",
     ),
 ]
 _SCORING = [

@@ -13,12 +13,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from riskcli.core.data_sets import DataSetPath
 from riskcli.core.files import refuse_outside
 from riskcli.core.remote_path import RemotePath, place_of
 from riskcli.core.settings import settings_folder
 from riskcli.output.escape import visible
 
 STDIN = "/dev/stdin"
+
+
+def _is_elsewhere(value: Any) -> bool:
+    return isinstance(place_of(value), RemotePath | DataSetPath)
 
 
 class InputPath(click.Path):
@@ -30,7 +35,9 @@ class InputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file; the current folder is .", param, ctx)
-        if isinstance(place_of(value), RemotePath) and not is_from_settings(param, ctx):
+        if isinstance(place_of(value), RemotePath | DataSetPath) and not is_from_settings(
+            param, ctx
+        ):
             return place_of(value)
         path = super().convert(STDIN if str(value) == "-" else value, param, ctx)
         if is_from_settings(param, ctx):
@@ -48,7 +55,9 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file", param, ctx)
-        if isinstance(place_of(value), RemotePath) and not is_from_settings(param, ctx):
+        if isinstance(place_of(value), RemotePath | DataSetPath) and not is_from_settings(
+            param, ctx
+        ):
             return place_of(value)
         path = super().convert(value, param, ctx)
         if is_from_settings(param, ctx):

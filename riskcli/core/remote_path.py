@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path, PosixPath
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from riskcli.core.data_sets import PREFIX, DataSetPath
 from riskcli.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ Answer = TypeVar("Answer")
 
 def place_of(place: Path | str) -> Path:
     """The path that a text spells, here or elsewhere."""
-    if isinstance(place, RemotePath):
+    if isinstance(place, RemotePath | DataSetPath):
         return place
+    if str(place).startswith(PREFIX):
+        return DataSetPath.of(place)
     return RemotePath(place) if _URL.match(str(place)) else Path(place)
 
 

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from riskcli.core.errors import InputError
 from riskcli.learn.features import Features, Lines, gathered
+from riskcli.trec.arrow import parquet
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.letor import docno_of
 from riskcli.trec.source import Source
@@ -194,11 +196,10 @@ def _from_csv(path: Path, text: bytes) -> Features:
 def _from_table(path: Path, text: bytes) -> Features:
     """Rows of Parquet; in messages they are lines, the first row being line 1."""
     # Late: pyarrow is large, and only Parquet needs it.
-    import pyarrow as pa
-    from pyarrow import compute, parquet
+    from pyarrow import compute
 
     try:
-        table = parquet.ParquetFile(pa.BufferReader(text)).read()
+        table = parquet().ParquetFile(pa.BufferReader(text)).read()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(path, "bad-parquet", str(error)) from error
     header = table.column_names

@@ -36,11 +36,15 @@ def checked(inputs: Inputs, folder: Path) -> Submissions:
     return submissions
 
 
+def _alone(qrels: Path | None) -> tuple[Path, ...]:
+    return () if qrels is None else (qrels,)
+
+
 def packed(inputs: Inputs, comparing: Comparing, submissions: Submissions, labels: Labels) -> Pack:
     """Score what can be taken, in teams, and measure it in its own population or that of a file."""
     options = comparing.options()
     places = submissions.places
-    alone = replace(inputs, runs=places, qrels=submissions.qrels, teams=None, team_of=None)
+    alone = replace(inputs, runs=places, judged=_alone(submissions.qrels), teams=None, team_of=None)
     scored = submissions.beside(alone.evaluate(comparing.wanted))
     evaluation, participants = in_teams(scored, submissions, inputs.teams, inputs.team_of)
     given = options.population

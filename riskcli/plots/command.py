@@ -104,7 +104,7 @@ def _experiment(kind: str, inputs: Inputs, against: Against) -> Path:
     """The folder that is drawn from; runs and baselines are given by what is in it."""
     if len(inputs.runs) != 1:
         raise UsageError(f"{kind} is drawn from one folder, the one that `riskeval train` wrote")
-    if against.baselines or against.alphas or inputs.qrels or inputs.measures:
+    if against.baselines or against.alphas or inputs.judged or inputs.measures:
         raise UsageError(f"{kind} takes no --baseline, --alpha, --qrels or --measure: all of that "
                          "is in the folder")  # fmt: skip
     return inputs.runs[0]

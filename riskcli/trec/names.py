@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from riskcli.core.choices import virtual_among
+from riskcli.core.data_sets import DataSetPath
 from riskcli.core.errors import UsageError
 from riskcli.core.files import as_text
 from riskcli.core.notes import Note
@@ -79,6 +80,8 @@ def named_place(place: Path | str) -> tuple[str | None, Path]:
     """The name that `NAME=FILE` gives, if it does, and the file or folder."""
     path = place_of(place)
     name, equals, rest = str(place).partition("=")
+    if isinstance(path, DataSetPath):
+        return None, DataSetPath.of(path, scored=True)
     if isinstance(path, RemotePath):
         named = equals and name and isinstance(place_of(rest), RemotePath) and ":" not in name
         return (as_text(name), place_of(rest)) if named else (None, path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from riskcli.core.data_sets import DataSetPath
 from riskcli.core.notes import Note, counted
 from riskcli.core.order import naturally
 from riskcli.core.remote_path import place_of
@@ -71,7 +72,11 @@ def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
     source = Source(place_of(path), checksum=checksum)
     qrels = parse_qrels(source.path, b"".join(source.pieces()))
-    return replace(qrels, sha256=source.sha256)
+    notes = qrels.notes
+    if isinstance(source.path, DataSetPath):
+        message = f"grades of {source.path}: {source.path.grades()}"
+        notes = (*notes, Note("grades", message, warning=False))
+    return replace(qrels, sha256=source.sha256, notes=notes)
 
 
 def parse_qrels(path: Path, text: bytes) -> Qrels:

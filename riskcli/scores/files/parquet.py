@@ -15,21 +15,15 @@ from riskcli.scores.files.own import is_own, own_result
 from riskcli.scores.files.rows import Items, ScoreRow, bad_score
 from riskcli.scores.files.tables import LONG, RUN, inspect_names
 from riskcli.scores.matrix import are_scores
+from riskcli.trec.arrow import parquet
 from riskcli.trec.findings import Finding
 
 METADATA_KEY = b"riskeval"
 
 
-def _parquet() -> Any:
-    """Loaded late: few files are Parquet, and its reader takes long to load."""
-    from pyarrow import parquet
-
-    return parquet
-
-
 def about(text: bytes) -> dict[str, Any]:
     """What riskeval wrote beside the table."""
-    return _metadata(_parquet().read_schema(pa.BufferReader(text)))
+    return _metadata(parquet().read_schema(pa.BufferReader(text)))
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
@@ -43,7 +37,7 @@ def _metadata(schema: Any) -> dict[str, Any]:
 def inspect_parquet(path: Path, text: bytes) -> Items:
     """The scores of a table, and what is wrong with it."""
     try:
-        table = _parquet().ParquetFile(pa.BufferReader(text)).read()
+        table = parquet().ParquetFile(pa.BufferReader(text)).read()
     except (pa.ArrowException, OSError, ValueError) as error:
         yield Finding(path, None, "bad-parquet", str(error))
         return
