@@ -16,7 +16,7 @@ from riskcli.analyses.score.analysis import risk_table as compared
 from riskcli.core.choices import FigureSize, check_words
 from riskcli.core.errors import UsageError, nearest
 from riskcli.output.emit import emit
-from riskcli.page.lacking import refuse_what_the_page_lacks
+from riskcli.page.lacking import refuse_other_forms, refuse_what_the_page_lacks
 from riskcli.plots import KINDS
 from riskcli.plots.lacking import refuse_what_figures_lack
 from riskcli.risk.options import Options, as_names
@@ -83,6 +83,7 @@ class RiskTable(Comparisons):
 
         `also` names further baselines that a reader can switch to.
         """
+        refuse_other_forms(Path(path))
         significance = self.options.significance
         refuse_what_the_page_lacks(
             self.options.loss, self.options.convention, significance.test, significance.family

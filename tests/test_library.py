@@ -365,3 +365,24 @@ def test_explain_and_matrix_go_on_with_the_default_measures() -> None:
     assert "by ERR@20, the first of 2 measures; --measure chooses another" in ran.err
     ran = riskeval("matrix", SAMPLES)
     assert ran.code == 0 and ran.out.splitlines()[0] == "run\ttopic\tmeasure\tscore"
+
+
+def test_an_output_ending_in_gz_is_compressed(tmp_path: Path) -> None:
+    call = ("score", SAMPLES, "-m", "AP", "-b", "indriCASP")
+    assert riskeval(*call, "-o", tmp_path / "t.csv.gz").code == 0
+    written = (tmp_path / "t.csv.gz").read_bytes()
+    assert gzip.decompress(written).decode() == riskeval(*call, "-f", "csv").out
+    assert riskeval(*call, "-o", tmp_path / "again.csv.gz").code == 0
+    assert (tmp_path / "again.csv.gz").read_bytes() == written
+    assert "suffix does not tell" in riskeval(*call, "-o", tmp_path / "t.gz").err
+
+
+def test_a_page_is_not_written_under_the_name_of_another_form(tmp_path: Path) -> None:
+    ran = riskeval("report", SAMPLES, "-o", tmp_path / "page.pdf")
+    assert ran.code == 2 and "the page is HTML" in ran.err and not (tmp_path / "page.pdf").exists()
+
+
+def test_one_run_has_nothing_to_be_compared_with() -> None:
+    ran = riskeval("score", SAMPLES / "caspPlus.run", "-q", QRELS, "-m", "AP")
+    assert "one run, and @mean is made of it: there is nothing to compare" in ran.err
+    assert "little power" not in ran.err

@@ -68,26 +68,24 @@ class GroupedCommand(click.Command):
         for title in [title for title in sections if title not in GROUPS]:
             with formatter.section(title):
                 formatter.write_dl([shown[name] for name in sections.pop(title)])
-        with formatter.section("More options"):
-            _write_names(formatter, sections)
-        self.format_epilog(ctx, formatter)
-        formatter.write_paragraph()
+        more = "\n".join(["More options:", *_lines(sections, formatter.width)])
+        after = ctx.make_formatter()
+        self.format_epilog(ctx, after)
         command = ctx.command_path.partition(" ")[2]
-        formatter.write_text(
-            f"`riskeval help {command}` describes them all, `riskeval help --OPTION` one."
-        )
-        return formatter.getvalue().rstrip("\n")
+        last = f"`riskeval help {command}` describes them all, `riskeval help --OPTION` one."
+        parts = [formatter.getvalue(), more, after.getvalue().strip("\n"), last]
+        return "\n\n".join(part.rstrip("\n") for part in parts if part)
 
 
-def _write_names(formatter: click.HelpFormatter, sections: Mapping[str, Sequence[str]]) -> None:
+def _lines(sections: Mapping[str, Sequence[str]], width: int) -> list[str]:
     """A line or two for each group; no option is broken at its hyphens."""
-    indent = " " * formatter.current_indent
-    edge = max(map(len, sections)) + len(indent) + 2
+    edge = max(map(len, sections)) + 4
+    lines: list[str] = []
     for title, names in sections.items():
-        text = wrap(", ".join(names), formatter.width - edge, break_on_hyphens=False)
-        starts = [f"{indent}{title}".ljust(edge), *[" " * edge] * len(text)]
-        for start, line in zip(starts, text, strict=False):
-            formatter.write(f"{start}{line}\n")
+        text = wrap(", ".join(names), width - edge, break_on_hyphens=False)
+        starts = [f"  {title}".ljust(edge), *[" " * edge] * len(text)]
+        lines += [f"{start}{line}" for start, line in zip(starts, text, strict=False)]
+    return lines
 
 
 def _show_one_screen(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:

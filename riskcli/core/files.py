@@ -22,6 +22,10 @@ def as_text(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+GZIP = ".gz"
+"""The ending of outputs that are compressed."""
+
+
 def replace_file(path: Path, data: bytes) -> None:
     """Write beside the target and rename: whoever looks sees the old file whole or the new one.
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from riskcli.core.errors import UsageError, nearest
+from riskcli.core.files import GZIP
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -205,7 +206,8 @@ def chosen(name: str | None, output: Path | None, known: Forms, for_people: bool
         return named(name, known)
     if output is None:
         return TABLE if TABLE in known and (for_people or sys.stdout.isatty()) else TSV
-    suffix = output.suffix.lower()
+    inner = output.with_suffix("") if output.suffix.lower() == GZIP else output
+    suffix = inner.suffix.lower()
     for form in known:
         if suffix and form.suffix == suffix:
             return form

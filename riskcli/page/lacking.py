@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from riskcli.core.errors import UsageError
+
+
+def refuse_other_forms(page: Path) -> None:
+    """Refuse the name of a file that would not be taken for a page."""
+    if page.suffix.lower() not in ("", ".html", ".htm", ".gz"):
+        raise UsageError(f"{page}: the page is HTML; end its name in .html")
 
 
 def refuse_what_the_page_lacks(loss: str, convention: str, test: str, family: str) -> None:

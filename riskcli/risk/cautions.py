@@ -52,6 +52,9 @@ def _few_topics(comparison: Comparison) -> Note | None:
 
 
 def _few_differing(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
+    if len(runs) == 1 and comparison.baseline.own_row is None and not comparison.paired.wins.any():
+        about = f"{measure}: one run, and {comparison.baseline.name} is made of it: "
+        return Note("one-run", about + "there is nothing to compare; name a --baseline")
     if comparison.topics < FEW_TOPICS:
         return None
     differing = comparison.paired.wins + comparison.paired.losses
