@@ -166,7 +166,7 @@ function drawHeatmap(view, measure, table, width) {
   const sizes = z.flatMap((values) => Array.from(values, Math.abs)).sort((a, b) => a - b);
   const most = sizes[Math.floor(0.98 * (sizes.length - 1))] || 1;
   const step = Math.max(5, Math.min(18, 900 / rows.length));
-  const margin = { top: 6, right: 16, bottom: 40, left: Math.min(150, width * 0.36) };
+  const margin = { top: 6, right: 16, bottom: 56, left: Math.min(150, width * 0.36) };
   const drawn = chart({
     width, height: margin.top + margin.bottom + step * rows.length, margin, ys: null,
     xs: [0, topics.length], xTitle: "", yTitle: "", label: "z of every run on every topic",
@@ -175,7 +175,7 @@ function drawHeatmap(view, measure, table, width) {
     x: drawn.left, y: drawn.top, width: drawn.right - drawn.left, height: step * rows.length,
     preserveAspectRatio: "none", class: "pixels", href: heatImage(rows, topics, z, most),
   }));
-  const said = ["topics, from highest to lowest mean", `shades reach |z| = ${short(Number(most.toPrecision(2)))}`];
+  const said = ["topics, from highest to lowest mean", "dark is below expectation", `shades reach |z| = ${short(Number(most.toPrecision(2)))}`];
   said.forEach((text, i) => drawn.svg.append(words((drawn.left + drawn.right) / 2, drawn.bottom + 17 + 16 * i, text, "title", "middle")));
   const every = Math.ceil(11 / step);
   const marks = rows.map((row, i) => {
