@@ -143,3 +143,13 @@ def test_wrong_calls(arguments: list[str], words: str) -> None:
     ran = riskeval("agree", SAMPLES, *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
+
+
+def test_the_table_says_which_rankings_agree_most_and_least() -> None:
+    shown = riskeval("agree", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "table").out
+    document = json.loads(
+        riskeval("agree", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "json").out
+    )
+    taus = [row["tau_b"] for row in document["rows"]]
+    line = next(line for line in shown.splitlines() if line.startswith("Most alike: "))
+    assert f"({max(taus):.2f})" in line and f"({min(taus):.2f})" in line

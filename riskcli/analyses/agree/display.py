@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isnan
 
 from riskcli.analyses.agree.rankings import Agreed, Compared, Ranking
 from riskcli.output.display import Cell, Display, Heading, decimal, folded, in_title
@@ -20,7 +21,8 @@ def displays(agreement: Compared, width: int) -> list[Display]:
         (
             f"Kendall's τ_b; {about}",
             lambda pair: decimal(pair.tau_b, 2),
-            ["1: the same order, -1: the reverse; ties count as ties. A ranking without the "
+            [*_extremes(agreement),
+             "1: the same order, -1: the reverse; ties count as ties. A ranking without the "
              "baseline's own row is compared over the runs that both have."],
         ),
         (
@@ -35,7 +37,7 @@ def displays(agreement: Compared, width: int) -> list[Display]:
             ["1: the same order, 0: nothing in common; the top weighs most."],
         ),
         (
-            f"{rbo}: least + residual",
+            f"{rbo}: RBO_min + residual",
             lambda pair: f"{pair.overlap.least:.2f}+{pair.overlap.residual:.2f}",
             ["What is certain, and how much more it could be if the rankings went on."],
         ),
@@ -44,6 +46,20 @@ def displays(agreement: Compared, width: int) -> list[Display]:
     for title, show, caption in tables:
         made += folded(_matrix(agreement, title, show, caption), width)
     return made
+
+
+def _extremes(agreement: Compared) -> list[str]:
+    """Which rankings agree most and least, in words."""
+    names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
+    known = [
+        (pair.tau_b, f"{names[pair.first]} and {names[pair.second]} ({decimal(pair.tau_b, 2)})")
+        for pair in agreement.pairs
+        if pair.first < pair.second and not isnan(pair.tau_b)
+    ]
+    if len(known) < 2:
+        return []
+    most, least = max(known, key=lambda each: each[0]), min(known, key=lambda each: each[0])
+    return [f"Most alike: {most[1]}; least alike: {least[1]}."]
 
 
 def _matrix(agreement: Compared, title: str, show: Show, caption: Sequence[str]) -> Display:
