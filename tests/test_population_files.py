@@ -286,7 +286,7 @@ def test_what_does_not_fit_is_refused_and_named() -> None:
     fewer = ScoreMatrix("score", matrix.runs, (*matrix.topics[:-1], "zz"), values)
     with pytest.raises(UsageError, match=r"missing here: t19; not in the population: zz"):
         risk_table(fewer, options=Options(population=population))
-    with pytest.raises(UsageError, match="fitted to the runs at hand"):
+    with pytest.raises(UsageError, match="fitted to the runs given"):
         risk_table(matrix, options=Options(population=population, loss="smooth:fit"))
     with pytest.raises(UsageError, match=r"needs scores of at least 0: run r0 has -0\.44"):
         freeze(named(values - 0.5))

@@ -80,7 +80,7 @@ WORDS_OF_ANALYSES = (
     Word(
         ("smooth", "smooth:fit", "cubic"),
         "smooth: the loss function of ECIR'20, a cubic in place of the kink at 0; alpha does "
-        "not apply. smooth:fit fits it to the differences at hand (--loss).",
+        "not apply. smooth:fit fits it to the given differences (--loss).",
     ),
     Word(
         ("linear",),
@@ -207,7 +207,7 @@ WORDS_OF_ANALYSES = (
     ),
     Word(
         ("frozen",),
-        "frozen: a population kept in a file (riskeval population freeze), so that later "
-        "runs change nobody's figures.",
+        "frozen: a population kept in a file (riskeval population freeze), so later runs do "
+        "not change the figures of others.",
     ),
 )

@@ -128,7 +128,7 @@ _AGAINST_OPTIONS: list[Callable[[Command], Command]] = [
         default="linear",
         show_default=True,
         help="How much a gain or loss counts: losses 1 + alpha times, or a smooth cubic (ECIR'20) "
-        "as published or fitted to the differences at hand.",
+        "as published or fitted to the given differences.",
     ),
     click.option(
         "--convention",

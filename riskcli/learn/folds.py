@@ -95,7 +95,7 @@ def _alike(parts: Sequence[Features]) -> list[Features]:
 def _cut(queries: int, count: int, seed: int) -> list[list[int]]:
     """The numbers of the queries in each of so many parts."""
     if count < 3 or queries < count:
-        raise UsageError(f"--folds is {count}, expected from 3 to {queries}, the queries at hand")
+        raise UsageError(f"--folds is {count}, expected from 3 to {queries}, the number of queries")
     order = np.random.default_rng(seed).permutation(queries)
     return [sorted(order[number::count].tolist()) for number in range(count)]
 

@@ -134,7 +134,8 @@ class Pack:
             *(f"| `{name}` | {what} |" for name, what in _WHAT),
             "",
             f"Population of ZRisk and GeoRisk: `{self.population.name}`. A run that comes later is "
-            "measured in it with `--population population.json`, and changes nobody's figures.",
+            "measured in it with `--population population.json`, and does not change the "
+            "figures of others.",
         ]
         passed_over = [note.message for note in self.submissions.validation.notes]
         for heading, said in (

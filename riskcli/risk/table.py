@@ -162,7 +162,7 @@ def _population(
     if isinstance(options.population, FrozenPopulation):
         if options.loss == SMOOTH_FIT:
             raise UsageError(
-                "smooth:fit is fitted to the runs at hand, so that a run's figures would depend on "
+                "smooth:fit is fitted to the runs given, so a run's figures would depend on "
                 "them: with a frozen population take --loss smooth"
             )
         return "all", frozen_members(options.population, matrix)

@@ -42,7 +42,7 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, form: Form) 
     """
     run = only_candidate(gate)
     if gate.skipped or not all(verdict.outcome == "pass" for verdict in gate.verdicts):
-        return f"{file} stays as it is: {run} does not pass for certain"
+        return f"{file} is left unchanged: {run} does not pass, or not with certainty"
     kept = tuple(_only(matrix, run) for matrix in evaluation.matrices)
     inputs = tuple(
         each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS

@@ -35,7 +35,7 @@ def _load(name: str) -> click.Command:
 def population() -> None:
     """A population kept in a file, so that a leaderboard holds still.
 
-    ZRisk and GeoRisk expect scores from a population. By default that is all runs at hand, so that
+    ZRisk and GeoRisk expect scores from a population. By default that is all runs given, so
     whoever joins changes everybody's figures. With --population FILE each run's figures depend on
     nothing but itself and the file. Try:
 
