@@ -309,11 +309,14 @@ def test_matrix_is_wide_and_at_full_precision() -> None:
     )
 
 
-def test_matrix_takes_one_measure_or_long() -> None:
-    ran = riskeval("matrix", SAMPLES)
+def test_matrix_of_several_measures_is_long() -> None:
+    asked = ("-m", "ERR@20", "-m", "nDCG@20")
+    ran = riskeval("matrix", SAMPLES, *asked)
     assert (ran.code, ran.out) == (2, "")
     assert "--measure" in ran.err and "--long" in ran.err
-    rows = table_of(riskeval("matrix", SAMPLES, "--long").out)
+    long = riskeval("matrix", SAMPLES, *asked, "--long").out
+    assert riskeval("matrix", SAMPLES).out == long  # those of the defaults are two
+    rows = table_of(long)
     assert list(rows[0]) == ["run", "topic", "measure", "score"]
     assert len(rows) == 9 * 50 * 2
 
