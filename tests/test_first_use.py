@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from riskcli import InputError, Rules, UsageError, evaluate
+from riskcli.cli import progress
+from riskcli.core.parallel import FileProgress
+from riskcli.trec import source
 from tests.conftest import Write
 from tests.inprocess import run_inside
 from tests.program import QRELS, SAMPLES
@@ -228,3 +234,46 @@ def test_several_judgements_score_the_same_runs_under_each(runs: Path, write: Wr
     ran = run_inside("validate", runs, "-q", QRELS, "-q", model)
     assert (ran.code, "one file of judgements at a time" in ran.err) == (2, True)
     assert run_inside("score", runs, "-q", QRELS, "-q", QRELS).code == 2
+
+
+# Progress within a large file
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_it_is_told_how_far_a_large_file_is_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setattr(source, "PIECE", 1000)
+    path = write("x.run", pack((SAMPLES / SOME[0]).read_bytes()))
+    told: list[tuple[str, int, int]] = []
+
+    class Told(FileProgress):
+        def __call__(self, done: int, total: int) -> None:
+            """Nothing."""
+
+        def within(self, name: str, done: int, whole: int) -> None:
+            told.append((name, done, whole))
+
+    evaluate(path, qrels=QRELS, progress=Told(), jobs=1)
+    assert {(name, whole) for name, _, whole in told} == {("x.run", path.stat().st_size)}
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert len(told) > 10
+
+
+def test_the_line_shows_large_files_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress.on_terminal(quiet=False) as line:
+        assert isinstance(line, FileProgress)
+        line.within("small.run", 2**20, 2**21)
+        assert capsys.readouterr().err == ""
+        line.within("run\x1b.gz", 2**30, 4 * 2**30)
+        assert r"run\x1b.gz: 1,024 of 4,096 MiB read" in capsys.readouterr().err
+        line(1, 3)
+        line.within("next.run", 2**30, 4 * 2**30)
+        shown = capsys.readouterr().err
+        assert "1 of 3 runs" in shown
+        assert "next.run: 1,024 of 4,096 MiB read" in shown

@@ -17,6 +17,27 @@ Progress = Callable[[int, int], None]
 """Called with how many of how many are done."""
 
 
+class FileProgress:
+    """Progress that also wants to know how far a file is read that takes long."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many of so many are done."""
+        raise NotImplementedError
+
+    def within(self, name: str, done: int, whole: int) -> None:
+        """So many bytes of a file are read; called by whichever thread reads it."""
+        raise NotImplementedError
+
+
+Watch = Callable[[str, int, int], None]
+"""Called with a file's name, and how many of its bytes are read."""
+
+
+def watch_of(progress: Progress | None) -> Watch | None:
+    """What wants to know how far files are read."""
+    return progress.within if isinstance(progress, FileProgress) else None
+
+
 def available_cores() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):

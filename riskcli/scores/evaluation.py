@@ -13,7 +13,7 @@ from riskcli.core.choices import TopicRule
 from riskcli.core.errors import InputError, NoRunLeftError, UsageError, nearest
 from riskcli.core.files import sha256_of_file
 from riskcli.core.notes import Note, counted, listed
-from riskcli.core.parallel import Progress
+from riskcli.core.parallel import Progress, watch_of
 from riskcli.effectiveness.names import canonical_name, split_names
 from riskcli.scores.made import judgements_of, other_judgements, settings_in_force
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
@@ -121,7 +121,7 @@ def evaluate(
     reader = Reader(spots, qrels, rules, checksums or means.store is not None)
     judged = reader.qrels_place()
     found = find_files(given, [judged] if judged else [], folders)
-    reader.of_folders = found.of_folders
+    reader.of_folders, reader.watch = found.of_folders, watch_of(progress)
     gatherer = Gatherer(reader, means, progress)
     taken = gatherer.parts(found.files)
     parts, skipped, passed = _sorted_out(taken, found, rules)

@@ -18,6 +18,7 @@ from riskcli.core.choices import (
     check_words,
 )
 from riskcli.core.errors import InputError, RiskevalError
+from riskcli.core.parallel import Watch
 from riskcli.core.reprs import short_repr
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.names import (
@@ -141,6 +142,7 @@ class Reader:
         self._lock = Lock()
         self._checksums = checksums
         self.rules = rules
+        self.watch: Watch | None = None
         self.threads = 1
         """How many threads work on one file."""
         self.found_qrels = ""
@@ -225,7 +227,7 @@ class Reader:
 
     def read(self, path: Path, content: bytes | None = None) -> Part:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
-        source = Source(path, self.rules.max_bytes, self._checksums, content)
+        source = Source(path, self.rules.max_bytes, self._checksums, content, self.watch)
         kind = kind_of(path, source.start, self.rules.input_format)
         text, form = None, run_format(source.start, self.rules.input_format)
         if kind == "parquet":  # what its columns are stands at its end

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from riskcli.core.errors import InputError
+from riskcli.core.parallel import Watch
 from riskcli.core.remote_path import RemotePath
 from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, Readable, archive_of
 
@@ -47,9 +48,14 @@ class Source:
         max_bytes: int = MAX_BYTES,
         checksum: bool = False,
         content: bytes | None = None,
+        watch: Watch | None = None,
     ) -> None:
-        """Read the first piece, of `content` if given; an `InputError` says why it cannot be."""
+        """Read the first piece, of `content` if given; an `InputError` says why it cannot be.
+
+        `watch` is told how many of the file's bytes are read.
+        """
         self.path = path
+        self._watch = watch
         self.sha256: str | None = None
         """The checksum of the file's bytes, once all of it was read, if it was asked for."""
         self._max_bytes = max_bytes
@@ -90,13 +96,17 @@ class Source:
     def _read(self, digest: _Digest | None) -> Iterator[bytes]:
         with _reported(self.path), self._open() as raw:
             archive = archive_of(raw.read(LONGEST_MAGIC))
+            size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
             if archive is None:
                 pieces = self._plain(raw, digest)
             else:
                 pieces = self._expanded(raw if digest is None else _Hashed(raw, digest), archive)
             yield _text_of(self.path, next(pieces, b""))
-            yield from pieces
+            for piece in pieces:
+                if self._watch is not None:
+                    self._watch(self.path.name, raw.tell(), size)
+                yield piece
             if digest is not None:
                 self.sha256 = digest.hexdigest()
 
