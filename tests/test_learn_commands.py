@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from benchmarks.make_features import letor, make_features
 from riskcli.learn import OBJECTIVES
 from riskcli.learn.baselines import parse_source
-from riskcli.learn.comparators import Judged, Matching, blended, mean_loss, selected
+from riskcli.learn.comparators import (
+    Judged,
+    Matching,
+    blended,
+    highest,
+    mean_loss,
+    selected,
+)
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.equal_risk import EqualRisk, equally_risky
 from riskcli.learn.experiment import Outcome, Plan, Ranked
@@ -480,6 +487,19 @@ def test_figures_at_equal_risk_are_over_the_queries_of_all_folds() -> None:
     assert row["equal_coin_risk"] == pytest.approx(np.maximum(baseline - plain, 0).mean() / 4)
     del equal[1]  # a fold that was not reached
     assert Comparison(outcome, [1.0], {}).rows(1.0)[-1]["equal_blend_mean"] is None
+
+
+def test_queries_at_the_threshold_are_re_ranked(data: Path) -> None:
+    """Those whose highest value is the threshold or below it, and no others."""
+    queries, plain = judged(data, "feature:6")
+    part = queries.part
+    values = highest(part.features, "6")
+    threshold = float(np.sort(values)[len(values) // 2])
+    scores = selected(part, plain, "6", threshold)
+    for query, value in enumerate(values):
+        own = part.features.query_of == query
+        expected = plain if value <= threshold else part.start
+        assert (np.argsort(scores[own]) == np.argsort(expected[own])).all()
 
 
 def test_a_coin_flip_is_the_mean_over_flips() -> None:
