@@ -6,6 +6,7 @@ Nothing is imported for it: whatever has the columns, or the attributes, will do
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,8 +22,11 @@ from riskcli.effectiveness.names import (
 )
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.files.registry import is_rounded_err
+from riskcli.scores.held import as_mapping
 from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all
 from riskcli.scores.reading import Rules
+from riskcli.scores.remarks import rounded_err
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Line, Run
 
@@ -64,6 +68,7 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
 
 
 def _run(given: Ranking | pd.DataFrame, name: str) -> Run:
+    given = as_mapping(given, "score", f"run {name}")
     if not isinstance(given, Mapping):
         return run_from_frame(given, name)
     cells = [
@@ -80,14 +85,15 @@ def _run(given: Ranking | pd.DataFrame, name: str) -> Run:
 def _judged(given: Qrels | Judgements | pd.DataFrame) -> Qrels:
     if isinstance(given, Qrels):
         return given
-    if not isinstance(given, Mapping):
-        return qrels_from_frame(given)
-    if not any(given.values()):
+    held: Any = as_mapping(given, "relevance", "the judgements")
+    if not isinstance(held, Mapping):
+        return qrels_from_frame(held)
+    if not any(held.values()):
         raise UsageError("the judgements are empty")
     return Qrels(
         {
             str(topic): {str(docno): int(grade) for docno, grade in documents.items()}
-            for topic, documents in given.items()
+            for topic, documents in held.items()
             if documents
         }
     )
@@ -131,8 +137,9 @@ def score_runs(
 ) -> Evaluation:
     """Score runs that are in memory, by name; the same numbers as `evaluate` gives for files.
 
-    Runs and judgements are frames, as PyTerrier has them, or mappings of topics to documents to
-    scores or grades, as pytrec_eval and ranx have them. Measures are names or ir_measures' objects.
+    Runs and judgements are frames, as PyTerrier has them, mappings of topics to documents to scores
+    or grades, as pytrec_eval has them, ranx' Run and Qrels, or what ir_measures reads
+    (iterators of ScoredDoc and Qrel). Measures are names or ir_measures' objects.
     """
     rules = rules or Rules()
     chosen = parse_measures(texts_of(measures))
@@ -177,7 +184,10 @@ def scores_from_ir_measures(
             name = canonical_name(str(result.measure))
             scores = cells.setdefault(name, {})
             _put(scores, name, str(run), str(result.query_id), float(result.value))
-    return _evaluation(cells)
+    evaluation = _evaluation(cells)
+    rounded = [m.measure for m in evaluation.matrices if is_rounded_err(m)]
+    notes = [rounded_err(rounded)] if rounded else []
+    return replace(evaluation, basis=evaluation.basis.adding(notes=notes))
 
 
 def has_a_row_per_score(frame: pd.DataFrame) -> bool:

@@ -46,8 +46,13 @@ def _rounding(parts: Sequence[Part]) -> list[Note]:
     rounded = [part.path.name for part in parts if part.rounded_err]
     if not rounded:
         return []
-    message = f"ERR has no more than five decimals, as gdeval.pl prints it: {listed(rounded)}"
-    return [Note("rounded-scores", f"{message}; wins, ties and small differences suffer")]
+    return [rounded_err(rounded)]
+
+
+def rounded_err(names: Sequence[str]) -> Note:
+    """The caution for ERR of ir_measures, which has it from gdeval.pl."""
+    message = f"ERR has no more than five decimals, as gdeval.pl prints it: {listed(names)}"
+    return Note("rounded-scores", f"{message}; wins, ties and small differences suffer")
 
 
 def _unknown_topics(part: Part, reader: Reader) -> int:

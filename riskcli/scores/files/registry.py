@@ -167,11 +167,12 @@ def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) ->
         rows = [row._replace(run=UNNAMED_RUN) for row in rows]
     labelled = any(row.measure is None for row in rows)
     matrices = assemble(rows, label)
-    rounded = kind in _OF_IR_MEASURES and any(map(_is_rounded_err, matrices))
+    rounded = kind in _OF_IR_MEASURES and any(map(is_rounded_err, matrices))
     return ScoreFile(matrices, tag, labelled, rounded)
 
 
-def _is_rounded_err(matrix: ScoreMatrix) -> bool:
+def is_rounded_err(matrix: ScoreMatrix) -> bool:
+    """Whether these are scores of ERR with no more than five decimals."""
     values = matrix.values[~np.isnan(matrix.values)]
     return matrix.measure.startswith("ERR") and bool((values == np.round(values, 5)).all())
 
