@@ -608,6 +608,15 @@ def test_reports_say_so_where_nothing_could_be_judged(tmp_path: Path, on_error: 
     assert entry["check_name"] == "bad-score" and not (tmp_path / "out.json").exists()
 
 
+def test_the_summary_of_a_job_says_that_nothing_was_judged(tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    ran = riskeval("check", NEW, "-b", "<b>nope", *ONE, GITHUB_ACTIONS="true",
+                   GITHUB_STEP_SUMMARY=str(summary))  # fmt: skip
+    assert ran.code == 2
+    assert summary.read_text().startswith("\n**nothing was judged**\n\n- no run and no file is")
+    assert "<b>" not in summary.read_text()
+
+
 def test_a_wrong_call_is_an_error_in_the_reports_too(tmp_path: Path) -> None:
     for call, message in ((("-b", "nope"), "no file is named 'nope'"),
                            (("-b", OLD, "--margin", "foo=1"), "a margin for 'foo'"),

@@ -24,9 +24,7 @@ def publish(gate: Gate, output: Output, reports: Iterable[tuple[Form, Path]]) ->
     """Write every report, the job summary under GitHub Actions, and last the result itself."""
     for form, file in reports:
         emit(form.render(gate, IN_FILE), file)
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary and os.environ.get("GITHUB_ACTIONS") == "true":
-        _append(Path(summary), "\n" + str(MARKDOWN.render(gate)))
+    _summarise(str(MARKDOWN.render(gate)))
     write(gate, output)
 
 
@@ -42,7 +40,16 @@ def reporting(output: Output, reports: Iterable[tuple[Form, Path]]) -> Iterator[
             if form.name in REFUSALS:
                 with suppress(RiskevalError):  # the first error is the one to be told
                     emit(REFUSALS[form.name](problems), file)
+        with suppress(RiskevalError):
+            _summarise(refusal.as_markdown(problems))
         raise
+
+
+def _summarise(text: str) -> None:
+    """Add to the job's summary under GitHub Actions, on a line of its own."""
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary and os.environ.get("GITHUB_ACTIONS") == "true":
+        _append(Path(summary), "\n" + text)
 
 
 def _append(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as Tree
 
 from riskcli.core.errors import InputError, NoRunLeftError, RiskevalError
-from riskcli.output.escape import annotation, visible
+from riskcli.output.escape import annotation, markdown, visible
 from riskcli.output.problems import Problem
 
 TOOL = "riskeval check"
@@ -67,3 +67,9 @@ def as_annotations(title: str, problems: Sequence[Problem]) -> list[str]:
 def as_github(problems: Sequence[Problem]) -> str:
     """GitHub's annotations of a gate that judged nothing."""
     return "".join(f"{line}\n" for line in as_annotations(_NOTHING_JUDGED, problems))
+
+
+def as_markdown(problems: Sequence[Problem]) -> str:
+    """A paragraph for a job's summary."""
+    lines = [f"**{_NOTHING_JUDGED}**", ""]
+    return "\n".join([*lines, *(f"- {markdown(problem.message)}" for problem in problems)]) + "\n"
