@@ -472,15 +472,3 @@ def test_170_runs_of_40_teams() -> None:
     whole, part = block_of(matrix, still, {}), block_of(some, still, {})
     for run in some.runs:
         same(figures(whole, run), figures(part, run))
-
-
-def test_teams_as_the_reference_are_told_to_be_steadier_than_runs() -> None:
-    """Equal runs beside @mean of teams have a ZRisk below it; beside a run they do not."""
-    values = np.random.default_rng(4).random((6, 30))
-    teams = Options(teams=Teams(by_run={"r0": "red", "r1": "red"}), baselines=("@mean",))
-    assert "teams-are-steadier" in [n.code for n in risk_table(named(values), options=teams).notes]
-    alone = replace(teams, teams=Teams(by_run={"r0": "red", "r1": "blue"}))
-    beside = replace(teams, baselines=("r5",))
-    for options in (alone, beside):
-        codes = [note.code for note in risk_table(named(values), options=options).notes]
-        assert "teams-are-steadier" not in codes

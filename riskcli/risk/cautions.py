@@ -31,7 +31,6 @@ def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float
         _many_zeros(measure, comparison, alphas),
         _single_topic_run(measure, runs, comparison),
         _only_zeros(measure, runs, comparison),
-        _averaged_teams(comparison),
     ]
     return [note for note in notes if note is not None]
 
@@ -115,20 +114,6 @@ def _only_zeros(measure: str, runs: Sequence[str], comparison: Comparison) -> No
         return None
     message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
     return Note("only-zeros", message + listed(empty))
-
-
-def _averaged_teams(comparison: Comparison) -> Note | None:
-    members = comparison.members
-    if comparison.reference_members is None or members is None:
-        return None
-    if len(members.rows) == len(members.runs):
-        return None
-    message = (
-        f"ZRisk and GeoRisk are compared with {comparison.baseline.name} of teams; the mean of a "
-        "team's runs is steadier than any of them, so that even runs that are equal tend to get ▼: "
-        "name a run as the baseline to compare with"
-    )
-    return Note("teams-are-steadier", message)
 
 
 def not_shuffled(matrix: ScoreMatrix, comparison: Comparison, inference: Inference) -> list[Note]:
