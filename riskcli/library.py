@@ -60,7 +60,8 @@ class RiskTable(Comparisons):
             from riskcli.plots import request, save
         except ImportError as error:
             raise UsageError(
-                f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
+                f"figures need {error.name}: install riskeval with the extra `plots` (in a "
+                "checkout: pip install '.[plots]')"
             ) from error
         options = self.options if alpha is None else _with_alphas(self.options, alpha)
         wanted = request.Request(

@@ -536,7 +536,7 @@ def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) -> Non
         "main()"
     )
     assert ran.code == 2
-    assert "pip install 'riskeval[plots]'" in ran.err
+    assert "pip install '.[plots]'" in ran.err
 
 
 def test_too_little_to_draw() -> None:

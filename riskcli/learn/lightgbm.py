@@ -19,7 +19,8 @@ def lightgbm() -> Any:
         import lightgbm  # late: it is an extra, and takes long
     except ImportError as error:
         raise UsageError(
-            "training and ranking need LightGBM: pip install 'riskeval[learn]' brings it"
+            "training and ranking need LightGBM: install riskeval with the extra `learn` (in a "
+            "checkout: pip install '.[learn]')"
         ) from error
     return lightgbm
 

@@ -54,7 +54,10 @@ def as_xlsx(result: Result) -> bytes:
     try:
         from openpyxl import Workbook  # late: an extra
     except ImportError as error:
-        raise UsageError("xlsx needs openpyxl: pip install 'riskeval[xlsx]'") from error
+        raise UsageError(
+            "xlsx needs openpyxl: install riskeval with the extra `xlsx` (in a checkout: "
+            "pip install '.[xlsx]')"
+        ) from error
     book = Workbook()
     sheet = book.active
     sheet.title = "rows"

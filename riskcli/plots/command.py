@@ -74,7 +74,8 @@ def plot(
         from riskcli.plots import alternative, curve, request, save
     except ImportError as error:
         raise UsageError(
-            f"figures need {error.name}: pip install 'riskeval[plots]' brings it"
+            f"figures need {error.name}: install riskeval with the extra `plots` (in a checkout: "
+            "pip install '.[plots]')"
         ) from error
     words_beside = output.with_name(f"{output.name}.alt.txt")
     if kind in OF_EXPERIMENTS:

@@ -40,7 +40,10 @@ def cluster(address: str, send: Sending = "paths") -> Iterator[Workers]:
     try:
         import distributed  # late: an extra
     except ImportError as error:
-        raise UsageError("--cluster needs Dask: install 'riskeval[cluster]'") from error
+        raise UsageError(
+            "--cluster needs Dask: install riskeval with the extra `cluster` (in a checkout: "
+            "pip install '.[cluster]')"
+        ) from error
     log = logging.getLogger("distributed")
     before = log.level
     log.setLevel(logging.CRITICAL)  # what goes wrong is said in one line, once
