@@ -26,16 +26,18 @@ HOSTILE = (
     "%comment", "\\input{x}", "$x^2$", "a&b", "#1", "a_b", "{brace}", "~", '"quoted"', "'single'",
     "a,b", "a;b", "::error::x", "%0A::error", "'", "é", "日本", "\ufeffbom", "nul\\0",
 )  # fmt: skip
+TOPICS = tuple(f"a{name}" if name.startswith("#") else name for name in HOSTILE)
+"""A line that begins with # is a comment, or refused."""
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two runs with a hostile tag and a hostile topic each, for every name."""
-    (tmp_path / "qrels").write_text("".join(f"{topic} 0 d 1\n" for topic in (*HOSTILE, "1")))
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 d 1\n" for topic in (*TOPICS, "1")))
     for number, name in enumerate(HOSTILE):
         tag = name if not name.startswith("@") else f"a{name}"
-        lines = [f"{topic} Q0 d {number + 1} 1.0 {tag}\n" for topic in HOSTILE[number:]]
+        lines = [f"{topic} Q0 d {number + 1} 1.0 {tag}\n" for topic in TOPICS[number:]]
         (tmp_path / f"{number}.run").write_text("".join(lines) + f"1 Q0 d 1 1 {tag}\n")
     return tmp_path
 

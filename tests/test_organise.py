@@ -349,7 +349,7 @@ def test_names_of_files_are_harmless_and_distinct(names: list[str]) -> None:
         (("--loss", "smooth"), "the page supports linear only"),
         (("--teams", "nobody.csv"), "no run is named 'nobody'"),
         (("-b", "nobody"), "no run and no file is named 'nobody'"),
-        (("-q", "nowhere"), "nowhere: not-found"),
+        (("-q", "nowhere"), "one file of judgements at a time here"),
     ],
 )
 def test_a_wrong_call_is_one_line(
