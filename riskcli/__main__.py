@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 WRONG_INPUT = 2
 LEAST_MEMORY = 768 * 2**20
+LEAST_FILES = 8
+"""Files that imports and readers have open at once, besides those that are open already."""
 
 
 def start() -> None:
@@ -23,6 +25,7 @@ def start() -> None:
     stop_quietly()
     _collect_seldom()
     _mend_streams()
+    _refuse_few_files()
     _refuse_little_memory()
     main()
 
@@ -66,6 +69,20 @@ def _mend_streams() -> None:
     encoding = sys.stderr.encoding if sys.stderr else "utf-8"
     raw = Lossy(2, "w", closefd=False)
     sys.stderr = io.TextIOWrapper(raw, encoding, "backslashreplace", write_through=True)
+
+
+def _refuse_few_files() -> None:
+    """With less, imports fail half-way, and not even a traceback can be made."""
+    opened: list[int] = []
+    try:
+        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(LEAST_FILES))
+    except OSError as error:
+        why = f"{error.strerror} (ulimit -n)"
+        sys.stderr.write(f"riskeval: no-file: riskeval opens up to {LEAST_FILES} files: {why}\n")
+        sys.exit(WRONG_INPUT)
+    finally:
+        for number in opened:
+            os.close(number)
 
 
 def _refuse_little_memory() -> None:

@@ -41,10 +41,15 @@ def _lines(*lines: bytes) -> bytes:
     return b"".join(line + b"\n" for line in lines)
 
 
+def _gzip(text: bytes) -> bytes:
+    """The same bytes at any time."""
+    return gzip.compress(text, mtime=0)
+
+
 def _zipped() -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("t.run", GOOD)
+        archive.writestr(zipfile.ZipInfo("t.run"), GOOD)
     return stream.getvalue()
 
 
@@ -61,29 +66,29 @@ EMPTY = [
     Malformed("line ends only", b"\n\r\n\n", "empty-file", None),
     Malformed("white space only", b"  \t \n", "empty-file", None),
     Malformed("byte order mark only", b"\xef\xbb\xbf", "empty-file", None),
-    Malformed("empty archive", gzip.compress(b""), "empty-file", None),
+    Malformed("empty archive", _gzip(b""), "empty-file", None),
 ]
 PACKED = [
     Malformed("zip archive", _zipped(), "not-text", None),
     Malformed("zstandard spoilt", b"\x28\xb5\x2f\xfd" + GOOD, "damaged-archive", None),
     Malformed("LZ4 spoilt", b"\x04\x22\x4d\x18" + GOOD, "damaged-archive", None),
-    Malformed("zip within gzip", gzip.compress(_zipped()), "not-text", None),
+    Malformed("zip within gzip", _gzip(_zipped()), "not-text", None),
     Malformed("UTF-16, little end first", GOOD.decode().encode("utf-16"), "not-text", None),
     Malformed("UTF-16, big end first", b"\xfe\xff" + GOOD, "not-text", None),
-    Malformed("gzip cut off", gzip.compress(LONG)[:-20], "damaged-archive", None),
-    Malformed("gzip spoilt", _flipped(gzip.compress(LONG)), "damaged-archive", None),
-    Malformed("gzip header only", gzip.compress(LONG)[:5], "damaged-archive", None),
+    Malformed("gzip cut off", _gzip(LONG)[:-20], "damaged-archive", None),
+    Malformed("gzip spoilt", _flipped(_gzip(LONG)), "damaged-archive", None),
+    Malformed("gzip header only", _gzip(LONG)[:5], "damaged-archive", None),
     Malformed("bzip2 cut off", bz2.compress(LONG)[:-20], "damaged-archive", None),
     Malformed("bzip2 spoilt", _flipped(bz2.compress(LONG)), "damaged-archive", None),
     Malformed("xz cut off", lzma.compress(LONG)[:-20], "damaged-archive", None),
     Malformed("xz spoilt", _flipped(lzma.compress(LONG)), "damaged-archive", None),
     Malformed(
         "second member cut off",
-        gzip.compress(GOOD) + gzip.compress(LONG)[:-9],
+        _gzip(GOOD) + _gzip(LONG)[:-9],
         "damaged-archive",
         None,
     ),
-    Malformed("expands without end", gzip.compress(bytes(3_000_000)), "too-large", None),
+    Malformed("expands without end", _gzip(bytes(3_000_000)), "too-large", None),
 ]
 COLUMNS = [
     Malformed("tag missing", GOOD + b"2 Q0 b 2 1.0\n", "column-count", 4),
@@ -132,7 +137,7 @@ SCORES = [
     Malformed("columns swapped", GOOD + b"2 Q0 2 1.0 b t\n", "bad-score", 4),
     Malformed("hyphen rule", GOOD + b"- - - - - -\n", "bad-score", 4),
     Malformed("bad score in CRLF", b"1 Q0 a 1 3.5 t\r\n1 Q0 b 2 x t\r\n", "bad-score", 2),
-    Malformed("bad score in gzip", gzip.compress(GOOD.replace(b"1.5", b"x")), "bad-score", 3),
+    Malformed("bad score in gzip", _gzip(GOOD.replace(b"1.5", b"x")), "bad-score", 3),
 ]  # fmt: skip
 DOUBLES = [
     Malformed("document again", GOOD + b"2 Q0 a 2 1.0 t\n", "duplicate-document", 4),

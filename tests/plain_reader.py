@@ -43,11 +43,16 @@ def text_of(data: bytes) -> bytes:
     return data[3:] if data[:3] == b"\xef\xbb\xbf" else data
 
 
-def lines_of(data: bytes, columns: int) -> Iterator[list[bytes]]:
+def lines_of(data: bytes, columns: int, number_at: int | None = None) -> Iterator[list[bytes]]:
+    """The columns of each line; with the place of a number, lines may be comments."""
     found = False
     for line in text_of(data).split(b"\n"):
         parts = line.split()
         if not parts:
+            continue
+        if number_at is not None and line[:1] == b"#":
+            if len(parts) == columns and _is_decimal(parts[number_at]):
+                raise RefusedError("a comment that is a line")
             continue
         found = True
         if len(parts) != columns:
@@ -66,6 +71,14 @@ def text(raw: bytes) -> str:
         raise RefusedError("not UTF-8") from error
 
 
+def _is_decimal(raw: bytes) -> bool:
+    try:
+        decimal(raw.decode(errors="replace"))
+    except RefusedError:
+        return False
+    return True
+
+
 def decimal(spelled: str) -> float:
     if not spelled or set(spelled) - set("0123456789+-.eE"):
         raise RefusedError(f"no number: {spelled!r}")
@@ -82,7 +95,7 @@ def read_run(data: bytes) -> tuple[Scores, set[str]]:
     """Scores by topic and document, and the tags."""
     scores: Scores = {}
     tags = set()
-    for topic_raw, _, docno_raw, _, score_raw, tag in lines_of(data, 6):
+    for topic_raw, _, docno_raw, _, score_raw, tag in lines_of(data, 6, 4):
         topic, docno, score = text(topic_raw), text(docno_raw), text(score_raw)
         tags.add(text(tag))
         if docno in scores.setdefault(topic, {}):
@@ -94,7 +107,7 @@ def read_run(data: bytes) -> tuple[Scores, set[str]]:
 def read_qrels(data: bytes) -> Grades:
     """Grades by topic and document."""
     grades: Grades = {}
-    for topic_raw, _, docno_raw, grade_raw in lines_of(data, 4):
+    for topic_raw, _, docno_raw, grade_raw in lines_of(data, 4, 3):
         topic, docno, spelled = text(topic_raw), text(docno_raw), text(grade_raw)
         digits = spelled[1:] if spelled[:1] in ("+", "-") else spelled
         if not digits or set(digits) - set("0123456789") or len(digits) > 18:

@@ -422,12 +422,12 @@ def test_a_line_without_end_is_refused_before_it_is_all_read(
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 
-    (folder / "long").write_bytes(pack(b"a" * 2**29))
-    for call in (["long", "-q", "q"], ["x.run", "-q", "long"]):
+    (folder / "long").write_bytes(pack(b"a" * 2**28))
+    for call, before in ((["long", "-q", "q"], limit), (["x.run", "-q", "long"], None)):
         ran = subprocess.run(
-            [str(PROGRAMS / "riskeval"), "score", *call, "-m", "AP"],
+            [str(PROGRAMS / "riskeval"), "score", *call, "-m", "P@5"],
             cwd=folder, env=terminal_environment(), capture_output=True, text=True, check=False,
-            preexec_fn=limit,
+            preexec_fn=before,
         )  # fmt: skip
         assert ran.returncode == 2
         assert (
@@ -449,4 +449,4 @@ def test_tables_of_pairs_have_a_bound(folder: Path, command: str) -> None:
     rows = "".join(f"r{number},0.1,0.2,0.{number}\n" for number in range(1, 5001))
     (folder / "m.csv").write_text("run,1,2,3\n" + rows)
     said = refused(command, "m.csv", cwd=folder)
-    assert "5,000 runs make 12,497,500 pairs, which would take about 24 GB" in said
+    assert "5,000 runs make 12,497,500 pairs, which would take about 32 GB" in said

@@ -10,16 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Union, cast
 
+import numpy as np
+
 from riskcli.core.basis import Basis
 from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
 from riskcli.core.errors import UsageError, nearest
-from riskcli.core.notes import Note
+from riskcli.core.memory import WORK, refuse_beyond
+from riskcli.core.notes import Note, counted
 from riskcli.output.analysis import Analysis as Analysis
 from riskcli.output.result import Result
+from riskcli.risk.baselines import POOL_EACH
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.members import Teams
 from riskcli.risk.options import Options, as_names, combined
+from riskcli.risk.table import named_rows
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
 from riskcli.scores.frozen import FrozenPopulation
@@ -114,6 +119,32 @@ def input_records(basis: Basis) -> list[dict[str, Any]]:
 def basis_of(scores: Scores) -> Basis:
     """What the scores rest on, where they say."""
     return scores.basis if isinstance(scores, Evaluation) else Basis()
+
+
+def refuse_much(
+    work: str,
+    matrices: Sequence[ScoreMatrix],
+    options: Options,
+    *,
+    pairs: int = 0,
+    lines: int = 0,
+) -> None:
+    """Refuse what this machine lacks the memory for; `work` names what it takes (`core.memory`).
+
+    Each baseline is compared with every cell, and makes a row for every run and alpha; `lines` are
+    rows besides.
+    """
+    if not matrices:
+        return
+    cells, rows = 0, lines
+    for matrix in matrices:
+        each = options.pool == POOL_EACH
+        baselines = len(named_rows(matrix.runs, options.wanted)) if each else 1
+        cells += matrix.values.size * max(1, baselines)
+        rows += len(matrix.runs) * max(1, baselines) * len(options.levels)
+    runs, topics = np.max([matrix.values.shape for matrix in matrices], axis=0).tolist()
+    size = f"{counted(runs, 'run')} and {counted(topics, 'topic')}"
+    refuse_beyond(WORK[work].bytes(cells, rows, pairs), f"{work} of {size}")
 
 
 def one_matrix(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:

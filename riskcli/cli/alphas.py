@@ -49,9 +49,9 @@ def _span(text: str, least: int) -> list[float]:
     first, last, step = parts if len(parts) == 3 else (*parts, Decimal(1))
     if step <= 0 or last < first:
         raise ValueError("a range needs a step above 0 and a last value not below the first")
+    if last - first > step * (_MOST_ALPHAS - 1):
+        raise ValueError(f"a range of more than {_MOST_ALPHAS} values")
     count = int((last - first) / step) + 1
-    if count > _MOST_ALPHAS:
-        raise ValueError(f"a range of {count} values, at most {_MOST_ALPHAS} are taken")
     return [float(first + place * step) for place in range(count)]
 
 

@@ -23,6 +23,8 @@ def trouble_with_the_machine(error: Exception) -> str | None:
         return f"out-of-memory: {_NO_MEMORY}"
     if isinstance(error, ImportError) and _short_of_memory(str(error)):
         return f"out-of-memory: {_NO_MEMORY} ({error})"
+    if isinstance(error, ImportError) and "oo many open files" in str(error):
+        return f"no-file: {error} (ulimit -n)"
     if isinstance(error, ImportError) and "pytrec_eval" in f"{error.name} {error}":
         return f"pytrec_eval cannot be imported ({error}): {_ABOUT_PYTREC_EVAL}"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):

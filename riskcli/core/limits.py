@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 
 from riskcli.core.errors import UsageError
+from riskcli.core.memory import WORK
 
 MOST_JOBS = 1024
 MOST_ALPHA = 1e9
@@ -15,19 +16,18 @@ MOST_PAIRS = 1_000_000
 """Pairs of runs that one table compares: 1,414 runs."""
 MOST_LISTED_PAIRS = 1_999_000
 """Pairs that `significance` and `bias` list, a row each: 2,000 runs."""
-_BYTES_A_PAIR = 1_900
-"""What a pair took at 5,000 runs, all forms of the result included."""
 
 
-def refuse_many_pairs(runs: int, instead: str, most: int = MOST_PAIRS) -> None:
-    """Refuse to compare every pair of too many runs, with what it would take."""
+def refuse_many_pairs(runs: int, instead: str, most: int = MOST_PAIRS) -> int:
+    """The pairs of runs; too many of them are refused, with what it would take."""
     pairs = runs * (runs - 1) // 2
     if pairs > most:
-        gigabytes = pairs * _BYTES_A_PAIR / 1e9
+        gigabytes = pairs * WORK["significance"].pair / 1e9
         raise UsageError(
             f"{runs:,} runs make {pairs:,} pairs, which would take about {gigabytes:.0f} GB; "
             f"at most {most:,} pairs are compared: {instead}"
         )
+    return pairs
 
 
 def is_score(value: float) -> bool:

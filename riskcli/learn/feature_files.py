@@ -23,16 +23,20 @@ import numpy as np
 import pyarrow as pa
 
 from riskcli.core.errors import InputError
+from riskcli.core.memory import BASE, refuse_beyond
 from riskcli.learn.features import Features, Lines, gathered
 from riskcli.trec.arrow import parquet
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.letor import docno_of
+from riskcli.trec.qrels import MAX_GRADE
 from riskcli.trec.source import Source
 
 TOPIC, GRADE, DOCNO = ("topic", "qid", "query"), ("grade", "label", "relevance"), ("docno", "docid")
 _COMMENT = re.compile(rb"#[^\n]*")
 _MISSING = ("null", "nan", "na")
 _HIGHEST_FEATURE = 1_000_000
+_COPIES = 3
+"""Of the table of features, while it is put together."""
 _PARQUET_MAGIC = b"PAR1"
 
 
@@ -83,7 +87,8 @@ def _quick(text: bytes, lines_before: int = 0) -> Lines | None:
     grades, qids, ids, values = table[:, 0], table[:, 1], table[:, 2::2], table[:, 3::2]
     if ids.shape != values.shape or not (ids == np.arange(1, ids.shape[1] + 1)).all():
         return None
-    whole = (grades == np.floor(grades)) & (qids == np.floor(qids)) & (np.abs(qids) < 2**52)
+    whole = (grades == np.floor(grades)) & (np.abs(grades) <= MAX_GRADE)
+    whole &= (qids == np.floor(qids)) & (np.abs(qids) < 2**52)
     if not whole.all() or np.isinf(values).any():
         return None
     names = re.findall(rb"qid:(\S+)", bare)
@@ -109,7 +114,7 @@ def _closely(path: Path, text: bytes, lines_before: int) -> Lines:
         if not bare.strip():
             continue
         try:
-            grade, topic, pairs = _line(path, line, bare.decode())
+            grade, topic, pairs = _line(path, line, [part.decode() for part in bare.split()])
             docno = docno_of(raw)
         except UnicodeDecodeError as error:
             raise InputError(path, "encoding", "this line is not UTF-8 text", line) from error
@@ -118,14 +123,16 @@ def _closely(path: Path, text: bytes, lines_before: int) -> Lines:
         topics.append(topic)
         docnos.append(docno)
         rows.append(pairs)
-    values = np.zeros((len(rows), max((max(row, default=0) for row in rows), default=0)))
+    width = max((max(row, default=0) for row in rows), default=0)
+    refuse_beyond(BASE + _COPIES * 8 * len(rows) * width, f"{len(rows):,} by {width:,} features")
+    values = np.zeros((len(rows), width))
     for place, row in enumerate(rows):
         values[place, [feature - 1 for feature in row]] = list(row.values())
     return Lines(np.array(numbers, dtype=np.int64), topics, grades, docnos, values)
 
 
-def _line(path: Path, line: int, text: str) -> tuple[int, str, dict[int, float]]:
-    grade_text, *parts = text.split()
+def _line(path: Path, line: int, fields: Sequence[str]) -> tuple[int, str, dict[int, float]]:
+    grade_text, *parts = fields
     grade = _grade(path, line, grade_text)
     if not parts or not parts[0].startswith("qid:") or parts[0] == "qid:":
         shown = parts[0] if parts else "nothing"
@@ -146,8 +153,8 @@ def _line(path: Path, line: int, text: str) -> tuple[int, str, dict[int, float]]
 
 def _grade(path: Path, line: int | None, text: str) -> int:
     value = number(text)
-    if value is None or value != int(value):
-        message = f"the grade is {text!r}, expected a whole number"
+    if value is None or value != int(value) or abs(value) > MAX_GRADE:
+        message = f"the grade is {text!r}, expected a whole number of at most {MAX_GRADE}"
         raise InputError(path, "bad-grade", message, line)
     return int(value)
 

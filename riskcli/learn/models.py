@@ -53,7 +53,7 @@ def _read_sidecar(path: Path) -> Sidecar:
             tuple(given["features"]), float(given["start_weight"]), tuple(given["baselines"]),
             tuple(given["trained_on"]),
         )  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         message = f"not what riskeval train writes beside a model: {error!r}"
         raise InputError(path, "bad-model", message) from error
 

@@ -65,7 +65,7 @@ def _stated(manifest: Path) -> dict[str, str]:
         document = json.loads(manifest.read_text(encoding="utf-8"))
         version, files = document["riskeval_pack"], document["files"]
         stated = {str(name): str(sha256) for name, sha256 in files.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = "not the manifest that `riskeval organise` writes: name a new folder"
         raise InputError(manifest, "bad-manifest", message) from error
     if version != FORMAT:

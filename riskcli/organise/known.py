@@ -33,7 +33,8 @@ class KnownReports:
         self._file = store.folder / "findings" / f"{digest[:32]}.json"
         self._seen: dict[Path, Look | None] = {}
         self._kept: dict[str, Any] = {}
-        with suppress(OSError, ValueError):  # it saves work; without it everything is read
+        # It saves work; without it everything is read.
+        with suppress(OSError, ValueError, TypeError, RecursionError):
             self._kept = dict(json.loads(self._file.read_text(encoding="utf-8")))
 
     def find(self, path: Path) -> FileReport | None:

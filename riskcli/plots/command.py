@@ -94,6 +94,7 @@ def plot(
         setup.matrices[0], setup.options, names, of, width, height, seed,
         None if size is None else request.SIZES[size], ranged,
     )  # fmt: skip
+    save.refuse_much(kind, wanted, form)
     content = save.drawn(kind, wanted, form)
     tell([*setup.basis.notes, *wanted.notes], inputs.quiet)
     emit(content, output)

@@ -12,8 +12,10 @@ from typing import Any, TypeAlias
 import altair as alt
 import vl_convert
 
+from riskcli.analyses import base
 from riskcli.analyses.base import set_up as set_up
 from riskcli.core.errors import UsageError
+from riskcli.core.memory import DRAWING_SPACE, WORK, address_space
 from riskcli.output.escape import html, visible
 from riskcli.plots import (
     KINDS,
@@ -82,6 +84,20 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
     "wins": wins.draw,
 }
 """What draws each kind of figure."""
+
+
+def refuse_much(kind: str, request: Request, form: str) -> None:
+    """Refuse what this machine, or a limit on this process, lacks the memory for."""
+    work = f"plot {kind}" if f"plot {kind}" in WORK else "plot"
+    base.refuse_much(work, [request.matrix], request.options)
+    space = address_space()
+    without_engine = form in ("json", "html") and request.size is None
+    if space is not None and space < DRAWING_SPACE and not without_engine:
+        raise UsageError(
+            f"out-of-memory: what draws figures reserves {DRAWING_SPACE // 10**9} GB of address "
+            f"space, most of it unused, and this process may have {space / 1e9:.1f} (ulimit -v); "
+            "write .html or .json, or raise the limit"
+        )
 
 
 def drawn(kind: str, request: AnyRequest, form: str) -> bytes:

@@ -140,7 +140,7 @@ def read_population(path: Path | str) -> FrozenPopulation:
             entry["grand_total"] == float(np.sum(population.totals[entry["measure"]]))
             for entry in document["measures"]
         )
-    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
         raise InputError(
             path, "bad-population", f"the file is incomplete or damaged ({error}); freeze it again"
         ) from error
@@ -159,7 +159,7 @@ def _document(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(path, "unreadable", error.strerror or str(error)) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         line = getattr(error, "lineno", None)
         message = (
             "not a population file: expected the JSON that `riskeval population freeze` writes"

@@ -94,5 +94,6 @@ class Gatherer:
         if self._means.workers is not None:
             read: Callable[..., Iterator[Part | InputError]] = _elsewhere().read_elsewhere
             return read(self._means.workers, self._reader, files, self._progress)
+        self._reader.at_once = min(self._means.jobs, len(files))
         self._reader.threads = -(-self._means.jobs // len(files))
         return in_order(self._reader.try_read, files, self._means.jobs, self._progress)

@@ -18,6 +18,7 @@ from riskcli.core.choices import (
     check_words,
 )
 from riskcli.core.errors import InputError, RiskevalError
+from riskcli.core.memory import refuse_file
 from riskcli.core.parallel import Watch
 from riskcli.core.reprs import short_repr
 from riskcli.effectiveness.measure import Measure
@@ -145,6 +146,8 @@ class Reader:
         self.watch: Watch | None = None
         self.threads = 1
         """How many threads work on one file."""
+        self.at_once = 1
+        """How many files are read at once."""
         self.found_qrels = ""
         self.of_folders: Set[Path] = frozenset()
         """Files that nobody named: results of ours among them are passed over."""
@@ -202,6 +205,11 @@ class Reader:
         return partial(contenders, depth=depth, precision=self.rules.score_precision)
 
     @cached_property
+    def _run_kind(self) -> str:
+        """What runs are called where memory is asked for: most of one is not kept for a cutoff."""
+        return "run" if deepest(self.measures) is None else "run to a cutoff"
+
+    @cached_property
     def _label(self) -> str:
         """What the measure of a wide score file is called: the one that was asked for."""
         wanted = split_names(self.rules.measures)
@@ -229,6 +237,7 @@ class Reader:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
         source = Source(path, self.rules.max_bytes, self._checksums, content, self.watch)
         kind = kind_of(path, source.start, self.rules.input_format)
+        refuse_file(path, kind or self._run_kind, source.likely_size, self.at_once)
         text, form = None, run_format(source.start, self.rules.input_format)
         if kind == "parquet":  # what its columns are stands at its end
             text = source.text()

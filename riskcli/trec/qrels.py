@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from riskcli.core.data_sets import DataSetPath
+from riskcli.core.memory import refuse_file
 from riskcli.core.notes import Note, counted
 from riskcli.core.order import naturally
 from riskcli.core.remote_path import place_of
@@ -36,7 +37,7 @@ LAYOUT = {
 }
 _WANTED = ("topic", "docno", "grade")
 _PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
-_MAX_GRADE = 2**15
+MAX_GRADE = 2**15
 """pytrec_eval allocates a counter for every grade up to the highest; this bounds it."""
 
 
@@ -71,6 +72,7 @@ class Qrels:
 def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
     source = Source(place_of(path), checksum=checksum)
+    refuse_file(source.path, "qrels", source.likely_size, 1)
     qrels = parse_qrels(source.path, b"".join(source.pieces()))
     notes = qrels.notes
     if isinstance(source.path, DataSetPath):
@@ -96,7 +98,7 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
         grade = _grade(spelled)
         if grade is None:
             where = "the grade (4th column)" if reader is _inspect_lines else "the grade"
-            message = f"{where} is {spelled!r}, expected a whole number of at most {_MAX_GRADE}"
+            message = f"{where} is {spelled!r}, expected a whole number of at most {MAX_GRADE}"
             yield Finding(path, line, "bad-grade", message)
             continue
         first, first_grade = seen.setdefault((topic, docno), (line, grade))
@@ -163,7 +165,7 @@ def quick_qrels(path: Path, text: bytes) -> Qrels | None:
 def _grade(text: str) -> int | None:
     """The grade that `text` spells, or None."""
     grade = whole_number(text)
-    return grade if grade is not None and abs(grade) <= _MAX_GRADE else None
+    return grade if grade is not None and abs(grade) <= MAX_GRADE else None
 
 
 def read_closely(path: Path, text: bytes) -> Qrels:

@@ -20,6 +20,8 @@ MAX_BYTES = 16 * 2**30
 """The most that one file may expand to; a stop for archives that expand without end."""
 LONGEST_LINE = 8 * 2**20
 """The most that a line takes beyond the piece in which it begins."""
+_UNPACKED = 5
+"""How many times the size of a packed file its text is taken to have."""
 PIECE = 8 * 2**20
 """Bytes of text that are read at once."""
 
@@ -63,9 +65,17 @@ class Source:
         if content is None and not path.is_file():
             self._only_once = read_raw(path)
         self._state: tuple[Any, ...] | None = None
+        self._size = 0
         self._is_whole = False
+        self._packed = False
         self._rest = self._read(hashlib.sha256() if checksum else None)
         self.start = next(self._rest, b"")
+
+    @property
+    def likely_size(self) -> int:
+        """The bytes of the text, or a guess at them where the file is packed."""
+        size = len(self._only_once) if self._only_once is not None else self._size
+        return size * _UNPACKED if self._packed else size
 
     def pieces(self) -> Iterator[bytes]:
         """The text, some lines at a time; only once."""
@@ -96,7 +106,8 @@ class Source:
     def _read(self, digest: _Digest | None) -> Iterator[bytes]:
         with _reported(self.path), self._open() as raw:
             archive = archive_of(raw.read(LONGEST_MAGIC))
-            size = raw.seek(0, io.SEEK_END)
+            self._packed = archive is not None
+            self._size = size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
             if archive is None:
                 pieces = self._plain(raw, digest)

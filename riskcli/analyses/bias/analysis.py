@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Scores, basis_of, matrices_of
+from riskcli.analyses.base import Analysis, Scores, basis_of, matrices_of, refuse_much
 from riskcli.analyses.bias.baselines import (
     MatrixBias,
     each_as_baseline,
@@ -24,6 +24,7 @@ from riskcli.output.display import Display
 from riskcli.output.many import rows_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.estimate import rank
+from riskcli.risk.options import Options
 from riskcli.scores.matrix import ScoreMatrix
 
 PARTS: tuple[BiasPart, ...] = get_args(BiasPart)
@@ -89,6 +90,8 @@ def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: i
     matrices = matrices_of(scores)
     for matrix in matrices:
         refuse_many_pairs(len(matrix.runs), "give fewer runs", MOST_LISTED_PAIRS)
+    pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in matrices)
+    refuse_much("bias", matrices, Options(alphas=(alpha,)), pairs=pairs)
     parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
     equal = parts[0].found.equal_runs
     settings = {"alphas": [alpha], "components": components}

@@ -6,12 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from riskcli.analyses.base import Analysis, Names, Scores, described, loss_record, set_up
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    described,
+    loss_record,
+    refuse_much,
+    set_up,
+)
 from riskcli.analyses.score.columns import USUAL, Layout, View
 from riskcli.analyses.score.columns import column_names as column_names
 from riskcli.analyses.score.display import displays
 from riskcli.core.arrays import Flags, Floats
-from riskcli.core.choices import Marks
+from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.errors import UsageError, nearest
 from riskcli.core.notes import Note
 from riskcli.core.order import natural_order
@@ -23,6 +31,8 @@ from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.options import Options
 from riskcli.risk.table import Block, risk_blocks
 from riskcli.scores.frozen import FrozenPopulation
+
+_SHUFFLED = " against a virtual baseline"
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,6 +131,8 @@ def risk_table(
     """
     setup = set_up(scores, options, baseline, alpha)
     options = setup.options
+    shuffled = any(is_virtual(name) for name in options.wanted)
+    refuse_much(f"score{_SHUFFLED if shuffled else ''}", setup.matrices, options)
     blocks: list[Block] = []
     notes: list[Note] = []
     for matrix in setup.matrices:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
+from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, refuse_much, set_up
 from riskcli.analyses.significance.display import displays
 from riskcli.analyses.significance.pairs import (
     MOST_LETTERED,
@@ -66,6 +66,9 @@ class SignificanceTables(Analysis):
         return Result(COLUMNS, rows, self.basis)
 
 
+_NAME_A_BASELINE = "name a --baseline to compare each run with it"
+
+
 def compare_pairs(
     scores: Scores,
     baseline: Names = None,
@@ -96,6 +99,13 @@ def compare_pairs(
         "; URisk and TRisk compare with a baseline: see score",
     )  # fmt: skip
     make = _all_pairs if between == "all" else _against_baseline
+    if between == "all":
+        pairs = [
+            refuse_many_pairs(len(m.runs), _NAME_A_BASELINE, MOST_LISTED_PAIRS)
+            for m in setup.matrices
+        ]
+        tables_each = len(chosen) * len(options.alphas)
+        refuse_much("significance", setup.matrices, options, pairs=sum(pairs) * tables_each)
     tables: list[PairTable] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
@@ -119,9 +129,6 @@ def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
 def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> PairTable:
-    refuse_many_pairs(
-        len(matrix.runs), "name a --baseline to compare each run with it", MOST_LISTED_PAIRS
-    )
     comparison, plan = _everyone(matrix, options), options.significance
     correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:

@@ -15,6 +15,7 @@ from riskcli.analyses.base import (
     chosen_measures,
     described,
     loss_record,
+    refuse_much,
     set_up,
 )
 from riskcli.analyses.sweep.display import displays
@@ -115,6 +116,7 @@ def alpha_sweep(
         raise UsageError("a sweep needs a range of alpha, as in 0:20; for one alpha there is score")
     able = [m for m in measures() if m.swaps is not None or m.turns is not None]
     chosen = chosen_measures(of, able, "no events of")
+    refuse_much("sweep", setup.matrices, options, pairs=_pairs(setup.matrices, between))
     parts: list[Swept] = []
     notes: list[Note] = []
     fits: list[Fit] = []
@@ -136,6 +138,11 @@ def alpha_sweep(
     }
     basis = setup.basis.adding(settings, [*notes, *doubts])
     return Sweep(tuple(parts), options.significance.gamma, basis=basis)
+
+
+def _pairs(matrices: Sequence[ScoreMatrix], between: Sequence[str]) -> int:
+    """The pairs of runs that may swap places."""
+    return sum(len(_rows_between(matrix, between)) ** 2 // 2 for matrix in matrices)
 
 
 def _rows_between(matrix: ScoreMatrix, between: Sequence[str]) -> list[int]:

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.analyses.base import Analysis, Fit, Names, Scores, described, loss_record, set_up
+from riskcli.analyses.base import (
+    Analysis,
+    Fit,
+    Names,
+    Scores,
+    described,
+    loss_record,
+    refuse_much,
+    set_up,
+)
 from riskcli.analyses.topics.display import displays
 from riskcli.analyses.topics.exploratory import TopicRisk, exploratory
 from riskcli.analyses.topics.parts import RunTopics
@@ -76,6 +85,7 @@ def topic_table(
     check_words(order=(order, TopicOrder))
     setup = set_up(scores, options, baseline, alpha)
     options, names = setup.options, as_names(runs or ())
+    refuse_much("topics", setup.matrices, options, lines=_lines(setup.matrices, names, options))
     parts: list[RunTopics] = []
     notes: list[Note] = []
     fits: list[Fit] = []
@@ -91,6 +101,14 @@ def topic_table(
     settings = {**described(options), **record, "runs": list(names), "order": order}
     basis = setup.basis.adding(settings, [*notes, *doubts])
     return TopicTable(tuple(ordered), options.significance.gamma, basis=basis)
+
+
+def _lines(matrices: Sequence[ScoreMatrix], runs: Sequence[str], options: Options) -> int:
+    """How many rows the table has, at most, for one baseline."""
+    return sum(
+        (sum(len(matching_runs(m.runs, name)) for name in runs) or len(m.runs)) * len(m.topics)
+        for m in matrices
+    ) * len(options.levels)
 
 
 def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, runs: Sequence[str]) -> list[int]:

@@ -1,0 +1,165 @@
+"""Memory is asked for before work begins, and what the machine lacks is refused with figures."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from riskcli.core import memory
+from riskcli.core.errors import UsageError
+from riskcli.core.memory import WORK, obtainable, refuse_beyond
+from riskcli.learn.feature_files import read_features
+from tests.conftest import Write
+from tests.console import PROGRAMS, ROOT, terminal_environment
+
+GB = 10**9
+KB = 1024
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A machine with 8,000,000 KiB left, on which this process has 100 pages of memory."""
+    system(tmp_path, "proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    8000000 kB\n")
+    system(tmp_path, "proc/self/statm", "500 100 30 5 0 123 0\n")
+    return tmp_path
+
+
+def system(root: Path, name: str, content: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+RESIDENT = 100 * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_what_the_machine_has(machine: Path) -> None:
+    assert obtainable(machine) == (8_000_000 * KB + RESIDENT, "this machine has {}")
+
+
+@pytest.mark.parametrize("group", ["/", "/a/b"])
+def test_what_control_groups_of_version_2_allow(machine: Path, group: str) -> None:
+    system(machine, "proc/self/cgroup", f"0::{group}\n")
+    system(machine, "sys/fs/cgroup/memory.max", f"{3 * GB}\n")
+    system(machine, "sys/fs/cgroup/memory.current", f"{2 * GB}\n")
+    system(machine, "sys/fs/cgroup/memory.stat", f"anon 5\ninactive_file {GB // 2}\n")
+    system(machine, "sys/fs/cgroup/a/b/memory.max", "max\n")
+    expected = 3 * GB - 2 * GB + GB // 2 + RESIDENT
+    assert obtainable(machine) == (expected, "the control group of this process has {}")
+
+
+def test_what_control_groups_of_version_1_allow(machine: Path) -> None:
+    system(machine, "proc/self/cgroup", "5:devices:/x\n4:memory:/jobs/1\n0::/\n")
+    folder = "sys/fs/cgroup/memory/jobs/1"
+    system(machine, f"{folder}/memory.limit_in_bytes", f"{GB}\n")
+    system(machine, f"{folder}/memory.usage_in_bytes", "1000000\n")
+    system(machine, f"{folder}/memory.stat", "total_inactive_file 4000\n")
+    system(machine, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+    system(machine, "sys/fs/cgroup/memory/memory.usage_in_bytes", "9000000000\n")
+    known = obtainable(machine)
+    assert known is not None and known[0] == GB - 1_000_000 + 4000 + RESIDENT
+
+
+def test_a_system_that_tells_nothing_refuses_nothing(tmp_path: Path) -> None:
+    assert obtainable(tmp_path) is None
+    refuse_beyond(10**30, "anything", tmp_path)
+
+
+def test_both_figures_are_told(machine: Path) -> None:
+    refuse_beyond(8 * GB, "score", machine)
+    with pytest.raises(UsageError) as caught:
+        refuse_beyond(12 * GB, "score of 9 runs", machine)
+    assert str(caught.value) == (
+        "out-of-memory: score of 9 runs would take about 12.0 GB; this machine has 8.2 GB"
+    )
+
+
+CALLS = {
+    "score -b r1": "score of 40 runs and 3 topics",
+    "score": "score against a virtual baseline of 40 runs and 3 topics",
+    "score -b r* --pool each": "score of 40 runs and 3 topics",
+    "topics -b r1": "topics of 40 runs and 3 topics",
+    "sweep -b r1": "sweep of 40 runs and 3 topics",
+    "significance": "significance of 40 runs and 3 topics",
+    "bias": "bias of 40 runs and 3 topics",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_commands_refuse_what_the_machine_lacks(
+    call: str, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.inprocess import run_inside
+
+    rows = [f"r{i},0.{i + 1},0.{i + 2},0.5" for i in range(40)]
+    path = write("m.csv", "\n".join(["run,1,2,3", *rows, ""]))
+    command, *options = call.split()
+    monkeypatch.setattr(memory, "obtainable", lambda root: (memory.BASE, "this machine has {}"))
+    ran = run_inside(command, path, *options, "-f", "csv")
+    assert (ran.code, ran.out) == (2, "")
+    said = re.escape(f"riskeval: out-of-memory: {CALLS[call]} would take about ")
+    assert re.match(said + r"[\d.]+ GB; this machine has 0\.1 GB$", ran.err.splitlines()[-1])
+    monkeypatch.undo()
+    assert run_inside(command, path, *options, "-f", "csv").code == 0
+
+
+def test_each_baseline_and_alpha_counts() -> None:
+    score = WORK["score"]
+    assert score.bytes(0, 2) - score.bytes(0, 1) == score.row
+    assert score.bytes(10, 20, 30) == score.base + 10 * score.cell + 20 * score.row
+
+
+def limited(gigabytes: float, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def limit() -> None:
+        most = int(gigabytes * GB)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+    return subprocess.run(
+        [str(PROGRAMS / "riskeval"), *map(str, arguments)],
+        cwd=ROOT, env=terminal_environment(), capture_output=True, text=True, check=False,
+        preexec_fn=limit,
+    )  # fmt: skip
+
+
+def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    with path.open("w") as stream:
+        stream.write("run,1,2\na,0.5,1\n")
+        stream.truncate(300_000_000)  # holes, which take no place on the disk
+    ran = limited(1.5, "matrix", path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"out-of-memory: reading {path} (csv, 300,000,000 bytes) would take about " in ran.stderr
+    assert "this process may have " in ran.stderr and "(ulimit -v)" in ran.stderr
+
+
+def test_a_figure_is_refused_where_its_engine_would_abort(write: Write) -> None:
+    pytest.importorskip("vl_convert", reason="the extra plots is not installed")
+    path = write("m.csv", "run,1,2,3\na,0.1,0.2,0.3\nb,0.2,0.3,0.7\n")
+    ran = limited(3, "plot", "box", path, "-o", path.with_suffix(".svg"))
+    assert ran.returncode == 2
+    assert "what draws figures reserves 100 GB of address space" in ran.stderr
+    ran = limited(3, "plot", "box", path, "-o", path.with_suffix(".html"))
+    assert ran.returncode == 0 and path.with_suffix(".html").exists()
+
+
+def test_few_lines_with_a_large_feature_number_are_refused(write: Write) -> None:
+    path = write("f.txt", "".join(f"{i % 3} qid:1 1000000:1\n" for i in range(5000)))
+    with pytest.raises(UsageError, match=r"out-of-memory: 5,000 by 1,000,000 features would take"):
+        read_features(path)
+
+
+def test_the_documentation_has_the_figures() -> None:
+    """Bytes a cell, a row and a pair, of each kind of work."""
+    text = (ROOT / "docs" / "reliability.md").read_text()
+    for name, work in WORK.items():
+        row = (
+            f"| {name} | {work.base / 1e6:.0f} MB | {work.cell:,} | {work.row:,} | {work.pair:,} |"
+        )
+        assert row in text, row
+    for name, rate in memory.READING.items():
+        assert f"| {name} | {rate} |" in text, name
