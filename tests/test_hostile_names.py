@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcli.output.escape import html, latex, markdown, visible, without_orders
+from riskcli.output.escape import html, latex, markdown, visible, without_controls
 from riskcli.output.result import Result
 from riskcli.output.rows import spreadsheet_safe
 from tests.console import on_terminal
@@ -158,7 +158,7 @@ def test_errors_show_control_characters(tmp_path: Path) -> None:
 def test_escaped_text_holds_no_order(text: str) -> None:
     for escaped in (visible(text), markdown(text), latex(text), html(text)):
         assert not CONTROL.search(escaped) and "\n" not in escaped
-    assert not CONTROL.search(without_orders(text).replace("\t", ""))
+    assert not CONTROL.search(without_controls(text).replace("\t", ""))
 
 
 @given(st.text())
@@ -177,4 +177,4 @@ BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
     )
 )
 def test_text_that_can_be_seen_is_left_alone(text: str) -> None:
-    assert visible(text) == without_orders(text) == text
+    assert visible(text) == without_controls(text) == text

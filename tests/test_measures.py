@@ -143,7 +143,7 @@ WRONG = {
     "sucess@5": "did you mean Success",
     "bperf": "did you mean Bpref",
     "relstring": "unknown measure 'relstring'",
-    "xyzzy": "known are ERR, nDCG, AP, P, R, RR",
+    "xyzzy": "the measures are ERR, nDCG, AP, P, R, RR",
     "": "unknown measure ''",
     "@20": "unknown measure '@20'",
     "20": "unknown measure '20'",

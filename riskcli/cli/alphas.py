@@ -52,7 +52,7 @@ def _span(text: str, least: int) -> list[float]:
     if last - first > step * (_MOST_ALPHAS - 1):
         raise ValueError(f"a range of more than {_MOST_ALPHAS} values")
     count = int((last - first) / step) + 1
-    return [float(first + place * step) for place in range(count)]
+    return [float(first + index * step) for index in range(count)]
 
 
 def as_alpha(alpha_hat: float) -> float:

@@ -12,7 +12,7 @@ from riskcli.cli.options import Output
 from riskcli.core.choices import Colour
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import emit
-from riskcli.output.escape import without_orders
+from riskcli.output.escape import without_controls
 from riskcli.output.forms import TABLE, TERMINAL_WIDTH, Form
 
 
@@ -42,7 +42,7 @@ def _for_terminal(content: str | bytes, form: Form) -> str:
     """Names reach a terminal without their control characters; a table's colours pass."""
     if isinstance(content, bytes):
         raise UsageError(f"{form.name} is not for terminals: name a file with --output")
-    return content if form is TABLE else without_orders(content)
+    return content if form is TABLE else without_controls(content)
 
 
 def _colour_wanted(asked: Colour) -> bool:

@@ -87,10 +87,10 @@ def pulled(function: Callable[[Item], Answer], items: Iterator[Item], jobs: int)
         try:
             while not over.is_set():
                 with lock:
-                    place, item = next(numbered, (-1, None))
+                    index, item = next(numbered, (-1, None))
                 if item is None:
                     return
-                answers[place] = function(item)
+                answers[index] = function(item)
         finally:
             over.set()  # after an error the others need not go on
 
@@ -100,7 +100,7 @@ def pulled(function: Callable[[Item], Answer], items: Iterator[Item], jobs: int)
                 future.result()
         finally:
             over.set()
-    return [answers[place] for place in sorted(answers)]
+    return [answers[index] for index in sorted(answers)]
 
 
 def keep_freed_memory() -> None:

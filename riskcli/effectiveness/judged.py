@@ -17,7 +17,7 @@ class Judged:
     """All judged documents in one list, topic after topic."""
 
     def __init__(self, judgements: Mapping[str, Mapping[str, int]]) -> None:
-        self.topics = {topic: place for place, topic in enumerate(judgements)}
+        self.topics = {topic: index for index, topic in enumerate(judgements)}
         self.docnos = [docno for grades in judgements.values() for docno in grades]
         grades = [grade for grades in judgements.values() for grade in grades.values()]
         self._grades = np.array([*grades, 0], dtype=np.int64)
@@ -48,10 +48,10 @@ class Judged:
             there = rank < len(self._hashes)
             there[there] = self._hashes[rank[there]] == hashes[pending[there]]
             pending, rank = pending[there], rank[there]
-            place = self._order[rank]
-            same = self._topic_of[place] == topics[pending]
-            same[same] = self._texts.take(place[same]).equal(docnos.take(pending[same]))
-            found[pending[same]] = place[same]
+            index = self._order[rank]
+            same = self._topic_of[index] == topics[pending]
+            same[same] = self._texts.take(index[same]).equal(docnos.take(pending[same]))
+            found[pending[same]] = index[same]
             pending, rank = pending[~same], rank[~same] + 1
         return found
 

@@ -43,8 +43,8 @@ class Spread(Analysis):
         rows = list(_spread_rows(matrix))
         columns = [Column(Heading("topic", left=True), [Cell(topic) for topic in matrix.topics])]
         for name in ("best", "median", "worst", "mean"):
-            place = SPREAD_COLUMNS.index(name)
-            columns.append(_numbers(name, np.array([row[place] for row in rows], dtype=float)))
+            index = SPREAD_COLUMNS.index(name)
+            columns.append(_numbers(name, np.array([row[index] for row in rows], dtype=float)))
         best = SPREAD_COLUMNS.index("best_run")
         columns.append(
             Column(Heading("best run", left=True, names=True),

@@ -77,10 +77,10 @@ def as_xlsx(result: Result) -> bytes:
 def _fill(sheet: Worksheet, rows: Sequence[Sequence[Value]]) -> None:
     """Texts stay texts, whatever they begin with; numbers have a format."""
     for number, row in enumerate(rows, start=1):
-        for place, value in enumerate(map(as_one_text, row), start=1):
+        for index, value in enumerate(map(as_one_text, row), start=1):
             if value is None or value == "":
                 continue
-            cell = sheet.cell(number, place)
+            cell = sheet.cell(number, index)
             if isinstance(value, str):
                 cell.value = visible(value)
                 cell.data_type = "s"

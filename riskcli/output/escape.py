@@ -28,7 +28,7 @@ def all_visible(texts: list[str]) -> list[str]:
     return [visible(text) for text in texts]
 
 
-def without_orders(text: str) -> str:
+def without_controls(text: str) -> str:
     """Lines and columns of text as they are, other control characters spelled out."""
     return _CONTROL.sub(lambda m: m[0] if m[0] in "\n\t" else _spelled(m[0]), text)
 

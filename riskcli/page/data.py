@@ -240,19 +240,19 @@ def _tables(
     """
     beside = {} if comparison.rule != "all" else shared
     result = table.result()
-    place = {name: number for number, name in enumerate(result.columns)}
+    index = {name: number for number, name in enumerate(result.columns)}
     wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)
     by_alpha: dict[float, dict[str, Sequence[Any]]] = {}
     for row in result.rows:
-        if wanted == tuple(row[place[name]] for name in ("measure", "baseline", "population")):
-            by_alpha.setdefault(row[place["alpha"]], {})[row[place["run"]]] = row
+        if wanted == tuple(row[index[name]] for name in ("measure", "baseline", "population")):
+            by_alpha.setdefault(row[index["alpha"]], {})[row[index["run"]]] = row
     return [
         {
             "alpha": alpha,
             "columns": {
                 **{
                     column.name: _packed_column(
-                        column, [by_run[run][place[column.name]] for run in matrix.runs]
+                        column, [by_run[run][index[column.name]] for run in matrix.runs]
                     )
                     for column in all_columns()
                     if column.name not in _NAMING

@@ -44,7 +44,7 @@ def listed_documents(
     for topic in first.topics:
         rankings = [list(tops.get(run, {}).get(topic, ())) for run in first.runs]
         docnos = sorted({docno for ranking in rankings for docno in ranking})
-        number = {docno: place for place, docno in enumerate(docnos)}
+        number = {docno: index for index, docno in enumerate(docnos)}
         grades = qrels.judgements.get(topic, {})
         topics[visible(topic)] = {
             "docnos": list(map(visible, docnos)),

@@ -99,10 +99,10 @@ def _swept(request: Request, of: str) -> Swept:
 
 def _lines(swept: Swept, series: Floats, rows: Sequence[int]) -> list[dict[str, Any]]:
     return [
-        {"run": swept.runs[row], "alpha": alpha, "value": float(series[place, row])}
+        {"run": swept.runs[row], "alpha": alpha, "value": float(series[index, row])}
         for row in rows
-        for place, alpha in enumerate(swept.series[0].alphas)
-        if np.isfinite(series[place, row])
+        for index, alpha in enumerate(swept.series[0].alphas)
+        if np.isfinite(series[index, row])
     ]
 
 

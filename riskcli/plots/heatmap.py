@@ -30,14 +30,14 @@ def draw(request: Request) -> Any:
     rows = sorted(request.chosen(_MOST), key=lambda row: -float(zrisk[row]))
     columns = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
     runs = [shortened(matrix.runs[row], 30) for row in rows]
-    topics = [matrix.topics[place] for place in columns]
+    topics = [matrix.topics[index] for index in columns]
     most = float(np.quantile(np.abs(z[rows]), _MOST_SHADED)) or float(np.abs(z).max()) or 1.0
     width = request.width or max(200, min(13 * len(topics), 1000))
     height = request.height or max(80, min(16 * len(runs), 1100))
     cells = [
-        {"run": run, "topic": topic, "z": round(float(z[row, place]), 4)}
+        {"run": run, "topic": topic, "z": round(float(z[row, index]), 4)}
         for run, row in zip(runs, rows, strict=True)
-        for topic, place in zip(topics, columns, strict=True)
+        for topic, index in zip(topics, columns, strict=True)
     ]
     every = max(1, -(-len(topics) * 11 // int(width)))
     shown = max(1, -(-len(runs) * _LEAST_TEXT // int(height)))

@@ -53,13 +53,13 @@ def stacked(heights: Sequence[float], top: float, gap: float = LINE) -> list[flo
     order = np.argsort(heights, kind="stable").tolist()
     placed = list(heights)
     floor = 0.0
-    for place in order:
-        placed[place] = max(placed[place], floor)
-        floor = placed[place] + gap
+    for index in order:
+        placed[index] = max(placed[index], floor)
+        floor = placed[index] + gap
     ceiling = max(top, gap * (len(order) - 1))
-    for place in reversed(order):
-        placed[place] = min(placed[place], ceiling)
-        ceiling = placed[place] - gap
+    for index in reversed(order):
+        placed[index] = min(placed[index], ceiling)
+        ceiling = placed[index] - gap
     return placed
 
 
@@ -85,17 +85,17 @@ def beside(names: Sequence[str], points: Floats, frame: Frame, foremost: int = 0
     at = frame.pixels(points)
     boxes: list[Box] = []
     found = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         wide = LETTER * len(name)
-        led = place < foremost or len(names) <= _FEW
+        led = index < foremost or len(names) <= _FEW
         for far, clear, (dx, dy, align) in _OFFERS if led else _OFFERS[: len(_NEAR)]:
-            left = at[place, 0] + dx - {"left": 0, "center": wide / 2, "right": wide}[align]
-            box = (left, at[place, 1] + dy - LINE / 2, left + wide, at[place, 1] + dy + LINE / 2)
-            if _free(box, boxes, at, place, frame) and (
-                not clear or _leads_clear(at, place, (dx, dy), boxes)
+            left = at[index, 0] + dx - {"left": 0, "center": wide / 2, "right": wide}[align]
+            box = (left, at[index, 1] + dy - LINE / 2, left + wide, at[index, 1] + dy + LINE / 2)
+            if _free(box, boxes, at, index, frame) and (
+                not clear or _leads_clear(at, index, (dx, dy), boxes)
             ):
                 boxes.append(box)
-                found.append(Placed(place, dx, -dy, align, far))
+                found.append(Placed(index, dx, -dy, align, far))
                 break
     return found
 

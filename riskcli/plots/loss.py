@@ -58,7 +58,7 @@ def _crosses(request: Request, axes: tuple[Any, Any]) -> Any:
 def _names(curves: dict[str, Callable[[Floats], Floats]], axes: tuple[Any, Any]) -> Any:
     """Each name beside its curve, where the two are far apart."""
     at = np.array([-0.8, -0.62])
-    heights = [float(curve(at)[place]) for place, curve in enumerate(curves.values())]
+    heights = [float(curve(at)[index]) for index, curve in enumerate(curves.values())]
     rows = [
         {"shown": name, "x": float(x), "y": y, "align": side, "colour": colour}
         for name, x, y, side, colour in zip(

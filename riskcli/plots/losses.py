@@ -26,7 +26,7 @@ def draw(request: Request) -> Any:
         terms = comparison.paired.weighted(alpha)
         for row in rows:
             ordered = np.sort(terms[row]).tolist()
-            bars = [{"place": place + 1, "w": w} for place, w in enumerate(ordered)]
+            bars = [{"place": index + 1, "w": w} for index, w in enumerate(ordered)]
             name = f"{shortened(request.matrix.runs[row], 24)}, α = {alpha:g}"
             panels.append(
                 alt.Chart(values(bars), title=alt.Title(name, fontSize=12))

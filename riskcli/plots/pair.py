@@ -42,10 +42,10 @@ def draw(request: Request) -> Any:
     last = len(panels) - 1
     return alt.vconcat(
         *(
-            panel.encode(x=_axis(topics, width, place == last, names[1])).properties(
+            panel.encode(x=_axis(topics, width, index == last, names[1])).properties(
                 width=width, height=height
             )
-            for place, panel in enumerate(panels)
+            for index, panel in enumerate(panels)
         )
     ).resolve_scale(color="independent", shape="independent")
 

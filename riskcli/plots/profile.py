@@ -23,7 +23,7 @@ def draw(request: Request) -> Any:
     matrix, few = request.matrix, len(request.matrix.topics) <= _FEW
     rows = request.chosen(MOST_COLOURS if few else _MOST_LINES)
     order = list(range(len(matrix.topics))) if few else _easiest_first(matrix)
-    topics = [matrix.topics[place] for place in order]
+    topics = [matrix.topics[index] for index in order]
     low, high = domain(matrix.values)
     frame = Frame(
         (0, len(topics)),
@@ -60,16 +60,16 @@ def _scores(matrix: ScoreMatrix, rows: Sequence[int], order: Sequence[int]) -> l
     return [
         {
             "run": matrix.runs[row],
-            "topic": matrix.topics[place],
-            "score": float(matrix.values[row, place]),
+            "topic": matrix.topics[index],
+            "score": float(matrix.values[row, index]),
         }
         for row in rows
-        for place in order
+        for index in order
     ]
 
 
 def _points(rows: Sequence[dict[str, Any]], names: Sequence[str], x: Any, y: Any) -> Any:
-    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
+    shapes = [SHAPES[index % len(SHAPES)] for index in range(len(names))]
     shape = alt.Shape("run:N", scale=alt.Scale(domain=list(names), range=shapes), legend=None)
     mark = alt.Chart(values(rows)).mark_point(filled=True, size=26, opacity=1)
     return mark.encode(x=x, y=y, color=colour_of(names), shape=shape)

@@ -34,12 +34,12 @@ def draw(request: Request) -> Any:
     width, height = request.panel(150, 180)
     panels = []
     columns = 2 if request.narrow else len(shown)
-    for place, measure in enumerate(shown):
+    for index, measure in enumerate(shown):
         orders = [
             _best_first(measure.values(each, request.alpha), each) for each in (linear, smooth)
         ]
         bars = _bars(orders[0], orders[1])
-        panel = _panel(bars, measure.title, place % columns == 0)
+        panel = _panel(bars, measure.title, index % columns == 0)
         panels.append(panel.properties(width=width, height=height))
     title = f"RBO (p = {PERSISTENCE:g}) of linear (α = {request.alpha:g}) and smooth loss"
     drawn = alt.concat(*panels, columns=columns)

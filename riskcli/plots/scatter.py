@@ -102,7 +102,7 @@ def _leaders(placed: Sequence[Placed], points: Floats, frame: Frame) -> list[Any
 
 def texts(rows: Sequence[dict[str, Any]], align: str = "left") -> list[Any]:
     """Words at places in pixels, on a margin of white that parts them from lines below."""
-    place = {
+    index = {
         "x": alt.X("px:Q", scale=None, axis=None),
         "y": alt.Y("py:Q", scale=None, axis=None),
         "text": "shown:N",
@@ -110,8 +110,8 @@ def texts(rows: Sequence[dict[str, Any]], align: str = "left") -> list[Any]:
     chart = alt.Chart(values(rows))
     kind = {"align": align, "baseline": "middle", "fontSize": 10.5}
     return [
-        chart.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**place),
-        chart.mark_text(**kind, color="#111111").encode(**place),
+        chart.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**index),
+        chart.mark_text(**kind, color="#111111").encode(**index),
     ]
 
 

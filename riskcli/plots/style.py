@@ -54,18 +54,18 @@ def outer_titles(panels: int, columns: int) -> list[tuple[bool, bool]]:
 
     Below those with none under them, beside those of the first column: the others are the same.
     """
-    return [(place + columns >= panels, place % columns == 0) for place in range(panels)]
+    return [(index + columns >= panels, index % columns == 0) for index in range(panels)]
 
 
 def colour_of(names: Sequence[str]) -> Any:
     """A colour a name, in this order, without a legend: names stand beside their marks."""
-    shades = [COLOURS[place % MOST_COLOURS] for place in range(len(names))]
+    shades = [COLOURS[index % MOST_COLOURS] for index in range(len(names))]
     return alt.Color("run:N", scale=alt.Scale(domain=list(names), range=shades), legend=None)
 
 
 def dash_of(names: Sequence[str]) -> Any:
     """A dash a name, in this order."""
-    dashes = [DASHES[place % len(DASHES)] for place in range(len(names))]
+    dashes = [DASHES[index % len(DASHES)] for index in range(len(names))]
     return alt.StrokeDash("run:N", scale=alt.Scale(domain=list(names), range=dashes), legend=None)
 
 

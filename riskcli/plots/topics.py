@@ -40,11 +40,11 @@ def draw(request: Request) -> Any:
     panels = [
         _marked(
             _panel(part, of, topics, sides)
-            .encode(x=_topic_axis(topics, width, place >= last_row))
+            .encode(x=_topic_axis(topics, width, index >= last_row))
             .properties(width=width, height=height),
             part,
         )
-        for place, part in enumerate(parts)
+        for index, part in enumerate(parts)
     ]
     return alt.concat(*panels, columns=columns).resolve_scale(y="shared")
 

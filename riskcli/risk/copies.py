@@ -78,8 +78,8 @@ def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
     cells = 0
     for part in parts:
         for rows in _sharing(scores[:, part[0] : part[-1] + 1]):
-            for place, one in enumerate(rows[:-1]):
-                others = scores[rows[place + 1 :]]
+            for index, one in enumerate(rows[:-1]):
+                others = scores[rows[index + 1 :]]
                 cells += others.size
                 if cells > _MOST_CELLS:
                     return
@@ -88,7 +88,7 @@ def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
                 count = differs.sum(axis=1)
                 near = (count > 0) & (count <= most) & (2 * agrees > scores.shape[1])
                 for later in np.flatnonzero(near).tolist():
-                    found[one, rows[place + 1 + later]] = int(count[later])
+                    found[one, rows[index + 1 + later]] = int(count[later])
     for (one, other), differing in sorted(found.items()):
         yield one, other, differing
 

@@ -219,7 +219,7 @@ def _evaluation(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluat
     if not cells:
         raise UsageError("no scores given")
     parts = {
-        measure: [from_cells(measure, ((*place, score) for place, score in scores.items()))]
+        measure: [from_cells(measure, ((*index, score) for index, score in scores.items()))]
         for measure, scores in cells.items()
     }
     return _joined(parts, None, Rules())

@@ -42,7 +42,7 @@ def with_baseline_files(
     }
     if not files:
         return named, {}, notes
-    places = {part.path.resolve(): place for place, part in enumerate(parts)}
+    places = {part.path.resolve(): index for index, part in enumerate(parts)}
     for name, path in files.values():
         if path.resolve() not in places:
             places[path.resolve()] = len(parts)

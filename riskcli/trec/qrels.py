@@ -126,7 +126,7 @@ def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
             yield wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
             continue
         try:
-            topic, docno, grade = (parts[place].decode() for place in _PLACES)
+            topic, docno, grade = (parts[index].decode() for index in _PLACES)
         except UnicodeDecodeError:
             yield Finding(path, line, "encoding", "this line is not UTF-8 text")
             continue

@@ -308,7 +308,7 @@ def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | Judgemen
                 message = f"found {len(row)} cells, expected {width} as in the first line"
                 yield Finding(path, rows.line_num, "column-count", message)
                 continue
-            topic, docno, grade = (row[place].strip() for place in places)
+            topic, docno, grade = (row[index].strip() for index in places)
             if topic and docno:
                 yield Judgement(rows.line_num, topic, docno, grade)
             else:

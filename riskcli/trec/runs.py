@@ -135,8 +135,8 @@ def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Find
     """Each line of a run, or what is wrong with it; `lines_before` stand above in the file."""
     text = uncommented(text)
     seen: dict[tuple[str, str], int] = {}
-    for place, raw in text_lines(text):
-        line = lines_before + place
+    for line_here, raw in text_lines(text):
+        line = lines_before + line_here
         item = _inspect_line(path, line, raw)
         if isinstance(item, Line):
             first = seen.setdefault((item.topic, item.docno), line)

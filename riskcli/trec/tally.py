@@ -48,9 +48,9 @@ class Tally:
     def findings(self) -> list[tuple[Finding, int]]:
         """The findings kept, by line, each with the number of the same code left out after it."""
         order = sorted(self.kept, key=lambda found: (found.line is None, found.line or 0))
-        last = {found.code: place for place, found in enumerate(order)}
+        last = {found.code: index for index, found in enumerate(order)}
         shown = {code: sum(found.code == code for found in order) for code in last}
         return [
-            (found, self.counts[found.code] - shown[found.code] if last[found.code] == place else 0)
-            for place, found in enumerate(order)
+            (found, self.counts[found.code] - shown[found.code] if last[found.code] == index else 0)
+            for index, found in enumerate(order)
         ]

@@ -130,8 +130,8 @@ def _agreed(
     one, other = rankings[first], rankings[second]
     runs = [run for run in one.values if run in one.ranked and run in other.ranked]
     x, y = (np.array([ranking.values[run] for run in runs]) for ranking in (one, other))
-    place = {run: number for number, run in enumerate(runs)}
-    orders = [[place[run] for run in ranking.order(runs)] for ranking in (one, other)]
+    index = {run: number for number, run in enumerate(runs)}
+    orders = [[index[run] for run in ranking.order(runs)] for ranking in (one, other)]
     overlap = rank_biased_overlap(orders[0][:depth], orders[1][:depth], persistence)
     truth, estimate = (np.array(order, dtype=np.intp) for order in orders)
     return Agreed(first, second, len(runs), kendall_tau_b(x, y), tau_ap(truth, estimate), overlap)

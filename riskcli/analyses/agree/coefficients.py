@@ -34,9 +34,9 @@ def tau_ap(truth: Rows, estimate: Rows) -> float:
     size = len(estimate)
     if size < 2:
         return float("nan")
-    place = np.empty(size, dtype=np.intp)
-    place[truth] = np.arange(size)
-    at = place[estimate]
+    index = np.empty(size, dtype=np.intp)
+    index[truth] = np.arange(size)
+    at = index[estimate]
     right = [np.count_nonzero(at[:i] < at[i]) / i for i in range(1, size)]
     return float(2 * np.mean(right) - 1)
 
@@ -81,11 +81,11 @@ def rank_biased_overlap(
 
 def _shared_by_depth(one: Sequence[int], other: Sequence[int]) -> Floats:
     """X_d for each depth to the longer length; the shorter ranking counts whole below its end."""
-    first = {item: place for place, item in enumerate(one)}
+    first = {item: index for index, item in enumerate(one)}
     met = np.zeros(max(len(one), len(other)))
-    for place, item in enumerate(other):
+    for index, item in enumerate(other):
         if item in first:
-            met[max(place, first[item])] += 1
+            met[max(index, first[item])] += 1
     return np.cumsum(met)
 
 

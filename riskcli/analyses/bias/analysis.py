@@ -130,13 +130,13 @@ def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBi
 
 def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
     rank_mean = tidy(rank(one.means).tolist(), whole=True)
-    for place, baseline in enumerate(one.baselines):
+    for index, baseline in enumerate(one.baselines):
         columns = [
             tidy(one.means.tolist()),
-            tidy(one.found.urisk[:, place].tolist()),
+            tidy(one.found.urisk[:, index].tolist()),
             rank_mean,
-            tidy(one.ranks[:, place].tolist(), whole=True),
-            tidy(one.found.similarity[:, place].tolist()),
+            tidy(one.ranks[:, index].tolist(), whole=True),
+            tidy(one.found.similarity[:, index].tolist()),
         ]
         for run, *values in zip(one.runs, *columns, strict=True):
             yield [run, one.measure, baseline, one.alpha, one.topics, *values]
@@ -153,17 +153,17 @@ def _baseline_rows(one: MatrixBias) -> Iterator[list[Value]]:
             equal.bias.mean, equal.bias.p, equal.partial.mean, equal.partial.p,
         )
     ]  # fmt: skip
-    for place, (name, *values) in enumerate(zip(one.baselines, *columns, strict=True)):
-        others = len(one.runs) - (place < len(one.runs))
-        yield [name, one.measure, one.alpha, means[place], others, *values]
+    for index, (name, *values) in enumerate(zip(one.baselines, *columns, strict=True)):
+        others = len(one.runs) - (index < len(one.runs))
+        yield [name, one.measure, one.alpha, means[index], others, *values]
 
 
 def _component_rows(one: MatrixBias) -> Iterator[list[Value]]:
     coordinates = one.components.coordinates.tolist()
     for component, explained in enumerate(one.components.explained.tolist()):
-        for place, name in enumerate(one.baselines):
-            kind = "run" if place < len(one.runs) else "virtual"
-            at = coordinates[place][component]
+        for index, name in enumerate(one.baselines):
+            kind = "run" if index < len(one.runs) else "virtual"
+            at = coordinates[index][component]
             yield [name, one.measure, kind, component + 1, explained, at]
 
 

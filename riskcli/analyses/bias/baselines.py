@@ -65,11 +65,11 @@ def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
     similarity = _correlations(scores, baselines)
     mean = scores.mean(axis=1)
     tau, bias, partial = (np.full(len(baselines), np.nan) for _ in range(3))
-    for place in range(len(baselines)):
-        others = np.arange(len(scores)) != place
-        tau[place] = kendall_tau_b(mean[others], urisk[others, place])
-        bias[place], partial[place] = bias_of(
-            similarity[others, place], urisk[others, place], mean[others]
+    for index in range(len(baselines)):
+        others = np.arange(len(scores)) != index
+        tau[index] = kendall_tau_b(mean[others], urisk[others, index])
+        bias[index], partial[index] = bias_of(
+            similarity[others, index], urisk[others, index], mean[others]
         )
     test = friedman(urisk[:, : len(scores)])
     if too_much_to_shuffle(scores):
@@ -141,9 +141,9 @@ def _tie_sizes(values: Floats) -> Counts:
 
 def average_ranks(values: Floats) -> Floats:
     """1 for the smallest; values equal but for rounding share the mean of their ranks."""
-    _, place, counts = np.unique(equal_digits(values), return_inverse=True, return_counts=True)
+    _, index, counts = np.unique(equal_digits(values), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[place])
+    return np.asarray((last - (counts - 1) / 2)[index])
 
 
 @dataclass(frozen=True)

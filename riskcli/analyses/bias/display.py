@@ -34,7 +34,7 @@ def _matrix(one: MatrixBias, order: Sequence[int]) -> Display:
     headings = [Heading("#"), Heading("run", left=True, names=True)]
     headings += [Heading(numbers.get(p, one.baselines[p]), ranked=True) for p in places]
     rows = [
-        [Cell(numbers[row]), Cell(one.runs[row]), *(_cell(one, row, place) for place in places)]
+        [Cell(numbers[row]), Cell(one.runs[row]), *(_cell(one, row, index) for index in places)]
         for row in order
     ]
     caption = [
@@ -45,9 +45,9 @@ def _matrix(one: MatrixBias, order: Sequence[int]) -> Display:
     return Display.of_rows(title, headings, rows, caption)
 
 
-def _cell(one: MatrixBias, row: int, place: int) -> Cell:
-    rank = one.ranks[row, place]
-    value = None if row == place else float(one.found.urisk[row, place])
+def _cell(one: MatrixBias, row: int, index: int) -> Cell:
+    rank = one.ranks[row, index]
+    value = None if row == index else float(one.found.urisk[row, index])
     return Cell(decimal(value, 3), rank=None if np.isnan(rank) else int(rank))
 
 
@@ -85,9 +85,9 @@ def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
     means = found.scores.mean(axis=1)
     rows = [
         [
-            Cell(one.baselines[place]),
-            Cell(decimal(float(means[place]), 4)),
-            Cell(decimal(float(found.tau_b[place]), 3)),
+            Cell(one.baselines[index]),
+            Cell(decimal(float(means[index]), 4)),
+            Cell(decimal(float(found.tau_b[index]), 3)),
             *(
                 cell
                 for value, equal in (
@@ -95,13 +95,13 @@ def _baselines(one: MatrixBias, order: Sequence[int]) -> Display:
                     (found.partial, found.equal_runs.partial),
                 )
                 for cell in (
-                    Cell(decimal(float(value[place]), 3)),
-                    Cell(decimal(float(equal.mean[place]), 3)),
-                    Cell(p_value(float(equal.p[place]))),
+                    Cell(decimal(float(value[index]), 3)),
+                    Cell(decimal(float(equal.mean[index]), 3)),
+                    Cell(p_value(float(equal.p[index]))),
                 )
             ),
         ]
-        for place in [*order, *range(len(one.runs), len(one.baselines))]
+        for index in [*order, *range(len(one.runs), len(one.baselines))]
     ]
     headings = [
         Heading("baseline", left=True), Heading("Mean"), Heading("τ_b"), Heading("bias r"),
@@ -125,10 +125,10 @@ def _components(one: MatrixBias, order: Sequence[int]) -> Display:
     headings += [Heading(f"PC{i + 1} ({share:.1%})") for i, share in enumerate(explained)]
     rows = [
         [
-            Cell(one.baselines[place]),
-            *(Cell(decimal(float(at), 3)) for at in one.components.coordinates[place]),
+            Cell(one.baselines[index]),
+            *(Cell(decimal(float(at), 3)) for at in one.components.coordinates[index]),
         ]
-        for place in [*order, *range(len(one.runs), len(one.baselines))]
+        for index in [*order, *range(len(one.runs), len(one.baselines))]
     ]
     caption = [
         "Runs as points in the space of topics, centred on the mean run; virtual runs projected. "

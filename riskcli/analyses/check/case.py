@@ -73,8 +73,8 @@ class Case:
             return value, baseline_value(block, rule.quantity, 1)
         base, run = self.matrix.values
         if rule.topic is not None:
-            place = [self.matrix.topics.index(rule.topic)]
-            base, run = base[place], run[place]
+            index = [self.matrix.topics.index(rule.topic)]
+            base, run = base[index], run[index]
         reference = float(base[0]) if quantity.name == "score" else None
         return quantity.value(run, base), reference
 
@@ -91,9 +91,9 @@ class Case:
         base, run = self.matrix.values
         order = np.argsort(run - base, kind="stable")[:worst].tolist()
         losses = [
-            TopicLoss(self.matrix.topics[place], float(run[place]), float(base[place]))
-            for place in order
-            if run[place] < base[place]
+            TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
+            for index in order
+            if run[index] < base[index]
         ]
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),

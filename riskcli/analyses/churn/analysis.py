@@ -146,7 +146,7 @@ class _Reader:
         for topic, (start, count) in zip(run.topics, bounds, strict=True):
             if topic in places:
                 found = names[start : start + count]
-                places[topic] = {name: place for place, name in enumerate(found)}
+                places[topic] = {name: index for index, name in enumerate(found)}
         return places
 
     def _compared(self, run: Run, base: Judged, base_lengths: Counts) -> Moves:

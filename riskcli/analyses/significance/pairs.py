@@ -42,7 +42,7 @@ class Pairs:
     def significant(self) -> list[tuple[int, int]]:
         """The pairs that are flagged."""
         told_apart = np.flatnonzero(self.flag != "")
-        return [(int(self.first[place]), int(self.second[place])) for place in told_apart]
+        return [(int(self.first[index]), int(self.second[index])) for index in told_apart]
 
 
 def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Correction) -> Pairs:
@@ -132,8 +132,8 @@ def letters(runs: int, order: Sequence[int], significant: Iterable[tuple[int, in
             if not any(group <= known for known in groups):
                 groups = [known for known in groups if not known <= group]
                 groups.append(group)
-    place = {run: position for position, run in enumerate(order)}
-    groups.sort(key=lambda group: sorted(place[run] for run in group))
+    index = {run: position for position, run in enumerate(order)}
+    groups.sort(key=lambda group: sorted(index[run] for run in group))
     names = [_letter(number) for number in range(len(groups))]
     separator = "," if len(groups) > len(ascii_lowercase) else ""
     return [

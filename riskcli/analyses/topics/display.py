@@ -38,7 +38,7 @@ def displays(parts: Sequence[RunTopics], gamma: float, width: int) -> list[Displ
     """A display for each run, measure, baseline and alpha."""
     last = len(parts) - 1
     return [
-        _display(part, gamma, width, explained=place == last) for place, part in enumerate(parts)
+        _display(part, gamma, width, explained=index == last) for index, part in enumerate(parts)
     ]
 
 

@@ -277,7 +277,7 @@ class _Checker:
             if not lines:
                 return FileReport(tally.path, "run", tally)
             columns = columns_of(
-                tally, runs.table_of(lines), lambda place: lines[place].line or None
+                tally, runs.table_of(lines), lambda index: lines[index].line or None
             )
         if form is None:  # elsewhere there is no rank, no tag and no second column to doubt
             note_doubts(tally, columns, self._checks.max_docs)
@@ -338,7 +338,7 @@ def _numbering(text: bytes, count: int) -> Callable[[int], int]:
             return range(1, count + 1)
         return [line for line, _ in text_lines(text)]
 
-    return lambda place: numbers()[place]
+    return lambda index: numbers()[index]
 
 
 def _note_same_rankings(reports: Sequence[FileReport]) -> None:

@@ -34,14 +34,14 @@ class Columns:
     line: Callable[[int], int | None]
     """The number in the file of the line at that place of the table; None where it has none."""
 
-    def topic(self, place: int) -> str:
+    def topic(self, index: int) -> str:
         """The topic of a line."""
-        code: int = self.run.topic_codes[place].item()
+        code: int = self.run.topic_codes[index].item()
         return self.run.topics[code]
 
-    def docno(self, place: int) -> str:
+    def docno(self, index: int) -> str:
         """The document of a line."""
-        return self.run.docnos.take(np.array([place])).as_strings()[0]
+        return self.run.docnos.take(np.array([index])).as_strings()[0]
 
 
 def columns_of(tally: Tally, table: Table, line: Callable[[int], int | None]) -> Columns:
@@ -71,7 +71,7 @@ def _note_ranks(tally: Tally, columns: Columns) -> None:
         numbers = [whole_number(text) for text in texts]
         tally.add_all(
             "bad-rank",
-            [place for place, rank in enumerate(numbers) if rank is None],
+            [index for index, rank in enumerate(numbers) if rank is None],
             lambda i: (
                 columns.line(i),
                 f"the rank (4th column) is {texts[i]!r}, expected a whole number",
@@ -239,7 +239,7 @@ def _note_mangled(tally: Tally, columns: Columns) -> None:
     docnos = columns.run.docnos.as_strings()
     tally.add_all(
         "mangled-docno",
-        [place for place, docno in enumerate(docnos) if _MANGLED.search(docno)],
+        [index for index, docno in enumerate(docnos) if _MANGLED.search(docno)],
         lambda i: (columns.line(i), f"document {docnos[i]!r} looks mangled ({_WHY})"),
     )
 

@@ -76,10 +76,10 @@ def _values(
     shape = (len(topics), len(runs))
     values = np.array(columns, dtype=np.float64).reshape(shape).T
     empty = np.array([column.is_null().to_numpy() for column in cells], dtype=bool).reshape(shape).T
-    for place, run in enumerate(runs):
-        bad = np.flatnonzero(~are_scores(values[place]) & ~empty[place])
+    for index, run in enumerate(runs):
+        bad = np.flatnonzero(~are_scores(values[index]) & ~empty[index])
         for topic in bad.tolist():
-            cell = spelled(float(values[place, topic]))
+            cell = spelled(float(values[index, topic]))
             yield bad_score(path, run, topics[topic], cell, None)
         if not len(bad):
-            yield ScoreRow(run, measure, topics, values[place].tolist())
+            yield ScoreRow(run, measure, topics, values[index].tolist())

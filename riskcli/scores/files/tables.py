@@ -140,9 +140,9 @@ def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
         values = _quick_values(cells)
         if values is None:
             found = [score_in(cell) for cell in cells]
-            bad = [place for place, score in enumerate(found) if score is None]
-            for place in bad:
-                yield bad_score(path, run, topics[place], cells[place], line)
+            bad = [index for index, score in enumerate(found) if score is None]
+            for index in bad:
+                yield bad_score(path, run, topics[index], cells[index], line)
             values = [] if bad else [score for score in found if score is not None]
         if len(values):
             yield ScoreRow(run, None, topics, values)
@@ -190,9 +190,9 @@ def inspect_names(
 def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
     places = {}
     for column in LONG:
-        fitting = [place for place, name in enumerate(header) if name in NAMES[column]]
+        fitting = [index for index, name in enumerate(header) if name in NAMES[column]]
         if len(fitting) > 1:
-            named = " and ".join(repr(header[place]) for place in fitting)
+            named = " and ".join(repr(header[index]) for index in fitting)
             message = f"columns {named} could each be the {column}; rename all but one"
             yield Finding(path, 1, "ambiguous-format", message)
             return

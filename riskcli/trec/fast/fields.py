@@ -110,9 +110,9 @@ def read(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> Table | None:
         table = None if b"\0" in text else _table(text, layout, wanted)
     if table is None:
         return None
-    for place, name in enumerate(wanted):
+    for index, name in enumerate(wanted):
         if layout[name] == REPEATED:
-            table = table.set_column(place, name, encoded(table[name]))
+            table = table.set_column(index, name, encoded(table[name]))
     return Table(table)
 
 
