@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from riskcli.trec.fast import Texts, Words, pair_hashes
 
 _SPARSE = 3
-_FEWEST_BITS, _MOST_BITS = 12, 24
+_FEWEST_BITS, _MOST_BITS = 12, 22
+_LARGEST = np.iinfo(np.uint64).max
 
 
 class Judged:
@@ -30,8 +31,9 @@ class Judged:
         self._hashes = hashes[self._order]
         bits = min(max(len(hashes).bit_length() + _SPARSE, _FEWEST_BITS), _MOST_BITS)
         self._shift = np.uint64(64 - bits)
-        self._may_hold = np.zeros(1 << bits, dtype=bool)
-        self._may_hold[hashes >> self._shift] = True
+        prefixes = self._hashes >> self._shift
+        self._first = np.full(1 << bits, -1, dtype=np.int32)
+        self._first[prefixes[::-1]] = np.arange(len(prefixes), dtype=np.int32)[::-1]
 
     def grades(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
         """The grades of the documents at these places of the list; 0 for -1, not judged."""
@@ -41,18 +43,19 @@ class Judged:
         """Where each document, retrieved for the topic of that place, is in the list; else -1."""
         found = np.full(len(docnos), -1, dtype=np.intp)
         hashes = self._pair_hashes(docnos, topics)
-        pending = np.flatnonzero(self._may_hold[hashes >> self._shift])
-        pending = pending[np.argsort(hashes[pending])]  # then neighbours are searched for in turn
-        rank = np.searchsorted(self._hashes, hashes[pending])
-        while len(pending):
-            there = rank < len(self._hashes)
-            there[there] = self._hashes[rank[there]] == hashes[pending[there]]
-            pending, rank = pending[there], rank[there]
-            index = self._order[rank]
-            same = self._topic_of[index] == topics[pending]
-            same[same] = self._texts.take(index[same]).equal(docnos.take(pending[same]))
-            found[pending[same]] = index[same]
-            pending, rank = pending[~same], rank[~same] + 1
+        rank = self._first[hashes >> self._shift]
+        pending = np.flatnonzero(rank >= 0)
+        rank = rank[pending]
+        while len(pending):  # hashes rise: go on until one is as large as that of the document
+            there, wanted = self._hashes[rank], hashes[pending]
+            hit = np.flatnonzero(there == wanted)
+            index, document = self._order[rank[hit]], pending[hit]
+            same = self._topic_of[index] == topics[document]
+            same[same] = self._texts.take(index[same]).equal(docnos.take(document[same]))
+            found[document[same]] = index[same]
+            there[hit[same]] = _LARGEST
+            on = np.flatnonzero((there <= wanted) & (rank < len(self._hashes) - 1))
+            pending, rank = pending[on], rank[on] + 1
         return found
 
     def _pair_hashes(self, docnos: Texts, topics: NDArray[np.intp]) -> Words:
