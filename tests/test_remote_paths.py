@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from riskcli import InputError, Rules, evaluate, read_qrels, validate
+from riskcli import InputError, Rules, UsageError, evaluate, read_qrels, validate
 from riskcli.core import remote_path
 from riskcli.core.remote_path import RemotePath, place_of
+from riskcli.scores import remote
 from riskcli.trec.names import named_place
 from tests.inprocess import run_inside
 from tests.program import QRELS, SAMPLES
@@ -110,6 +113,30 @@ def test_a_baseline_and_a_named_run_of_a_bucket(s3: str) -> None:
     )  # fmt: skip
     assert ran.code == 0
     assert "mine" in ran.out
+
+
+def test_workers_read_a_bucket_themselves(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "read_raw", lambda path: pytest.fail(f"{path} was sent"))
+    local = evaluate([SAMPLES / name for name in SOME], qrels=QRELS, rules=Rules("AP"))
+    with ThreadPoolExecutor(2) as pool:
+        paths = [f"{s3}/runs/{name}" for name in SOME]
+        there = evaluate(paths, qrels=QRELS, rules=Rules("AP"), executor=pool)
+    assert (there.matrices[0].values == local.matrices[0].values).all()
+    assert there.matrices[0].runs == local.matrices[0].runs
+    assert {i.sha256 for i in there.inputs} == {i.sha256 for i in local.inputs}
+
+
+def _elsewhere() -> None:
+    os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9"
+
+
+def test_a_worker_that_does_not_see_the_bucket_is_named(s3: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(1, context, initializer=_elsewhere)
+    with pool, pytest.raises(UsageError) as raised:
+        evaluate([f"{s3}/runs/{SOME[0]}"], qrels=QRELS, rules=Rules("AP"), executor=pool)
+    assert f"{s3}/runs/{SOME[0]}: the worker " in str(raised.value)
+    assert "cannot read this file" in str(raised.value)
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "txt"])

@@ -24,7 +24,7 @@ from riskcli.core.choices import Sending
 from riskcli.core.errors import InputError, RiskevalError, UsageError
 from riskcli.core.files import sha256_of_file
 from riskcli.core.parallel import Progress
-from riskcli.core.remote_path import RemotePath
+from riskcli.core.remote_path import RemotePath, place_of
 from riskcli.core.version import __version__
 from riskcli.scores.reading import Part, Reader, Rules
 from riskcli.scores.store.keys import as_json, engine
@@ -60,12 +60,16 @@ class Workers:
 
 
 class _Sent(NamedTuple):
-    """A file as a worker gets it: where it is, what errors call it, its size, perhaps its bytes."""
+    """A file as a worker gets it: where it is, what errors call it, its size, perhaps its bytes.
+
+    `state` is what its system says of a file at a URL: its size and its ETag, say.
+    """
 
     path: str
     shown: str
     size: int
     content: bytes | None
+    state: tuple[Any, ...] = ()
 
 
 class _Batch(NamedTuple):
@@ -175,7 +179,8 @@ class _Client:
     def _file(self, index: int) -> _Sent:
         path = self.files[index]
         by_path = self.workers.send == "paths" and path.is_file()
-        by_path = by_path and not isinstance(path, RemotePath)
+        if by_path and isinstance(path, RemotePath):
+            return _Sent(str(path), str(path), self._sizes[index], None, path.state())
         content = None if by_path else read_raw(path)
         return _Sent(os.path.abspath(path), str(path), self._sizes[index], content)  # noqa: PTH100
 
@@ -209,9 +214,7 @@ class _Client:
         if isinstance(outcome, RiskevalError):
             raise outcome
         if isinstance(outcome, _Read):
-            mine = path.stat().st_mtime_ns if path.is_file() else outcome.modified_ns
-            same = outcome.modified_ns in (0, mine) or sha256_of_file(path) == outcome.part.sha256
-            if same:
+            if outcome.modified_ns == 0 or _is_same(path, outcome):
                 return replace(outcome.part, path=path)
             outcome = _Unlike("its content differs there")
         raise UsageError(
@@ -298,17 +301,11 @@ def _outcome(
     reader: Reader, file: _Sent, topics: dict[tuple[str, ...], tuple[str, ...]]
 ) -> _Outcome:
     """What a file holds, what is wrong with it, or that it is not the file that was meant."""
-    modified = 0
-    if file.content is None:
-        try:
-            status = os.stat(file.path)  # noqa: PTH116
-        except OSError as error:
-            return _Unlike(error.strerror or str(error))
-        if status.st_size != file.size:
-            return _Unlike(f"it has {status.st_size} bytes there and {file.size} here")
-        modified = status.st_mtime_ns
+    seen = _seen(file) if file.content is None else 0
+    if isinstance(seen, _Unlike):
+        return seen
     try:
-        part = reader.read(Path(file.path), file.content)
+        part = reader.read(place_of(file.path), file.content)
     except InputError as error:
         path = file.shown if error.path == file.path else error.path
         return InputError(path, error.code, error.message, error.line)
@@ -318,10 +315,36 @@ def _outcome(
         replace(matrix, topics=topics.setdefault(matrix.topics, matrix.topics))
         for matrix in part.matrices
     )
-    return _Read(replace(part, matrices=matrices), modified)
+    return _Read(replace(part, matrices=matrices), seen)
+
+
+def _seen(file: _Sent) -> int | _Unlike:
+    """When the file was modified, as this worker sees it (0 at a URL); or it is another one."""
+    path = place_of(file.path)
+    if isinstance(path, RemotePath):
+        try:
+            state = path.state()
+        except InputError as error:
+            return _Unlike(error.message)
+        return 0 if state == file.state else _Unlike("its size or its ETag differs there")
+    try:
+        status = path.stat()
+    except OSError as error:
+        return _Unlike(error.strerror or str(error))
+    if status.st_size != file.size:
+        return _Unlike(f"it has {status.st_size} bytes there and {file.size} here")
+    return status.st_mtime_ns
+
+
+def _is_same(path: Path, read: _Read) -> bool:
+    """Whether what a worker read is what lies here."""
+    mine = path.stat().st_mtime_ns if path.is_file() else read.modified_ns
+    return read.modified_ns == mine or sha256_of_file(path) == read.part.sha256
 
 
 def _size(path: Path) -> int:
+    if isinstance(path, RemotePath):
+        return path.size() or 0
     try:
         return path.stat().st_size
     except OSError:
