@@ -13,6 +13,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -180,12 +181,14 @@ def test_an_xz_stream_that_asks_for_too_much_memory_is_refused(write: Write) -> 
 
 
 @st.composite
-def spoilt_archives(draw: st.DrawFn) -> tuple[str, bytes]:
+def spoilt_archives(
+    draw: st.DrawFn, compressors: dict[str, Compress] = COMPRESSORS
+) -> tuple[str, bytes]:
     """One to five streams of one format, with some bytes flipped, cut out or put in."""
-    name = draw(st.sampled_from(list(COMPRESSORS)))
+    name = draw(st.sampled_from(list(compressors)))
     texts = draw(st.lists(st.sampled_from([b"", b"1 Q0 a 1 2 t\n", TEXT]), min_size=1, max_size=5))
     padding = bytes(draw(st.sampled_from([0, 0, 0, 4, 5])))
-    archive = bytearray(b"".join(COMPRESSORS[name](text) + padding for text in texts))
+    archive = bytearray(b"".join(compressors[name](text) + padding for text in texts))
     for _ in range(draw(st.integers(0, 2))):
         where = draw(st.integers(0, len(archive) - 1))
         match draw(st.sampled_from(["flip", "cut out", "cut off", "insert", "zeros"])):
@@ -202,6 +205,53 @@ def spoilt_archives(draw: st.DrawFn) -> tuple[str, bytes]:
         if not archive:
             break
     return name, bytes(archive)
+
+
+def packed_by_tool(name: str) -> Compress:
+    """By the format's own program, which writes a checksum of the text."""
+
+    @cache
+    def pack(text: bytes) -> bytes:
+        tool = shutil.which(name) or pytest.skip(f"{name} is not installed")
+        return subprocess.run([tool, "-cq"], input=text, capture_output=True, check=True).stdout
+
+    return pack
+
+
+READ_BY_ARROW = {"zstd": packed_by_tool("zstd"), "LZ4": packed_by_tool("lz4")}
+
+
+@pytest.mark.parametrize("name", READ_BY_ARROW)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_spoilt_zstd_and_lz4_give_what_their_tool_gives_or_an_error(
+    tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    _, archive = data.draw(spoilt_archives({name: READ_BY_ARROW[name]}))
+    path = tmp_path / "run"
+    path.write_bytes(archive)
+    try:
+        text = load(path)
+    except InputError as error:
+        assert error.code in ("damaged-archive", "not-text")
+        return
+    if not archive.startswith(MAGIC[name]):
+        assert text == archive
+        return
+    tool = str(shutil.which(name.lower()))
+    told = subprocess.run([tool, "-dc"], input=archive, capture_output=True, check=False)
+    assert (text, told.returncode) == (told.stdout, 0)
+
+
+@pytest.mark.parametrize("name", READ_BY_ARROW)
+@pytest.mark.parametrize("streams", [1, 2, 5])
+def test_whole_zstd_and_lz4_streams_are_read_to_the_end(
+    write: Write, name: str, streams: int
+) -> None:
+    pack = READ_BY_ARROW[name]
+    packed = b"".join(pack(part) for part in (TEXT, b"", b"1 Q0 a 1 2 t\n", TEXT, b"")[:streams])
+    text = b"".join((TEXT, b"", b"1 Q0 a 1 2 t\n", TEXT, b"")[:streams])
+    assert load(write("run", packed)) == text
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -30,8 +30,19 @@ from riskcli.trec.records import (
     retrieved,
 )
 
+_BLANKS = rb"[ \t\v\f\r]"
 _TREC_LINE = re.compile(
-    rb'(?!PAR1)[^\s,{"]+[ \t]+Q0[ \t]+\S+[ \t]+\d+[ \t]+[-+.\deE]+[ \t]+\S+\r?\n'
+    _BLANKS.join(
+        (
+            rb'(?!PAR1)[^\s,{"]+',
+            rb"+Q0",
+            rb"+\S+",
+            rb"+[-+]?\d+",
+            rb"+[-+.\deE]+",
+            rb"+\S+",
+            rb"*\n",
+        )
+    )
 )
 JudgementReader = Callable[[Path, bytes], Iterator[Finding | Judgement]]
 
