@@ -124,7 +124,8 @@ class _Client:
     workers: Workers
     reader: Reader
     files: Sequence[Path]
-    _pending: dict[Future[Any], range] = field(default_factory=dict)
+    _pending: dict[Future[Any], tuple[range, tuple[_Sent, ...]]] = field(default_factory=dict)
+    """What each answer is about, as it was sent: a pipe cannot be read again."""
     _sent: int = 0
     _bytes: int = 0
     _seconds: float = 0.0
@@ -140,10 +141,12 @@ class _Client:
     def next_answers(self) -> dict[int, Part | InputError]:
         """The answers to the batches that are done next, by the index of the file."""
         while self._sent < len(self.files) and len(self._pending) < _AHEAD * self.workers.count:
-            self._send(self._next_batch())
+            batch = self._next_batch()
+            self._send(batch, tuple(map(self._file, batch)))
         answers: dict[int, Part | InputError] = {}
         for future in wait(self._pending, return_when="FIRST_COMPLETED").done:
-            answers.update(self._answers(self._pending.pop(future), self._result(future)))
+            batch, sent = self._pending.pop(future)
+            answers.update(self._answers(batch, sent, self._result(future)))
         return answers
 
     def cancel(self) -> None:
@@ -167,14 +170,14 @@ class _Client:
             self._sent += 1
         return range(start, self._sent)
 
-    def _send(self, batch: range, with_qrels: bool = False) -> None:
+    def _send(self, batch: range, files: tuple[_Sent, ...], with_qrels: bool = False) -> None:
         along = self._pickled if with_qrels else None
-        asked = _Batch(self.reader.rules, self._qrels, along, tuple(map(self._file, batch)))
+        asked = _Batch(self.reader.rules, self._qrels, along, files)
         try:
             future = self.workers.executor.submit(work, stamp(), pickle.dumps(asked))
         except (OSError, RuntimeError) as error:  # a broken or closed executor
             raise self._failed(error) from error
-        self._pending[future] = batch
+        self._pending[future] = batch, files
 
     def _file(self, index: int) -> _Sent:
         path = self.files[index]
@@ -193,12 +196,14 @@ class _Client:
     def _failed(self, error: BaseException) -> UsageError:
         return UsageError(f"the workers failed: {self.workers.explain(error)}")
 
-    def _answers(self, batch: range, reply: tuple[Any, ...]) -> dict[int, Part | InputError]:
+    def _answers(
+        self, batch: range, files: tuple[_Sent, ...], reply: tuple[Any, ...]
+    ) -> dict[int, Part | InputError]:
         kind, worker, *rest = reply
         if kind == "version":
             raise UsageError(other_version(worker, rest[0]))
         if kind == "no-qrels":
-            self._send(batch, with_qrels=True)
+            self._send(batch, files, with_qrels=True)
             return {}
         seconds, outcomes = rest
         self._seconds += seconds
