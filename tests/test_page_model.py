@@ -234,7 +234,7 @@ def test_a_measure_without_a_formula_in_the_page_is_shown_as_computed(
         page.open(page_with(random_matrix(), add, tmp_path))
         shown = dict(zip(page.runs(), map(float, page.column("worst")), strict=True))
         assert shown == dict(zip(random_matrix().runs, values, strict=True))
-        page.page.click("#board th[data-column=worst] button")
+        page.click("#board th[data-column=worst] button")
         assert page.ranks("worst") == ["1", "2", "3", "4", "5"]
         page.set_alpha(2)
         assert page.column("worst") == [""] * 5
