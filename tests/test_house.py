@@ -135,6 +135,17 @@ def test_nothing_that_an_example_wrote_lies_at_the_top() -> None:
 MOST_LATE_IMPORTS = 60
 
 
+def test_arrow_reads_memory_of_its_own() -> None:
+    """Its threads let go of Python's bytes late: while Python ends, that aborts the program."""
+    own = {"riskcli/trec/arrow.py", "riskcli/scores/store/segments.py"}
+    found = {
+        str(path.relative_to(ROOT))
+        for path in PACKAGE.rglob("*.py")
+        if "BufferReader(" in path.read_text(encoding="utf-8")
+    }
+    assert found == own
+
+
 def test_imports_within_functions_are_few_and_say_why() -> None:
     """`late` stands in the docstring of each such function, or in a comment within it."""
     count, silent = 0, []

@@ -25,7 +25,7 @@ import pyarrow as pa
 from riskcli.core.errors import InputError
 from riskcli.core.memory import BASE, refuse_beyond
 from riskcli.learn.features import Features, Lines, gathered
-from riskcli.trec.arrow import parquet
+from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.letor import docno_of
 from riskcli.trec.qrels import MAX_GRADE
@@ -206,8 +206,8 @@ def _from_table(path: Path, text: bytes) -> Features:
     from pyarrow import compute
 
     try:
-        table = parquet().ParquetFile(pa.BufferReader(text)).read()
-    except (pa.ArrowException, OSError, ValueError) as error:
+        table = parquet().ParquetFile(reader(text)).read()
+    except UNREADABLE as error:
         raise InputError(path, "bad-parquet", str(error)) from error
     header = table.column_names
     places = _places(path, header)

@@ -32,10 +32,10 @@ _DEEPEST = 2
 
 
 def _arrow() -> Any:
-    """Loaded late: few files are Parquet, and its reader takes long to load."""
-    import pyarrow.parquet
+    """Loaded late: few files are Parquet, and Arrow takes long to load."""
+    from riskcli.trec import arrow
 
-    return pyarrow
+    return arrow
 
 
 def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
@@ -44,8 +44,8 @@ def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
         return None
     arrow = _arrow()
     try:
-        names = arrow.parquet.read_schema(arrow.BufferReader(text)).names
-    except (arrow.ArrowException, OSError, ValueError):
+        names = arrow.parquet().read_schema(arrow.reader(text)).names
+    except arrow.UNREADABLE:
         return None
     found = [[name for name in names if name in known] for known in (TOPIC, DOCNO, value)]
     return [some[0] for some in found] if all(len(some) == 1 for some in found) else None
@@ -64,7 +64,7 @@ def is_judged_table(text: bytes) -> bool:
 def _rows(text: bytes, value: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
     arrow = _arrow()
     names = _columns(text, value)
-    table = arrow.parquet.ParquetFile(arrow.BufferReader(text)).read(columns=names)
+    table = arrow.parquet().ParquetFile(arrow.reader(text)).read(columns=names)
     columns = [table.column(name).to_pylist() for name in names or ()]
     for topic, docno, found in zip(*columns, strict=True):
         yield "" if topic is None else str(topic), "" if docno is None else str(docno), found

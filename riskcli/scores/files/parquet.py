@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from riskcli.scores.files.objects import from_values, spelled
 from riskcli.scores.files.own import is_own, own_result
 from riskcli.scores.files.rows import Items, ScoreRow, bad_score
 from riskcli.scores.files.tables import LONG, RUN, inspect_names
 from riskcli.scores.matrix import are_scores
-from riskcli.trec.arrow import parquet
+from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import Finding
 
 METADATA_KEY = b"riskeval"
@@ -23,7 +22,7 @@ METADATA_KEY = b"riskeval"
 
 def about(text: bytes) -> dict[str, Any]:
     """What riskeval wrote beside the table."""
-    return _metadata(parquet().read_schema(pa.BufferReader(text)))
+    return _metadata(parquet().read_schema(reader(text)))
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
@@ -37,8 +36,8 @@ def _metadata(schema: Any) -> dict[str, Any]:
 def inspect_parquet(path: Path, text: bytes) -> Items:
     """The scores of a table, and what is wrong with it."""
     try:
-        table = parquet().ParquetFile(pa.BufferReader(text)).read()
-    except (pa.ArrowException, OSError, ValueError) as error:
+        table = parquet().ParquetFile(reader(text)).read()
+    except UNREADABLE as error:
         yield Finding(path, None, "bad-parquet", str(error))
         return
     names = table.column_names

@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from riskcli.core.errors import InputError
 from riskcli.core.files import replace_file
+from riskcli.trec.arrow import UNREADABLE, file_bytes
 
 ENDING = ".parquet"
 DAMAGED = ".damaged"
@@ -66,12 +67,12 @@ class Segments:
     def read(self, path: Path) -> pa.Table | None:
         """The rows of a file; None where it is damaged."""
         try:
-            data = path.read_bytes()
+            data = file_bytes(path)
             trouble = damage(path, data)
             table = None if trouble else self._parsed(data)
         except FileNotFoundError:
             raise
-        except (OSError, pa.ArrowException, ValueError) as error:
+        except UNREADABLE as error:
             table, trouble = None, str(error)
         if table is None:
             self._set_aside(path, trouble or "its columns are not those of this store")
@@ -125,7 +126,7 @@ class Segments:
             replace_file(path, data)
         return path
 
-    def _parsed(self, data: bytes) -> pa.Table | None:
+    def _parsed(self, data: pa.Buffer) -> pa.Table | None:
         file = parquet.ParquetFile(pa.BufferReader(data))
         if file.schema_arrow.names != self.schema.names:
             return None
@@ -138,12 +139,12 @@ class Segments:
             path.rename(path.with_suffix(DAMAGED))
 
 
-def checksum(data: bytes) -> str:
+def checksum(data: bytes | pa.Buffer) -> str:
     """The name of a file with these bytes, without its ending."""
     return hashlib.sha256(data).hexdigest()
 
 
-def damage(path: Path, data: bytes) -> str:
+def damage(path: Path, data: bytes | pa.Buffer) -> str:
     """What is wrong with a file of a store: nothing, or that its bytes are not those written."""
     return "" if checksum(data) == path.stem else "its bytes do not have the checksum in its name"
 

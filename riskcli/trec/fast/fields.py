@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from riskcli.trec.arrow import reader
 from riskcli.trec.fast.repeated import encoded
 from riskcli.trec.fast.texts import Texts
 
@@ -147,7 +148,7 @@ def _table(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> pa.Table | N
     types = {name: TEXT if kind == REPEATED else kind for name, kind in layout.items()}
     try:
         return csv.read_csv(
-            pa.BufferReader(text),
+            reader(text),
             read_options=csv.ReadOptions(
                 column_names=list(layout),
                 use_threads=False,
