@@ -59,7 +59,7 @@ def scored(
     """The scores by measure and topic, of a Scorer that is asked for all measures at once."""
     scorer = Scorer(make_qrels(grades), parse_measures(names), precision=precision)
     topics, values = scorer.score(make_run(docs))
-    return {str(m): dict(zip(topics, v.tolist(), strict=True)) for m, v in values.items()}
+    return {m: dict(zip(topics, v.tolist(), strict=True)) for m, v in values.items()}
 
 
 # Every family, against pytrec_eval with the whole run, the scores as given and its own names
@@ -198,7 +198,7 @@ def test_err_takes_the_highest_grade_that_it_is_told(max_grade: int) -> None:
     docs, grades = random_topics()
     scorer = Scorer(make_qrels(grades), [parse_measure("ERR@20")], max_grade=max_grade)
     topics, values = scorer.score(make_run(docs))
-    for topic, value in zip(topics, values[parse_measure("ERR@20")], strict=True):
+    for topic, value in zip(topics, values["ERR@20"], strict=True):
         ranked = reference.rank(docs[topic])
         expected = reference.err(ranked, grades[topic], 20, max_grade)
         assert value == pytest.approx(expected, rel=1e-12)
@@ -294,14 +294,14 @@ def test_the_highest_grade_of_the_qrels_may_count(highest: int, err: float) -> N
     qrels = make_qrels({"1": {"a": highest}, "2": {"a": 0}})
     scorer = Scorer(qrels, [parse_measure("ERR")], max_grade=None)
     _, values = scorer.score(make_run({"1": {"a": 1.0}}))
-    assert values[parse_measure("ERR")].tolist() == [err]
+    assert values["ERR"].tolist() == [err]
 
 
 @pytest.mark.parametrize("highest", [60, 1023, 1024, 2**15])
 def test_err_of_any_grade_that_qrels_may_hold_is_finite(highest: int) -> None:
     scorer = Scorer(make_qrels({"1": {"a": highest}}), [parse_measure("ERR")], max_grade=None)
     _, values = scorer.score(make_run({"1": {"b": 2.0, "a": 1.0}}))
-    assert values[parse_measure("ERR")].tolist() == [pytest.approx(0.5)]
+    assert values["ERR"].tolist() == [pytest.approx(0.5)]
 
 
 @pytest.mark.parametrize("highest", [1, 10, 20])

@@ -64,7 +64,7 @@ cutoffs = st.none() | st.integers(1, 10)
 def scored(name: str, run: Docs, grades: Mapping[str, int]) -> float:
     measure = parse_measure(name)
     _, values = Scorer(make_qrels({"1": grades}), [measure]).score(make_run({"1": run}))
-    return float(values[measure][0])
+    return float(values[str(measure)][0])
 
 
 def ranks(run: Docs, cutoff: int | None) -> Sequence[tuple[int, str]]:

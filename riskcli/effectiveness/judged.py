@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.trec.fast import Texts, Words, pair_hashes
+from riskcli.core.arrays import Counts
+from riskcli.trec.fast import Texts, pair_hashes
 
 _SPARSE = 3
 _FEWEST_BITS, _MOST_BITS = 12, 22
@@ -21,12 +22,13 @@ class Judged:
         self.topics = {topic: index for index, topic in enumerate(judgements)}
         self.docnos = [docno for grades in judgements.values() for docno in grades]
         grades = [grade for grades in judgements.values() for grade in grades.values()]
-        self._grades = np.array([*grades, 0], dtype=np.int64)
+        self.grades: Counts = np.array([*grades, 0], dtype=np.int64)
+        """Their grades, and at the end 0: that of -1, which is not judged."""
         sizes = [len(grades) for grades in judgements.values()]
         self._topic_of = np.repeat(np.arange(len(sizes)), sizes)
         self._texts = Texts.of_strings(self.docnos)
         self._topic_words = np.arange(len(sizes), dtype=np.uint64)
-        hashes = self._pair_hashes(self._texts, self._topic_of)
+        hashes = pair_hashes(self._topic_words, self._topic_of, self._texts)
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
         bits = min(max(len(hashes).bit_length() + _SPARSE, _FEWEST_BITS), _MOST_BITS)
@@ -35,14 +37,10 @@ class Judged:
         self._first = np.full(1 << bits, -1, dtype=np.int32)
         self._first[prefixes[::-1]] = np.arange(len(prefixes), dtype=np.int32)[::-1]
 
-    def grades(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
-        """The grades of the documents at these places of the list; 0 for -1, not judged."""
-        return self._grades[places]
-
     def find(self, docnos: Texts, topics: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where each document, retrieved for the topic of that place, is in the list; else -1."""
-        found = np.full(len(docnos), -1, dtype=np.intp)
-        hashes = self._pair_hashes(docnos, topics)
+        found = np.full(len(topics), -1, dtype=np.intp)
+        hashes = pair_hashes(self._topic_words, topics, docnos)
         rank = self._first[hashes >> self._shift]
         pending = np.flatnonzero(rank >= 0)
         rank = rank[pending]
@@ -57,6 +55,3 @@ class Judged:
             on = np.flatnonzero((there <= wanted) & (rank < len(self._hashes) - 1))
             pending, rank = pending[on], rank[on] + 1
         return found
-
-    def _pair_hashes(self, docnos: Texts, topics: NDArray[np.intp]) -> Words:
-        return pair_hashes(self._topic_words, topics, docnos)

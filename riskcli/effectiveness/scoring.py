@@ -47,6 +47,7 @@ class _Planned:
     """A measure and how its scores come about: computed here, or from an answer of pytrec_eval."""
 
     measure: Measure
+    name: str
     cutoff: int | None
     compute: Callable[[Measure, RankedGrades], Floats] | None
     question: _Question
@@ -59,7 +60,7 @@ class _Planned:
         family, cutoff = measure.family, measure.cutoff
         length = cutoff if measure.truncates else None
         question = _Question(measure.relevance, measure.exponential, length, family.relevant_alone)
-        return cls(measure, cutoff, family.computed_by, question, measure.trec_key)
+        return cls(measure, str(measure), cutoff, family.computed_by, question, measure.trec_key)
 
 
 @dataclass(frozen=True)
@@ -113,15 +114,15 @@ class Scorer:
             for question, names in _questions(self._plan).items()
         }
 
-    def score(self, run: Run) -> tuple[list[str], dict[Measure, Floats]]:
-        """The judged topics that the run answers, and its scores on them by each measure."""
+    def score(self, run: Run) -> tuple[list[str], dict[str, Floats]]:
+        """The judged topics that the run answers, and its scores on them by measure's name."""
         answer = self._answer(run)
         answers = {
             question: self._ask(question, evaluator, answer)
             for question, evaluator in self._evaluators.items()
         }
         scores = {
-            planned.measure: _told(answers[planned.question], planned.key, answer.topics)
+            planned.name: _told(answers[planned.question], planned.key, answer.topics)
             if planned.compute is None
             else planned.compute(planned.measure, self._ranked_grades(planned.cutoff, answer))
             for planned in self._plan
@@ -140,7 +141,7 @@ class Scorer:
             topic for topic, place in zip(run.topics, known.tolist(), strict=True) if place >= 0
         ]
         counts = ranking.counts[known >= 0]
-        return _Answer(names, counts, rows[kept], places[kept], found, self._judged.grades(found))
+        return _Answer(names, counts, rows[kept], places[kept], found, self._judged.grades[found])
 
     def _ask(
         self, question: _Question, evaluator: Any, answer: _Answer

@@ -150,8 +150,7 @@ def score_runs(
         run = given if isinstance(given, Run) else _run(given, name)
         topics, scores = scorer.score(run)
         for measure, values in scores.items():
-            matrix = ScoreMatrix(str(measure), (name,), tuple(topics), values[None, :])
-            parts[str(measure)].append(matrix)
+            parts[measure].append(ScoreMatrix(measure, (name,), tuple(topics), values[None, :]))
     universe = judged.topics if rules.topics == "judged" else judged.relevant_topics
     return _joined(parts, universe, rules)
 

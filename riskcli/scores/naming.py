@@ -118,8 +118,8 @@ def _renamed(part: Part, name: str) -> Part:
     runs = runs_of([part])
     if len(runs) != 1:
         raise UsageError(f"{name}={part.path}: a name is for one run, the file holds {len(runs)}")
-    matrices = tuple(replace(matrix, runs=(name,)) for matrix in part.matrices)
-    return replace(part, matrices=matrices)
+    matrices = [replace(matrix, runs=(name,)) for matrix in part.matrices]
+    return replace(part, matrices=tuple(matrices))
 
 
 def _as_baseline(part: Part, known: Set[str]) -> Part:

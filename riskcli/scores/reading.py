@@ -34,11 +34,11 @@ from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.scores.files import INPUT_FORMATS
 from riskcli.scores.files.registry import (
     UNNAMED,
+    Format,
     Recorded,
-    kind_of,
+    form_of,
     read_score_file,
     recorded,
-    run_format,
 )
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.discovery import find_qrels
@@ -236,40 +236,44 @@ class Reader:
     def read(self, path: Path, content: bytes | None = None) -> Part:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
         source = Source(path, self.rules.max_bytes, self._checksums, content, self.watch)
-        kind = kind_of(path, source.start, self.rules.input_format)
-        refuse_file(path, kind or self._run_kind, source.likely_size, self.at_once)
-        text, form = None, run_format(source.start, self.rules.input_format)
-        if kind == "parquet":  # what its columns are stands at its end
-            text = source.text()
-            form = run_format(text, self.rules.input_format)
-            kind = kind if form is None else None
-        if kind is not None:
-            text = source.text() if text is None else text
-            found = read_score_file(path, text, kind, self._label)
-            tags = (found.tag,) if found.tag else ()
-            label = self._label if found.labelled and self.rules.measures else None
-            return Part(
-                path,
-                "scores",
-                tags,
-                tuple(found.matrices),
-                named=not found.unnamed,
-                taken_as=label,
-                sha256=source.sha256,
-                rounded_err=found.rounded_err,
-                recorded=recorded(source.text(), kind),
-            )
+        given = self.rules.input_format
+        form = form_of(path, source.start, given)
+        kind = form.name if isinstance(form, Format) else self._run_kind
+        refuse_file(path, kind, source.likely_size, self.at_once)
         if form is None:
             run = run_in(source, self._contenders, self.threads)
-        else:
-            documents = self._judged().lines if form.by_place else None
-            run = read_foreign(path, source.text() if text is None else text, form, documents)
+            return self._scored(run, source.sha256)
+        text = source.text()
+        if form.name == "parquet":  # what its columns are stands at its end
+            form = form_of(path, text, given) or form
+        if isinstance(form, Format):
+            return self._taken(path, text, form.name, source.sha256)
+        documents = self._judged().lines if form.by_place else None
+        return self._scored(read_foreign(path, text, form, documents), source.sha256)
+
+    def _taken(self, path: Path, text: bytes, kind: str, sha256: str | None) -> Part:
+        """The scores that a file holds."""
+        found = read_score_file(path, text, kind, self._label)
+        return Part(
+            path,
+            "scores",
+            (found.tag,) if found.tag else (),
+            tuple(found.matrices),
+            named=not found.unnamed,
+            taken_as=self._label if found.labelled and self.rules.measures else None,
+            sha256=sha256,
+            rounded_err=found.rounded_err,
+            recorded=recorded(text, kind),
+        )
+
+    def _scored(self, run: Run, sha256: str | None) -> Part:
+        """The scores of a run."""
         with self._lock:
             scorer = self._scorer
         topics, scores = scorer.score(run)
         rows = [
-            ScoreMatrix(str(measure), ("",), tuple(topics), values[None, :])
+            ScoreMatrix(measure, ("",), tuple(topics), values[None, :])
             for measure, values in scores.items()
         ]
         unknown = len(run.topics) - len(topics)
-        return Part(path, "run", run.tags, tuple(rows), unknown, named=False, sha256=source.sha256)
+        return Part(run.path, "run", run.tags, tuple(rows), unknown, named=False, sha256=sha256)

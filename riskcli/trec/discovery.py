@@ -10,7 +10,7 @@ from pathlib import Path
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.files import refuse_outside
 from riskcli.core.notes import Note, listed
-from riskcli.core.order import natural_key
+from riskcli.core.order import natural_order
 from riskcli.core.remote_path import RemotePath, place_of
 from riskcli.core.settings import load_settings, settings_folder
 from riskcli.trec.folders import IGNORED_SUFFIXES, Folders, list_folder
@@ -61,7 +61,9 @@ def find_files(
     given = {files[resolved]: name for resolved, name in names.items()}
     of_folders = frozenset(path for resolved, path in files.items() if resolved not in named)
     notes = tuple(_notes(sorted(ignored), sorted(unread)))
-    return Found(tuple(sorted(files.values(), key=_by_name)), notes, given, of_folders)
+    by_path = sorted(files.values(), key=str)
+    order = natural_order([file.name for file in by_path])
+    return Found(tuple(by_path[i] for i in order), notes, given, of_folders)
 
 
 def _notes(ignored: Sequence[str], unread: Sequence[str]) -> Iterator[Note]:
@@ -83,10 +85,6 @@ def _the_only_name(name: str, other: str, file: Path) -> str:
     if name != other:
         raise UsageError(f"{file} is named {other!r} and {name!r}: give it one name")
     return name
-
-
-def _by_name(file: Path) -> tuple[object, str]:
-    return natural_key(file.name), str(file)
 
 
 def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[Path, str]:

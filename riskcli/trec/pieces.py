@@ -14,16 +14,14 @@ from riskcli.core.parallel import pulled
 from riskcli.core.remote_path import place_of
 from riskcli.trec import fast
 from riskcli.trec.fast import Pairs
-from riskcli.trec.findings import Finding, begins_with_comment
+from riskcli.trec.findings import Finding
 from riskcli.trec.formats import run_format_of
 from riskcli.trec.runs import (
-    LAYOUT,
-    WANTED,
     Line,
     Run,
     empty_run,
-    good_pairs,
     inspect_run,
+    quick_run,
     read_closely,
     read_foreign,
     uncommented,
@@ -59,7 +57,7 @@ def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:
     good = [part for part in parts if part is not None]
     if len(good) < len(parts):
         good = _with_closely_read(source, keep, parts)
-    if fast.may_repeat_between([part.pairs for part in good]):
+    if len(good) > 1 and fast.may_repeat_between([part.pairs for part in good]):
         return keep(read_closely(source.path, source.text_again()))
     return Run.joined([part.run for part in good])
 
@@ -74,13 +72,8 @@ class _Part:
 
 def _part(path: Path, keep: Keep, text: bytes) -> _Part | None:
     """Lines in which nothing is wrong; None asks for a close look."""
-    text = uncommented(text)
-    table = None if begins_with_comment(text) else fast.read(text, LAYOUT, WANTED)
-    if table is None:
-        return None
-    run = Run.of_table(path, table)
-    pairs = good_pairs(run)
-    return None if pairs is None else _Part(keep(run), pairs)
+    found = quick_run(path, text)
+    return None if found is None else _Part(keep(found[0]), found[1])
 
 
 def _with_closely_read(source: Source, keep: Keep, parts: Sequence[_Part | None]) -> list[_Part]:

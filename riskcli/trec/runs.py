@@ -73,9 +73,8 @@ class Run:
         """The run whose lines are the rows of a table."""
         tags, _ = table.coded("tag")
         topics, codes = table.coded("topic")
-        return cls(
-            path, tuple(tags), tuple(topics), codes, table.texts("docno"), table.numbers("score")
-        )
+        scores = table.numbers("score")
+        return cls(path, tuple(tags), tuple(topics), codes, table.texts("docno"), scores)
 
     @classmethod
     def of_lines(cls, path: Path, lines: Sequence[Line]) -> Run:
@@ -112,7 +111,7 @@ def table_of(lines: Sequence[Line]) -> Table:
     return Table.of_lists(LAYOUT, {name: columns[name] for name in LAYOUT})
 
 
-def good_pairs(run: Run) -> Pairs | None:
+def _good_pairs(run: Run) -> Pairs | None:
     """The pairs of topic and document, if all are distinct and all scores finite; else None."""
     if not np.isfinite(run.scores).all():
         return None
@@ -125,10 +124,24 @@ def uncommented(text: bytes) -> bytes:
     return without_comments(text, len(LAYOUT), list(LAYOUT).index("score"))
 
 
+def quick_run(path: Path, text: bytes) -> tuple[Run, Pairs] | None:
+    """Lines in which nothing is wrong, and their pairs; None asks for a close look."""
+    table = _quickly(uncommented(text), WANTED)
+    if table is None:
+        return None
+    run = Run.of_table(path, table)
+    pairs = _good_pairs(run)
+    return None if pairs is None else (run, pairs)
+
+
 def quick_table(text: bytes) -> Table | None:
     """All columns of a run in which nothing is wrong; None asks for a close look."""
-    table = None if begins_with_comment(text) else fast.read(text, LAYOUT, tuple(LAYOUT))
-    return None if table is None or good_pairs(Run.of_table(Path(), table)) is None else table
+    table = _quickly(text, tuple(LAYOUT))
+    return None if table is None or _good_pairs(Run.of_table(Path(), table)) is None else table
+
+
+def _quickly(text: bytes, wanted: tuple[str, ...]) -> Table | None:
+    return None if begins_with_comment(text) else fast.read(text, LAYOUT, wanted)
 
 
 def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:

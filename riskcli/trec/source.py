@@ -70,12 +70,8 @@ class Source:
         self._packed = False
         self._rest = self._read(hashlib.sha256() if checksum else None)
         self.start = next(self._rest, b"")
-
-    @property
-    def likely_size(self) -> int:
+        self.likely_size = self._size * (_UNPACKED if self._packed else 1)
         """The bytes of the text, or a guess at them where the file is packed."""
-        size = len(self._only_once) if self._only_once is not None else self._size
-        return size * _UNPACKED if self._packed else size
 
     def pieces(self) -> Iterator[bytes]:
         """The text, some lines at a time; only once."""

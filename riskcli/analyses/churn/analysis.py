@@ -167,7 +167,7 @@ class _Reader:
             base_lengths,
             row_of_line[asked],
             ranking.places[asked],
-            base.grades(found).astype(np.intp),
+            base.grades[found].astype(np.intp),
         )
         overlap, rbo = agreement(shared, self.at, self.persistence)
         return Moves(kendall_distance(shared), rbo, overlap, lengths, base_lengths, shared.counts)

@@ -32,7 +32,7 @@ from riskcli.output.forms import Forms
 from riskcli.output.result import Result
 from riskcli.risk.copies import ALL_BUT, LEAST_TOPICS, constant, equal_rows, nearly_equal_rows
 from riskcli.scores.evaluation import Places
-from riskcli.scores.files.registry import inspect_scores, kind_of, run_format, tag_of
+from riskcli.scores.files.registry import Format, form_of, inspect_scores, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.scores.reading import OWN_RESULT
 from riskcli.trec import runs
@@ -234,14 +234,15 @@ class _Checker:
         if text is None:
             return FileReport(path, "unread", tally)
         try:
-            kind = kind_of(path, text, self._checks.input_format)
+            form = form_of(path, text, self._checks.input_format)
         except InputError as error:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
-        if kind is None:
-            read = self._check_run(tally, text)
-            return replace(read, sha256=sha256)
-        return replace(self._check_scores(tally, text, kind), sha256=sha256)
+        if isinstance(form, Format):
+            read = self._check_scores(tally, text, form.name)
+        else:
+            read = self._check_run(tally, text, form)
+        return replace(read, sha256=sha256)
 
     def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
         names: dict[str, None] = {}
@@ -264,9 +265,8 @@ class _Checker:
             tally.add(Finding.of(error))
             return None, None
 
-    def _check_run(self, tally: Tally, text: bytes) -> FileReport:
+    def _check_run(self, tally: Tally, text: bytes, form: RunFormat | None) -> FileReport:
         """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
-        form = run_format(text, self._checks.input_format)
         text = runs.uncommented(text) if form is None else text
         documents = None if self._qrels is None else self._qrels.lines
         table = runs.quick_table(text) if form is None else None

@@ -112,25 +112,31 @@ FORMATS = {
 }
 
 
-def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
-    """The format of a score file, None for a run or anything else; `given` decides if it is."""
+def form_of(path: Path, text: bytes, given: str | None = None) -> Format | RunFormat | None:
+    """What a file that begins so is: scores, or a run that another program wrote; `given` decides.
+
+    None for TREC's own runs, and for anything else. (Parquet is told when whole.)
+    """
     if given is not None:
-        return given if given in FORMATS else None
+        return FORMATS.get(given) or RUN_FORMATS.get(given)
     if begins_as_trec(text):
         return None
     refuse_own_result(path, text)
-    if run_format_of(text) is not None:
-        return None
-    fitting = [known.name for known in FORMATS.values() if known.fits(text)]
+    run_format = run_format_of(text)
+    if run_format is not None:
+        return run_format
+    fitting = [known for known in FORMATS.values() if known.fits(text)]
     if len(fitting) > 1:
-        message = f"could be {' or '.join(fitting)}; say which with --input-format"
+        names = " or ".join(known.name for known in fitting)
+        message = f"could be {names}; say which with --input-format"
         raise InputError(path, "ambiguous-format", message)
     return fitting[0] if fitting else None
 
 
-def run_format(text: bytes, given: str | None = None) -> RunFormat | None:
-    """The format of a run that another program wrote, None for TREC's; `given` decides if it is."""
-    return RUN_FORMATS.get(given) if given is not None else run_format_of(text)
+def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
+    """The name of a score file's format; None for a run or anything else."""
+    form = form_of(path, text, given)
+    return form.name if isinstance(form, Format) else None
 
 
 def inspect_scores(path: Path, text: bytes, kind: str) -> Items:
