@@ -25,6 +25,8 @@ def test_whatever_the_hashes_what_is_found_is_what_a_dictionary_holds(
     listed = [(t, docno) for t in range(4) for docno in grades[str(t)]]
     asked = [(t, f"d{n}") for t in range(4) for n in range(20)]
     found = judged.Judged(grades).find(
-        Texts.of_strings([docno for _, docno in asked]), np.array([t for t, _ in asked])
+        Texts.of_strings([docno for _, docno in asked]),
+        np.arange(len(asked)),
+        np.array([t for t, _ in asked]),
     )
     assert found.tolist() == [listed.index(pair) if pair in listed else -1 for pair in asked]

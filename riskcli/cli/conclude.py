@@ -11,7 +11,7 @@ from riskcli.cli.options import Inputs, Output
 from riskcli.cli.rendering import write
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note
-from riskcli.output.escape import visible
+from riskcli.output.escape import all_visible
 from riskcli.output.forms import Source
 
 
@@ -33,7 +33,10 @@ def conclude(analysis: Concludable, inputs: Inputs, output: Output) -> int:
 
 def tell(notes: Iterable[Note], quiet: bool) -> None:
     """Print each note once; `quiet` leaves the warnings."""
-    for note in dict.fromkeys(notes):
-        if note.warning or not quiet:
-            kind = "warning" if note.warning else "note"
-            click.echo(f"{kind}: {visible(note.message)}", err=True)
+    lines = [
+        f"{'warning' if note.warning else 'note'}: {note.message}"
+        for note in dict.fromkeys(notes)
+        if note.warning or not quiet
+    ]
+    for line in all_visible(lines):
+        click.echo(line, err=True)

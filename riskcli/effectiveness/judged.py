@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from riskcli.core.arrays import Counts
+from riskcli.core.arrays import Counts, Rows
 from riskcli.trec.fast import Texts, pair_hashes
 
 _SPARSE = 3
@@ -37,8 +36,9 @@ class Judged:
         self._first = np.full(1 << bits, -1, dtype=np.int32)
         self._first[prefixes[::-1]] = np.arange(len(prefixes), dtype=np.int32)[::-1]
 
-    def find(self, docnos: Texts, topics: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where each document, retrieved for the topic of that place, is in the list; else -1."""
+    def find(self, docnos: Texts, lines: Rows, topics: Rows) -> Rows:
+        """Where the document of each of these lines is in the list, for its topic; else -1."""
+        docnos = docnos.take(lines)
         found = np.full(len(topics), -1, dtype=np.intp)
         hashes = pair_hashes(self._topic_words, topics, docnos)
         rank = self._first[hashes >> self._shift]

@@ -130,18 +130,17 @@ class Scorer:
         return answer.topics, scores
 
     def _answer(self, run: Run) -> _Answer:
-        ranking = ranked(run, self.depth, self._precision)
-        known = np.array([self._judged.topics.get(topic, -1) for topic in run.topics])
+        places = [self._judged.topics.get(topic, -1) for topic in run.topics]
+        names = [topic for topic, place in zip(run.topics, places, strict=True) if place >= 0]
+        known = np.array(places)
         row_of = np.where(known >= 0, np.cumsum(known >= 0) - 1, -1)
-        rows, places, lines = row_of[ranking.codes], ranking.places, ranking.lines
+        ranking = ranked(run, self.depth, self._precision)
+        rows = row_of[ranking.codes]
         kept = rows >= 0
-        topics = known[ranking.codes[kept]]
-        found = self._judged.find(run.docnos.take(lines[kept]), topics)
-        names = [
-            topic for topic, place in zip(run.topics, known.tolist(), strict=True) if place >= 0
-        ]
+        found = self._judged.find(run.docnos, ranking.lines[kept], known[ranking.codes[kept]])
         counts = ranking.counts[known >= 0]
-        return _Answer(names, counts, rows[kept], places[kept], found, self._judged.grades[found])
+        grades = self._judged.grades[found]
+        return _Answer(names, counts, rows[kept], ranking.places[kept], found, grades)
 
     def _ask(
         self, question: _Question, evaluator: Any, answer: _Answer

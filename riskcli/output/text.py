@@ -52,9 +52,9 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
             console.print(Text(escape.visible(display.full_title), style="bold"), width=width)
         if display.rows:
             console.print(_table(display))
-        for line in caption:
-            shown = escape.visible(with_marks(line, display.marks or "arrows"))
-            console.print(Text(shown, style="dim"), width=width)
+        marked = [with_marks(line, display.marks or "arrows") for line in caption]
+        for line in escape.all_visible(marked):
+            console.print(Text(line, style="dim"), width=width)
     text = stream.getvalue()
     return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
@@ -71,7 +71,7 @@ def _table(display: Display) -> Table:
     for column in display.columns:
         left = column.heading.left
         table.add_column(
-            _heading(column.heading, column.rank_digits),
+            _heading(column),
             justify="left" if left else "right",
             overflow="fold",
             no_wrap=not left or column.heading.names,
@@ -82,18 +82,20 @@ def _table(display: Display) -> Table:
     return table
 
 
-def _heading(heading: Heading, rank_digits: int) -> Text:
+def _heading(column: Column) -> Text:
     """Each line of the heading, above the values; `#` above the ranks."""
+    heading = column.heading
     mark = " " if heading.marked else ""
     lines = [line + mark for line in heading.text.split("\n")]
     if heading.ranked:
-        blank = " " * (rank_digits + 1)
-        lines = [line + blank for line in lines[:-1]] + [f"{lines[-1]} {'#':>{rank_digits}}"]
+        digits = column.rank_digits
+        blank = " " * (digits + 1)
+        lines = [line + blank for line in lines[:-1]] + [f"{lines[-1]} {'#':>{digits}}"]
     return Text("\n".join(lines), style="bold")
 
 
 def _cells(column: Column, symbols: dict[Mark, str]) -> list[Text]:
-    digits = column.rank_digits
+    digits = column.rank_digits if column.heading.ranked else 0
     return [
         _cell(text, cell, column.heading, digits, symbols)
         for text, cell in zip(column.texts, column.cells, strict=True)

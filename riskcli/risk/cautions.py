@@ -150,11 +150,8 @@ def doubtful_tests(
     against = f"to {comparison.baseline.name}"
     notes = list(_carried_by_one_topic(matrix, comparison, against, tables))
     for name in tables[0]:
-        mine = [table[name] for table in tables if table[name].difference is not None]
-        if mine:
-            notes += _without_variance(
-                f"{matrix.measure}: {name}_diff {against}", matrix.runs, mine
-            )
+        about = f"{matrix.measure}: {name}_diff {against}"
+        notes += _without_variance(about, matrix.runs, [table[name] for table in tables])
     return notes
 
 
@@ -185,14 +182,11 @@ def _carried_by_one_topic(
 def _without_variance(
     about: str, runs: Sequence[str], estimates: Sequence[Estimate]
 ) -> Iterator[Note]:
-    untested = [
-        run
-        for row, run in enumerate(runs)
-        if any(
-            each.p is not None and np.isnan(each.p[row]) and np.isfinite(each.effect[row])
-            for each in estimates
-        )
-    ]
-    if untested:
+    untested = np.zeros(len(runs), dtype=bool)
+    for each in estimates:
+        if each.p is not None and each.difference is not None:
+            untested |= np.isnan(each.p) & np.isfinite(each.difference)
+    if untested.any():
         message = f"{about}: the same on every topic (up to rounding), so it is not tested: "
-        yield Note("constant-difference", message + listed(untested))
+        names = [run for run, is_untested in zip(runs, untested, strict=True) if is_untested]
+        yield Note("constant-difference", message + listed(names))

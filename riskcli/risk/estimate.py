@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Correction
-from riskcli.risk.columns import Column
 from riskcli.risk.correction import adjust
 from riskcli.risk.rounding import equal_digits
 
@@ -50,22 +49,6 @@ class Estimate:
         """What `p` tests against 0: the difference, or else the value."""
         return self.value if self.difference is None else self.difference
 
-    def cells(self, column: Column) -> Floats | Flags | None:
-        """A column of the table; None where it is empty."""
-        if column.field is None:
-            return self.extra.get(column.name)
-        cells: Floats | Flags | None = getattr(self, column.field)
-        return cells
-
-    def corrected(self, method: Correction, gamma: float) -> Estimate:
-        """With its p-values corrected as one family, and flags."""
-        if self.p is None:
-            return self
-        adjusted, family = adjust(self.p, method)
-        if method == "holm" and self.p_stepped is not None:
-            adjusted = self.p_stepped
-        return self.flagged(adjusted, family, gamma)
-
     def flagged(self, adjusted: Floats, family: int, gamma: float) -> Estimate:
         """With these adjusted p-values, and the flags that follow."""
         flag = flags(self.effect, adjusted, gamma)
@@ -94,6 +77,24 @@ class Estimate:
         )
 
 
+def corrected(estimates: Iterable[Estimate], method: Correction, gamma: float) -> list[Estimate]:
+    """With their p-values corrected, those of each as one family, and flags."""
+    known = list(estimates)
+    families = [None if each.p is None else adjust(each.p, method) for each in known]
+    return [
+        each
+        if found is None
+        else each.flagged(_stepped_or(each, found[0], method), found[1], gamma)
+        for each, found in zip(known, families, strict=True)
+    ]
+
+
+def _stepped_or(estimate: Estimate, adjusted: Floats, method: Correction) -> Floats:
+    """The p-values that the test itself corrected step-down, where these are Holm's."""
+    stepped = estimate.p_stepped if method == "holm" else None
+    return adjusted if stepped is None else stepped
+
+
 def negative(values: Floats) -> Floats:
     """-x without a negative zero."""
     return np.asarray(0.0 - values)
@@ -108,11 +109,18 @@ def rank(values: Floats) -> Floats:
 
     Values that differ by rounding only, in the 13th digit, are equal.
     """
-    ranks = np.full(len(values), np.nan)
-    ranked = ~np.isnan(values)
-    kept = equal_digits(values[ranked])
-    ranks[ranked] = np.searchsorted(np.sort(-kept), -kept, side="left") + 1
-    return ranks
+    return rank_each([values])[0]
+
+
+def rank_each(columns: Iterable[Floats]) -> list[Floats]:
+    """The ranks in each of several columns of values."""
+    values = list(columns)
+    present = [~np.isnan(each) for each in values]
+    digits = [equal_digits(each[kept]) for each, kept in zip(values, present, strict=True)]
+    found = [np.full(len(each), np.nan) for each in values]
+    for each, kept, rounded in zip(found, present, digits, strict=True):
+        each[kept] = np.searchsorted(np.sort(-rounded), -rounded, side="left") + 1
+    return found
 
 
 def flags(effect: Floats, p: Floats, gamma: float) -> Flags:

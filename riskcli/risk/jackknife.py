@@ -39,7 +39,8 @@ class Statistic:
 
     def tested(self, departures: Departures, alpha: float, rows: Rows | slice = ALL) -> Floats:
         """The statistic that is tested."""
-        return self.value(departures, 1 + alpha, rows) / self.scale(departures.topics)
+        scale = self.scale(departures.topics)
+        return self.value(departures, 1 + alpha, rows) / scale
 
     def scale(self, topics: int) -> int:
         """What turns the statistic that is tested into the value shown."""
@@ -115,6 +116,7 @@ class Jackknife:
         """All that is read from the values without each topic, computed once, some runs a time."""
         comparison = self.comparison
         runs, topics = comparison.scores.shape
+        scale = statistic.scale(topics)
         error, heaviest, low, high = np.empty((4, runs))
         parts = self.has_parts(statistic)
         deviations = np.empty((0 if parts else runs, topics))
@@ -125,7 +127,7 @@ class Jackknife:
             reference = self._own_reference(statistic, alpha, rows) if shared is None else shared
             error[rows], heaviest[rows] = error_and_heaviest(values - reference)
             if not parts:
-                deviations[rows] = pseudo_deviations(values) * statistic.scale(topics)
+                deviations[rows] = pseudo_deviations(values) * scale
                 if not statistic.per_topic:
                     low[rows], high[rows] = log_interval(whole[rows], values, gamma)
         if parts:

@@ -9,7 +9,7 @@ from riskcli.core.arrays import Floats
 from riskcli.risk.columns import Column, FieldName, columns_of_fields
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps
-from riskcli.risk.estimate import Estimate, rank
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.paired import Moments
@@ -92,24 +92,26 @@ class RiskMeasure:
         """The values, NaN in the baseline's own row; None where a score below 0 forbids them."""
         if self.nonnegative and comparison.has_negative:
             return None
-        values = self.values(comparison, alpha)
+        return self._shown(self.values(comparison, alpha), comparison)
+
+    def _shown(self, values: Floats, comparison: Comparison) -> Floats:
         return comparison.off_baseline(values) if self.paired else values
 
     def estimate(
         self, comparison: Comparison, alpha: float, inference: Inference
     ) -> Estimate | None:
-        """All that is known of each run, tests not yet corrected; None as with `of`."""
-        values = self.of(comparison, alpha)
-        if values is None:
+        """All that is known of each run but ranks, tests not yet corrected; None as with `of`."""
+        if self.nonnegative and comparison.has_negative:
             return None
-        known = Estimate(values)
-        if self.details is not None:
+        if self.details is None:
+            known = Estimate(self.values(comparison, alpha))
+        else:
             known = self.details(comparison, alpha, inference)
-        known = replace(known, value=values, rank=rank(values))
+        known = replace(known, value=self._shown(known.value, comparison))
         if known.rank_low is not None or self.deviations is None or not inference.ranked:
             return known
         deviations = self.deviations(comparison, alpha)
-        low, high = rank_intervals(values, deviations, inference.significance.gamma)
+        low, high = rank_intervals(known.value, deviations, inference.significance.gamma)
         return replace(known, rank_low=low, rank_high=high)
 
     @property
@@ -119,5 +121,5 @@ class RiskMeasure:
         shown |= {"rank": None, **self.fields}
         if "p" in shown:
             shown = {"p_adjusted": None, "flag": None, **shown}
-        fields = columns_of_fields(self.id, self.title, shown)
-        return (*fields, *(replace(column, measure=self.id) for column in self.columns))
+        own = [replace(column, measure=self.id) for column in self.columns]
+        return (*columns_of_fields(self.id, self.title, shown), *own)

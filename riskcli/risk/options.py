@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from riskcli.core.choices import (
@@ -97,12 +98,12 @@ class Options:
     def __repr__(self) -> str:
         return short_repr(self)
 
-    @property
+    @cached_property
     def wanted(self) -> tuple[str, ...]:
         """The baselines named, or the default."""
         return self.baselines or (DEFAULT_BASELINE,)
 
-    @property
+    @cached_property
     def levels(self) -> tuple[float, ...]:
         """The alphas to compute at: one, that nothing looks at, where the loss is smooth."""
         return self.alphas if self.loss == "linear" else (0.0,)

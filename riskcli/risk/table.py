@@ -22,7 +22,7 @@ from riskcli.risk.cautions import (
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison, population_rule, with_loss
 from riskcli.risk.correction import adjust
-from riskcli.risk.estimate import Estimate, rank
+from riskcli.risk.estimate import Estimate, corrected, rank, rank_each
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
@@ -62,7 +62,12 @@ class Block:
         if isinstance(column, str):
             column = columns_by_name()[column]
         estimate = self.estimates.get(column.measure or "")
-        return None if estimate is None else estimate.cells(column)
+        if estimate is None:
+            return None
+        if column.field is None:
+            return estimate.extra.get(column.name)
+        cells: Floats | Flags | None = getattr(estimate, column.field)
+        return cells
 
     def number(self, column: Column | str, row: int) -> float | None:
         """One cell that holds a number; None where it is undefined."""
@@ -227,13 +232,15 @@ def _estimates(
     chosen: Sequence[RiskMeasure],
     alphas: Sequence[float],
 ) -> Estimates:
-    """Every measure that the scores allow, at each alpha that changes it."""
+    """Every measure that the scores allow, at each alpha that changes it, with ranks."""
     found = {
         (measure.id, alpha): measure.estimate(comparison, alpha, inference)
         for measure in chosen
         for alpha in (alphas if measure.depends_on_alpha else alphas[:1])
     }
-    return {key: known for key, known in found.items() if known is not None}
+    known = {key: estimate for key, estimate in found.items() if estimate is not None}
+    ranked = zip(known.items(), rank_each([each.value for each in known.values()]), strict=True)
+    return {key: replace(estimate, rank=rank) for (key, estimate), rank in ranked}
 
 
 def _corrected(
@@ -242,9 +249,8 @@ def _corrected(
     """What is known at an alpha, the p-values of each measure corrected as one family."""
     plan, first = options.significance, options.levels[0]
     keys = [(m.id, alpha if m.depends_on_alpha else first) for m in chosen]
-    return {
-        key[0]: known[key].corrected(plan.correction, plan.gamma) for key in keys if key in known
-    }
+    mine = {key[0]: known[key] for key in keys if key in known}
+    return dict(zip(mine, corrected(mine.values(), plan.correction, plan.gamma), strict=True))
 
 
 def _corrected_together(blocks: Sequence[Block], plan: Significance) -> list[Block]:

@@ -57,7 +57,9 @@ def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:
     good = [part for part in parts if part is not None]
     if len(good) < len(parts):
         good = _with_closely_read(source, keep, parts)
-    if len(good) > 1 and fast.may_repeat_between([part.pairs for part in good]):
+    if len(good) == 1:
+        return good[0].run
+    if fast.may_repeat_between([part.pairs for part in good]):
         return keep(read_closely(source.path, source.text_again()))
     return Run.joined([part.run for part in good])
 

@@ -95,8 +95,8 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
             yield item
             continue
         line, topic, docno, spelled = item
-        grade = _grade(spelled)
-        if grade is None:
+        grade = whole_number(spelled)
+        if grade is None or abs(grade) > MAX_GRADE:
             where = "the grade (4th column)" if reader is _inspect_lines else "the grade"
             message = f"{where} is {spelled!r}, expected a whole number of at most {MAX_GRADE}"
             yield Finding(path, line, "bad-grade", message)
@@ -150,7 +150,8 @@ def quick_qrels(path: Path, text: bytes) -> Qrels | None:
         return None
     topics, topic_codes = table.coded("topic")
     spelled, grade_codes = table.coded("grade")
-    grades = [grade for text in spelled if (grade := _grade(text)) is not None]
+    found = [whole_number(text) for text in spelled]
+    grades = [grade for grade in found if grade is not None and abs(grade) <= MAX_GRADE]
     if len(grades) < len(spelled):
         return None
     judgements: dict[str, dict[str, int]] = {topic: {} for topic in topics}
@@ -160,12 +161,6 @@ def quick_qrels(path: Path, text: bytes) -> Qrels | None:
         by_code[topic][docno] = grades[grade]
     clean = sum(map(len, by_code)) == len(table)
     return Qrels(judgements, path) if clean else None
-
-
-def _grade(text: str) -> int | None:
-    """The grade that `text` spells, or None."""
-    grade = whole_number(text)
-    return grade if grade is not None and abs(grade) <= MAX_GRADE else None
 
 
 def read_closely(path: Path, text: bytes) -> Qrels:

@@ -84,8 +84,6 @@ class Run:
     @classmethod
     def joined(cls, parts: Sequence[Run]) -> Run:
         """The run of which these are the parts, in order."""
-        if len(parts) == 1:
-            return parts[0]
         known: dict[str, int] = {}
         codes = []
         for part in parts:
@@ -126,7 +124,7 @@ def uncommented(text: bytes) -> bytes:
 
 def quick_run(path: Path, text: bytes) -> tuple[Run, Pairs] | None:
     """Lines in which nothing is wrong, and their pairs; None asks for a close look."""
-    table = _quickly(uncommented(text), WANTED)
+    table = _quickly(text, WANTED)
     if table is None:
         return None
     run = Run.of_table(path, table)
@@ -141,6 +139,7 @@ def quick_table(text: bytes) -> Table | None:
 
 
 def _quickly(text: bytes, wanted: tuple[str, ...]) -> Table | None:
+    text = uncommented(text)
     return None if begins_with_comment(text) else fast.read(text, LAYOUT, wanted)
 
 

@@ -75,7 +75,7 @@ class Source:
 
     def pieces(self) -> Iterator[bytes]:
         """The text, some lines at a time; only once."""
-        return self._whole_lines(chain([self.start], self._rest))
+        yield from self._whole_lines(chain([self.start], self._rest))
 
     def text(self) -> bytes:
         """All of the text, in place of `pieces`."""

@@ -23,7 +23,7 @@ from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.many import rows_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
-from riskcli.risk.estimate import rank
+from riskcli.risk.estimate import rank, rank_each
 from riskcli.risk.options import Options
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -123,7 +123,7 @@ def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBi
         runs=matrix.runs,
         means=matrix.values.mean(axis=1),
         found=found,
-        ranks=np.stack([rank(column) for column in compared.T], axis=1),
+        ranks=np.stack(rank_each(compared.T), axis=1),
         components=principal_components(matrix.values, virtual, components),
     )
 

@@ -156,8 +156,7 @@ class _Reader:
         lengths[rows[rows >= 0]] = ranking.counts[rows >= 0]
         row_of_line = rows[ranking.codes]
         asked = np.flatnonzero(row_of_line >= 0)
-        docnos = run.docnos.take(ranking.lines[asked])
-        found = base.find(docnos, row_of_line[asked])
+        found = base.find(run.docnos, ranking.lines[asked], row_of_line[asked])
         there = found >= 0
         asked, found = asked[there], found[there]
         order = np.argsort(row_of_line[asked], kind="stable")

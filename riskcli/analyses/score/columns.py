@@ -101,7 +101,7 @@ def named_column(block: Block, name: str, layout: Layout, prefix: str) -> Column
     """The column of that name; what is before its heading's last line names its group."""
     for measure in measures():
         if name == measure.id:
-            return measure_column(block, measure, layout, prefix=prefix)
+            return measure_columns(block, [measure], layout, prefix=prefix)[0]
         if name == measure.id + INTERVAL:
             return interval_column(block, measure, layout, prefix)
         if name == measure.id + RANK_INTERVAL:
@@ -116,7 +116,7 @@ def _declared(name: str) -> Declared:
 
 
 def _declared_column(block: Block, column: Declared, layout: Layout, prefix: str) -> Column:
-    values = numbers(block, column.name) if column.kind != "flag" else []
+    values = block.numbers(column.name) if column.kind != "flag" else []
     texts = {
         "flag": lambda: [str(word) for word in _words(block, column)],
         "p": lambda: [p_value(value) for value in values],
@@ -156,24 +156,38 @@ def name_column(block: Block) -> Column:
     return Column(Heading("run", left=True, names=True), cells)
 
 
-def measure_column(
-    block: Block, measure: RiskMeasure, layout: Layout, ranked: bool = True, prefix: str = ""
-) -> Column:
-    """Values with marks, and ranks beside them."""
-    known = block.estimates.get(measure.id)
-    marked = known is not None and known.flag is not None and layout.marks != "none"
-    ranked = ranked and layout.ranks
-    heading = Heading(prefix + titled(measure, block.convention), ranked=ranked, marked=marked)
-    if known is None:
-        return Column(heading, plain([UNDEFINED] * len(block.runs)))
-    texts = decimals(known.value.tolist(), layout.places(measure))
-    marks = known.flag.tolist() if marked and known.flag is not None else [""] * len(texts)
-    ranks = [None if r is None else int(r) for r in _known(known.rank, len(texts))]
-    cells = [
-        Cell(text, mark=mark, rank=rank if ranked else None, best=rank == 1)
-        for text, mark, rank in zip(texts, marks, ranks, strict=True)
+def measure_columns(
+    block: Block,
+    chosen: Sequence[RiskMeasure],
+    layout: Layout,
+    ordered_by: str = "",
+    prefix: str = "",
+) -> list[Column]:
+    """Values with marks, and ranks beside them but for those that number the rows."""
+    known = [block.estimates.get(measure.id) for measure in chosen]
+    values = [[None] * len(block.runs) if e is None else e.value.tolist() for e in known]
+    places = [layout.places(measure) for measure in chosen]
+    texts = list(map(decimals, values, places))
+    titles = [titled(measure, block.convention) for measure in chosen]
+    columns = []
+    for measure, estimate, title, shown in zip(chosen, known, titles, texts, strict=True):
+        flags = None if estimate is None or layout.marks == "none" else estimate.flag
+        ranked = layout.ranks and measure.id != ordered_by
+        heading = Heading(prefix + title, ranked=ranked, marked=flags is not None)
+        cells = _ranked_cells(shown, flags, None if estimate is None else estimate.rank, ranked)
+        columns.append(Column(heading, cells))
+    return columns
+
+
+def _ranked_cells(
+    texts: Sequence[str], flags: Flags | None, ranks: Floats | None, ranked: bool
+) -> list[Cell]:
+    marks = [""] * len(texts) if flags is None else flags.tolist()
+    places = [None if rank is None else int(rank) for rank in _known(ranks, len(texts))]
+    return [
+        Cell(text, mark=mark, rank=place if ranked else None, best=place == 1)
+        for text, mark, place in zip(texts, marks, places, strict=True)
     ]
-    return Column(heading, cells)
 
 
 def interval_column(block: Block, measure: RiskMeasure, layout: Layout, prefix: str = "") -> Column:
@@ -204,8 +218,9 @@ def _between(low: Sequence[str], high: Sequence[str], form: str) -> list[str]:
 
 def record_column(block: Block, prefix: str = "", optional: bool = False) -> Column:
     """Wins, ties and losses."""
-    counts = zip(*(whole(block, name) for name in ("wins", "ties", "losses")), strict=True)
-    texts = [UNDEFINED if UNDEFINED in parts else "/".join(parts) for parts in counts]
+    counts = [block.numbers(name) for name in ("wins", "ties", "losses")]
+    parts = zip(*map(_whole, counts), strict=True)
+    texts = [UNDEFINED if UNDEFINED in each else "/".join(each) for each in parts]
     return Column(Heading(f"{prefix}W/T/L", optional=optional), plain(texts))
 
 
@@ -214,7 +229,7 @@ def rank_number_column(block: Block, column: str) -> Column:
     name = f"rank_{column}"
     if any(declared.name == name for declared in all_columns()):
         return Column(Heading("#"), plain(whole(block, name)))
-    values = numbers(block, column)
+    values = block.numbers(column)
     ranks = [
         UNDEFINED if v is None else str(1 + sum(w is not None and w > v for w in values))
         for v in values
@@ -227,14 +242,13 @@ def plain(texts: Sequence[str]) -> list[Cell]:
     return [Cell(text) for text in texts]
 
 
-def numbers(block: Block, name: str) -> list[float | None]:
-    """A column's values; None where they are undefined."""
-    return block.numbers(name)
-
-
 def whole(block: Block, name: str) -> list[str]:
     """A column of counts or ranks."""
-    return [UNDEFINED if v is None else f"{v:.4g}" for v in numbers(block, name)]
+    return _whole(block.numbers(name))
+
+
+def _whole(values: Sequence[float | None]) -> list[str]:
+    return [UNDEFINED if value is None else f"{value:.4g}" for value in values]
 
 
 def _known(cells: Floats | Flags | None, size: int) -> list[float | None]:

@@ -13,10 +13,9 @@ from riskcli.analyses.score.columns import (
     View,
     depends_on_alpha,
     interval_column,
-    measure_column,
+    measure_columns,
     name_column,
     named_column,
-    numbers,
     plain,
     rank_column,
     rank_number_column,
@@ -56,7 +55,7 @@ def displays(table: View, width: int) -> list[Display]:
     made: list[Display] = []
     for blocks in _groups(table.blocks, by_measure=True):
         tables = _tables(table, blocks, width)
-        caption = [*_about(table, blocks, tables[-1]), *_flag_claims(table, blocks, tables[-1])]
+        caption = _caption(table, blocks, blocks, tables[-1])
         made += [replace(each, caption=caption, marks=table.layout.marks) for each in tables]
     return made
 
@@ -79,8 +78,7 @@ def _one_table(table: View, blocks: list[Block]) -> Display:
     asked = [_aligned(column, block, first) for column, block in _asked(blocks, layout)]
     display = Display(_title(blocks), [*left, *asked], marks=layout.marks)
     shown = [block for block in blocks if block.measure == first.measure]
-    caption = [*_about(table, blocks, display), *_flag_claims(table, shown, display)]
-    return replace(display, caption=caption)
+    return replace(display, caption=_caption(table, blocks, shown, display))
 
 
 def _asked(blocks: Sequence[Block], layout: Layout) -> list[tuple[Column, Block]]:
@@ -167,20 +165,15 @@ def _run_columns(table: View, block: Block) -> list[Column]:
     fixed = [measure for measure in measures() if not measure.depends_on_alpha]
     columns = [rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
     columns.append(name_column(block))
-    columns += [
-        measure_column(block, m, table.layout, ranked=m.id != table.ordered_by) for m in fixed
-    ]
+    columns += measure_columns(block, fixed, table.layout, table.ordered_by)
     return [*columns, record_column(block, optional=True)]
 
 
 def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
     counting = weights([block.alpha], block.convention).replace(" ", "")
     prefix = f"{counting}\n" if named else ""
-    return [
-        measure_column(block, measure, layout, prefix=prefix)
-        for measure in measures()
-        if measure.depends_on_alpha
-    ]
+    by_alpha = [measure for measure in measures() if measure.depends_on_alpha]
+    return measure_columns(block, by_alpha, layout, prefix=prefix)
 
 
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
@@ -193,23 +186,33 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
         yield from (rank_column(first, measure) for measure in islice(ranked, 2))
     yield Column(Heading(LARGE_LOSSES), plain(whole(first, "losses20")))
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        yield Column(Heading(title), plain(decimals(numbers(first, name), 4)))
+        yield Column(Heading(title), plain(decimals(first.numbers(name), 4)))
     for measure in by_weight:
         if measure.id in known and known[measure.id].low is not None:
             yield interval_column(first, measure, layout)
 
 
-def _about(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
+def _caption(
+    table: View, blocks: Sequence[Block], marked: Sequence[Block], display: Display
+) -> list[str]:
+    """What the display is about, and what the marks of these blocks claim."""
+    headings = [
+        replace(heading, text=heading.text.rpartition("\n")[2]) for heading in display.headings
+    ]
+    return [_about(table, blocks, headings), *_flag_claims(table, marked, headings)]
+
+
+def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> str:
     """What was measured on what, and what the headings mean."""
     first = blocks[0]
-    headings = [heading.text.rpartition("\n")[2] for heading in display.headings]
+    headings = [heading.text for heading in shown]
     parts = [
         f"{_measures(blocks)} on {counted(first.topics, 'topic')}, "
         f"{counted(len(first.runs), 'run')} shown"
     ]
     if any(text.startswith(("ZRisk", "GeoRisk")) for text in headings):
         parts.append(f"population of ZRisk and GeoRisk: {described(first.population)}")
-    if any(heading.ranked or heading.text == "#" for heading in display.headings):
+    if any(heading.ranked or heading.text == "#" for heading in shown):
         parts.append("# rank, 1 is best")
     if first.convention == MINUS:
         parts.append("⁻ sign turned, higher is riskier")
@@ -222,12 +225,12 @@ def _about(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
         parts.append(f"ranks: {percent} confidence interval of each run's rank")
     if any(text.endswith("interval") for text in headings):
         parts.append(f"{percent} confidence intervals")
-    return ["; ".join(parts) + "."]
+    return "; ".join(parts) + "."
 
 
-def _flag_claims(table: View, blocks: Sequence[Block], display: Display) -> list[str]:
+def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> list[str]:
     """What the marks claim, where there are any."""
-    marked = {heading.text.rpartition("\n")[2] for heading in display.headings if heading.marked}
+    marked = {heading.text for heading in shown if heading.marked}
     tested = [m for m in measures() if titled(m, blocks[0].convention) in marked]
     if not any(measure.id in blocks[0].families for measure in tested):
         return []

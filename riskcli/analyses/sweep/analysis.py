@@ -33,7 +33,7 @@ from riskcli.risk.cautions import cautions
 from riskcli.risk.columns import Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
-from riskcli.risk.estimate import negative, rank
+from riskcli.risk.estimate import negative, rank_each
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -193,7 +193,7 @@ def _series(
             continue
         stacked = np.array(by_alpha, dtype=np.float64)
         values[measure.id] = stacked[:, rows]
-        ranks[measure.id] = np.array([rank(v) for v in stacked])[:, rows]
+        ranks[measure.id] = np.array(rank_each(stacked))[:, rows]
         if measure.value_is_t:
             p[measure.id] = two_sided_p(values[measure.id], comparison.topics - 1)
     known = (None,) if comparison.smooth is not None else tuple(alphas)

@@ -86,7 +86,8 @@ def none_is_judged(run: Run, judged: Judged) -> bool:
     index = np.array([judged.topics.get(topic, -1) for topic in run.topics], dtype=np.intp)
     topics = index[run.topic_codes]
     known = np.flatnonzero(topics >= 0)
-    return bool(len(known)) and not np.any(judged.find(run.docnos.take(known), topics[known]) >= 0)
+    found = judged.find(run.docnos, known, topics[known])
+    return bool(len(known)) and not np.any(found >= 0)
 
 
 def likely_cause(run: Run, judgements: Mapping[str, Mapping[str, int]]) -> str:

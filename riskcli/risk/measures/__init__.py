@@ -28,8 +28,10 @@ def measures() -> tuple[RiskMeasure, ...]:
 @cache
 def all_columns() -> tuple[Column, ...]:
     """The columns that the contract orders, in its order; then all others, measure by measure."""
-    declared = (*KEYS, *(column for measure in measures() for column in measure.all_columns))
-    return tuple(sorted(declared, key=lambda column: _order().get(column.name, len(ORDER))))
+    declared = [column for measure in measures() for column in measure.all_columns]
+    return tuple(
+        sorted((*KEYS, *declared), key=lambda column: _order().get(column.name, len(ORDER)))
+    )
 
 
 @cache
