@@ -19,8 +19,10 @@ from pyarrow import parquet
 
 from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
 from riskcli.analyses.matrix.analysis import Matrices
+from riskcli.core.basis import Basis
 from riskcli.output.forms import named
 from riskcli.scores.files.registry import kind_of
+from riskcli.trec import source
 from tests.conftest import Write
 from tests.strategies import ANY_SCORE
 from tests.trec_text import STRANGE_IDS, qrels_text, run_text
@@ -65,6 +67,19 @@ def bits(named: Named) -> dict[tuple[str, str, str], str]:
 
 
 # There and back
+
+
+@forms
+def test_a_file_that_is_read_in_pieces_is_read_whole(
+    write: Write, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says of how it was made was once looked for in its first piece alone."""
+    monkeypatch.setattr(source, "PIECE", 64)
+    made = matrix_of(("a", "b", "c"), ("1", "2", "10"))
+    written = Evaluation((made,), basis=Basis(settings={"topics": "judged"}))
+    path = write("x", write_matrices(written, form, long=False))
+    back = evaluate([path], rules=Rules(("ERR@20",), topics="judged"))
+    assert bits(cells(back)) == bits(cells(written))
 
 
 @forms

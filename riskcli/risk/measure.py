@@ -92,26 +92,23 @@ class RiskMeasure:
         """The values, NaN in the baseline's own row; None where a score below 0 forbids them."""
         if self.nonnegative and comparison.has_negative:
             return None
-        return self._shown(self.values(comparison, alpha), comparison)
-
-    def _shown(self, values: Floats, comparison: Comparison) -> Floats:
+        values = self.values(comparison, alpha)
         return comparison.off_baseline(values) if self.paired else values
 
     def estimate(
         self, comparison: Comparison, alpha: float, inference: Inference
     ) -> Estimate | None:
         """All that is known of each run but ranks, tests not yet corrected; None as with `of`."""
-        if self.nonnegative and comparison.has_negative:
+        values = self.of(comparison, alpha)
+        if values is None:
             return None
-        if self.details is None:
-            known = Estimate(self.values(comparison, alpha))
-        else:
-            known = self.details(comparison, alpha, inference)
-        known = replace(known, value=self._shown(known.value, comparison))
+        known = Estimate(values)
+        if self.details is not None:
+            known = replace(self.details(comparison, alpha, inference), value=values)
         if known.rank_low is not None or self.deviations is None or not inference.ranked:
             return known
         deviations = self.deviations(comparison, alpha)
-        low, high = rank_intervals(known.value, deviations, inference.significance.gamma)
+        low, high = rank_intervals(values, deviations, inference.significance.gamma)
         return replace(known, rank_low=low, rank_high=high)
 
     @property
