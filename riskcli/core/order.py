@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 _DIGITS = re.compile(r"([0-9]+)")
 
 
+@lru_cache(maxsize=65_536)  # the same names are put in order time and again
 def natural_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     """A sort key that compares runs of digits as numbers; `1` and `001` keep a fixed order."""
     return [_digits(part) if _is_number(part) else (1, 0, part) for part in _parts(name)], name

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
+from types import NoneType
+from typing import Any
 
 from riskcli.output.result import Result, Value, as_one_text
 from riskcli.trec.findings import number
@@ -56,26 +58,44 @@ def _safe(text: str) -> str:
 def _separated(result: Result, delimiter: str) -> str:
     """Lines of cells; one that holds the delimiter, a quote or a line end is quoted."""
     special = re.compile(f'[{delimiter}"\r\n]')
+    head = _separated_pieces(iter([result.columns]), delimiter, special)
+    return "".join([*head, *_separated_pieces(iter(result.rows), delimiter, special)])
 
-    def cell(value: Value) -> str:
-        if value is None:
-            return ""
-        if isinstance(value, float):
-            return repr(value)  # the shortest text that reads back the same
-        text = str(as_one_text(value))
-        if special.search(text) is None:
-            return text
-        doubled = text.replace('"', '""')
-        return f'"{doubled}"'
 
-    lines = (
-        f"{delimiter.join(map(cell, line))}\n" for line in chain([result.columns], result.rows)
-    )
-    return "".join(_pieces(lines))
+def _separated_pieces(
+    lines: Iterator[Sequence[Value]], delimiter: str, special: re.Pattern[str]
+) -> Iterator[str]:
+    """Many lines each: a million short texts take several times the memory of their letters."""
+    while piece := list(islice(lines, _LINES_AT_ONCE)):
+        columns = [_cells(column, special) for column in zip(*piece, strict=True)]
+        yield "".join([f"{delimiter.join(line)}\n" for line in zip(*columns, strict=True)])
+
+
+def _cells(values: Sequence[Any], special: re.Pattern[str]) -> Iterable[str]:
+    """Values of a column as cells, without a look at each where they are alike."""
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        return map(repr, values)  # the shortest text that reads back the same
+    if kinds <= {float, NoneType}:
+        return ["" if value is None else repr(value) for value in values]
+    if kinds == {int}:
+        return map(str, values)
+    texts = values if kinds == {str} else [_text(value) for value in values]
+    return texts if special.search("".join(texts)) is None else [_quoted(t, special) for t in texts]
+
+
+def _text(value: Value) -> str:
+    return "" if value is None else str(as_one_text(value))
+
+
+def _quoted(text: str, special: re.Pattern[str]) -> str:
+    if special.search(text) is None:
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:
-    """Many lines each: a million short texts take several times the memory of their letters."""
     while piece := "".join(islice(lines, _LINES_AT_ONCE)):
         yield piece
 

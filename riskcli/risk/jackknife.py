@@ -63,10 +63,9 @@ def _sums_without_each(population: Population) -> tuple[Floats, Floats]:
     above, below = np.zeros_like(scores), np.zeros_like(scores)
     totals = np.broadcast_to(population.topic_totals, scores.shape)
     grand = np.broadcast_to(population.grand_total, (len(scores),))
-    every = np.arange(scores.shape[1])
-    for row, x in enumerate(scores):
-        share = shares_without_each(x, totals[row], float(grand[row]))
-        above[row], below[row] = SumsByShare(x, totals[row]).without(every, share)
+    for rows in row_blocks(*scores.shape):
+        share = shares_without_each(scores[rows], totals[rows], grand[rows])
+        above[rows], below[rows] = SumsByShare(scores[rows], totals[rows]).without(ALL, share)
     return above, below
 
 

@@ -73,7 +73,7 @@ class SmoothPopulation(Population):
         grand = np.broadcast_to(self.grand_total, (len(self.scores),))
         at_once = max(1, _CELLS_AT_ONCE // self.topics)
         for row, x in enumerate(self.scores):
-            share = shares_without_each(x, totals[row], float(grand[row]))
+            share = shares_without_each(x, totals[row], np.asarray(grand[row]))
             for start in range(0, self.topics, at_once):
                 left_out = np.arange(start, min(start + at_once, self.topics))
                 z = self._z(x, share[left_out, None] * totals[row])

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 
 from riskcli.core.errors import InputError
 from riskcli.core.notes import counted, listed
+from riskcli.core.remote_path import RemotePath
 
 _ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
 IGNORED_SUFFIXES = frozenset(f".{ending}" for ending in _ENDINGS.split())
@@ -63,9 +64,10 @@ def list_folder(folder: Path, folders: Folders, but: Sequence[Path] = ()) -> Lis
     judgements = {path.resolve() for path in but}
     outputs = set(_outputs())
     home = folder.resolve()
-    for place, entry in _entries(folder, folder, folders.recursive, found.unread):
-        resolved = entry.resolve() if entry.is_symlink() else home / place
-        if resolved in judgements or _identity(entry) in outputs or not folders.takes(place):
+    for place, entry, is_link in _entries(folder, "", folders.recursive, found.unread):
+        resolved = entry.resolve() if is_link else home / place
+        is_output = bool(outputs) and _identity(entry) in outputs
+        if resolved in judgements or is_output or not folders.takes(place):
             found.ignored.append(place)
         else:
             found.taken.setdefault(resolved, entry)
@@ -85,23 +87,37 @@ def _nothing(folders: Folders, found: Listing) -> str:
 
 
 def _entries(
-    home: Path, folder: Path, recursive: bool, unread: list[str]
-) -> Iterator[tuple[str, Path]]:
-    """The visible files, with their places from `home`; folders that are not read are noted."""
+    folder: Path, place: str, recursive: bool, unread: list[str]
+) -> Iterator[tuple[str, Path, bool]]:
+    """The visible files, their places and whether they are links; folders not read are noted."""
     try:
-        visible = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+        visible = [entry for entry in _listed(folder) if not entry.name.startswith(".")]
         files = [entry for entry in visible if entry.is_file()]
         below = [entry for entry in visible if entry.is_dir()]
     except OSError as error:
         raise InputError(folder, "unreadable", error.strerror or str(error)) from error
-    yield from ((entry.relative_to(home).as_posix(), entry) for entry in files)
+    for entry in files:
+        yield place + entry.name, _as_path(folder, entry), entry.is_symlink()
     for entry in below:
         if entry.name in _NO_FOLDERS_OF_RUNS:
             continue
+        inside = place + entry.name
         if not recursive:
-            unread.append(entry.relative_to(home).as_posix())
+            unread.append(inside)
         elif not entry.is_symlink():  # a link may lead back up
-            yield from _entries(home, entry, recursive, unread)
+            yield from _entries(_as_path(folder, entry), f"{inside}/", recursive, unread)
+
+
+def _listed(folder: Path) -> Sequence[Path | os.DirEntry[str]]:
+    """What a folder holds; entries know what their listing told of them, a file from a folder."""
+    if isinstance(folder, RemotePath):
+        return list(folder.iterdir())
+    with os.scandir(folder) as entries:
+        return list(entries)
+
+
+def _as_path(folder: Path, entry: Path | os.DirEntry[str]) -> Path:
+    return entry if isinstance(entry, Path) else folder / entry.name
 
 
 def _outputs() -> Iterator[tuple[int, int]]:

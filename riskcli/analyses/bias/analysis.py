@@ -129,14 +129,14 @@ def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBi
 
 
 def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
-    rank_mean = tidy(rank(one.means).tolist(), whole=True)
+    rank_mean = tidy(rank(one.means), whole=True)
     for index, baseline in enumerate(one.baselines):
         columns = [
-            tidy(one.means.tolist()),
-            tidy(one.found.urisk[:, index].tolist()),
+            tidy(one.means),
+            tidy(one.found.urisk[:, index]),
             rank_mean,
-            tidy(one.ranks[:, index].tolist(), whole=True),
-            tidy(one.found.similarity[:, index].tolist()),
+            tidy(one.ranks[:, index], whole=True),
+            tidy(one.found.similarity[:, index]),
         ]
         for run, *values in zip(one.runs, *columns, strict=True):
             yield [run, one.measure, baseline, one.alpha, one.topics, *values]
@@ -144,10 +144,10 @@ def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
 
 def _baseline_rows(one: MatrixBias) -> Iterator[list[Value]]:
     found = one.found
-    means = tidy(found.scores.mean(axis=1).tolist())
+    means = tidy(found.scores.mean(axis=1))
     equal = found.equal_runs
     columns = [
-        tidy(x.tolist())
+        tidy(x)
         for x in (
             found.tau_b, found.bias, found.partial,
             equal.bias.mean, equal.bias.p, equal.partial.mean, equal.partial.p,

@@ -182,4 +182,4 @@ def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
 def _tidy_column(values: Floats | Flags | None, kind: str, size: int) -> list[Value]:
     if values is None:
         return ["" if kind == "flag" else None] * size
-    return tidy(values.tolist(), whole=kind in ("count", "rank"))
+    return tidy(values, whole=kind in ("count", "rank"))

@@ -227,7 +227,7 @@ def _rows_of(table: PairTable, some: slice) -> Iterator[list[Value]]:
     firsts, seconds = pairs.first[some], pairs.second[some]
     alpha = table.alpha if table.of.depends_on_alpha else None
     numbers = [
-        tidy(values.tolist())
+        tidy(values)
         for values in (
             table.values[firsts],
             table.other_values[seconds if table.of_all_pairs else firsts],
@@ -241,7 +241,7 @@ def _rows_of(table: PairTable, some: slice) -> Iterator[list[Value]]:
         )
     ]  # fmt: skip
     names = zip(firsts.tolist(), seconds.tolist(), pairs.flag[some].tolist(), strict=True)
-    effects = tidy(table.effect[some].tolist())
+    effects = tidy(table.effect[some])
     for (first, second, flag), effect, *cells in zip(names, effects, *numbers, strict=True):
         yield [
             table.runs[first], table.others[second], table.measure, table.of.id,

@@ -231,7 +231,7 @@ def _series_rows(swept: Swept) -> Iterator[list[Value]]:
             head: list[Value] = [swept.measure, swept.baseline, swept.population]
             head += [series.loss, alpha, swept.topics]
             columns = [
-                tidy(cells[index].tolist(), whole=column.kind == "rank")
+                tidy(cells[index], whole=column.kind == "rank")
                 if (cells := held[column.field].get(column.measure or "")) is not None
                 else [None] * len(swept.runs)
                 for column in _shown_columns()

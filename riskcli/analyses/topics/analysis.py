@@ -180,7 +180,7 @@ def _order(part: RunTopics, order: TopicOrder) -> Sequence[int] | NDArray[np.int
 
 def _rows(part: RunTopics) -> Iterator[tuple[Value, ...]]:
     fixed = (part.run, part.measure, part.baseline, part.population, part.alpha)
-    columns = [tidy(part.columns[name].tolist()) for name in COLUMNS[6:]]
+    columns = [tidy(part.columns[name]) for name in COLUMNS[6:]]
     for topic, *values in zip(part.topics, *columns, strict=True):
         yield (*fixed, topic, *values)
 
