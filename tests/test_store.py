@@ -579,3 +579,15 @@ def test_wrong_calls(tmp_path: Path, call: tuple[str | Path, ...], expected: str
     ran = riskeval(*call, cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert expected in ran.err
+
+
+def test_a_store_is_read_and_written_without_pandas(tmp_path: Path) -> None:
+    """Its import takes longer than one more run."""
+    script = (
+        "import sys, riskcli\n"
+        f"for _ in range(2): riskcli.evaluate({str(SAMPLES)!r}, qrels={str(JUDGEMENTS)!r},"
+        f" store={str(tmp_path / 's')!r})\n"
+        "print('pandas' in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"

@@ -76,10 +76,8 @@ def _cells(values: Sequence[Any], special: re.Pattern[str]) -> Iterable[str]:
     kinds = set(map(type, values))
     if kinds == {float}:
         return map(repr, values)  # the shortest text that reads back the same
-    if kinds <= {float, NoneType}:
+    if kinds <= {float, int, NoneType}:
         return ["" if value is None else repr(value) for value in values]
-    if kinds == {int}:
-        return map(str, values)
     texts = values if kinds == {str} else [_text(value) for value in values]
     return texts if special.search("".join(texts)) is None else [_quoted(t, special) for t in texts]
 

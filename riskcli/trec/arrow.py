@@ -7,6 +7,8 @@ its own wherever it reads with threads, which it does CSV and Parquet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ def parquet() -> Any:
 
 def reader(text: bytes) -> pa.BufferReader:
     """A text for Arrow to read: a copy in memory of its own (a hundredth of reading's work)."""
-    own = pa.allocate_buffer(len(text))
+    own = pa.allocate_buffer(len(text), pa.system_memory_pool())
     np.frombuffer(own, dtype=np.uint8)[:] = np.frombuffer(text, dtype=np.uint8)
     return pa.BufferReader(own)
 
@@ -35,3 +37,22 @@ def file_bytes(path: Path) -> pa.Buffer:
     """The bytes of a file, in Arrow's own memory."""
     with pa.OSFile(str(path)) as file:
         return file.read_buffer()
+
+
+def numbers(values: Iterable[float], kind: pa.DataType) -> pa.Array:
+    """Numbers as Arrow has them. (`pa.array` would import pandas, which takes long.)"""
+    own = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
+    return pa.Array.from_buffers(kind, len(own), [None, pa.py_buffer(own)])
+
+
+def texts(values: Sequence[str | bytes]) -> pa.Array:
+    """Texts as Arrow has them."""
+    data = [value.encode() if isinstance(value, str) else value for value in values]
+    ends = numbers([0, *accumulate(map(len, data))], pa.int32())
+    buffers = [None, ends.buffers()[1], pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.string(), len(data), buffers)
+
+
+def lists(counts: Iterable[int], values: pa.Array) -> pa.Array:
+    """Lists of so many of the values each."""
+    return pa.ListArray.from_arrays(numbers([0, *accumulate(counts)], pa.int32()), values)

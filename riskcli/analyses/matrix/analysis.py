@@ -26,6 +26,7 @@ from riskcli.output.result import Result
 from riskcli.output.rows import as_json
 from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.arrow import numbers, texts
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +111,7 @@ def _display(matrix: ScoreMatrix) -> Display:
 def _wide_table(matrix: ScoreMatrix) -> pa.Table:
     """A row a run, a column a topic."""
     by_topic = np.ascontiguousarray(matrix.values.T)
-    columns = [pa.array(matrix.runs, pa.string()), *map(_numbers, by_topic)]
+    columns = [texts(matrix.runs), *(numbers(values, pa.float64()) for values in by_topic)]
     return pa.Table.from_arrays(columns, names=[RUN, *matrix.topics])
 
 
@@ -125,17 +126,12 @@ def _long_columns(matrix: ScoreMatrix) -> pa.Table:
         _texts(np.repeat(np.arange(runs), topics), matrix.runs),
         _texts(np.tile(np.arange(topics), runs), matrix.topics),
         _texts(np.zeros(runs * topics), [matrix.measure]),
-        _numbers(matrix.values.ravel()),
+        numbers(matrix.values.ravel(), pa.float64()),
     ]
     return pa.Table.from_arrays(columns, names=list(LONG))
 
 
-def _numbers(values: NDArray[np.float64]) -> Any:
-    return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
-
-
-def _texts(places: NDArray[Any], texts: Sequence[str]) -> Any:
-    """The texts at these places, as strings."""
-    buffers = [None, pa.py_buffer(places.astype(np.int32))]
-    codes = pa.Array.from_buffers(pa.int32(), len(places), buffers)
-    return pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string())).cast(pa.string())
+def _texts(places: NDArray[Any], names: Sequence[str]) -> Any:
+    """The names at these places, as strings."""
+    codes = numbers(places, pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, texts(names)).cast(pa.string())

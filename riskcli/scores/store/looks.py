@@ -21,6 +21,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from riskcli.scores.store.segments import Segments, cannot_keep
+from riskcli.trec.arrow import numbers, texts
 
 LOOKS = pa.schema(
     [
@@ -109,7 +110,11 @@ class Looks:
 
 def _table(looks: Mapping[Look, str]) -> pa.Table:
     columns = [*zip(*looks, strict=True), tuple(looks.values())]
-    return pa.table(dict(zip(LOOKS.names, columns, strict=True)), schema=LOOKS)
+    arrays = [
+        texts(values) if field.type == pa.string() else numbers(values, field.type)
+        for field, values in zip(LOOKS, columns, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=LOOKS)
 
 
 def _now(folder: Path) -> int:

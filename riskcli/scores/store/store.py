@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,6 +20,7 @@ from riskcli.core.notes import Note, counted, listed
 from riskcli.scores.store.keys import Key, as_json, engine
 from riskcli.scores.store.looks import Looks
 from riskcli.scores.store.segments import Segments, cannot_keep
+from riskcli.trec.arrow import lists, numbers, texts
 
 FORMAT = 1
 MARKER = "riskeval-store.json"
@@ -182,17 +184,19 @@ def _strange(entry: Path) -> bool:
 def _table(key: Key, rows: Mapping[str, RunScores]) -> pa.Table:
     """Rows by one measure as they are written."""
     same = {"measure": key.measure, "qrels": key.qrels, "rules": key.rules, "engine": key.engine}
-    offsets = np.cumsum([0, *(len(row.topics) for row in rows.values())]).astype(np.int32)
-    values = np.concatenate([row.scores[key.measure] for row in rows.values()])
+    kept = rows.values()
+    counts = [len(row.topics) for row in kept]
+    values = np.concatenate([row.scores[key.measure] for row in kept])
+    tags = [row.tags for row in kept]
     columns = {
-        "run": pa.array(list(rows), pa.string()),
-        "topics": pa.array([row.topics for row in rows.values()], pa.list_(pa.string())),
-        "scores": pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, pa.float64())),
-        "tags": pa.array([row.tags for row in rows.values()], pa.list_(pa.string())),
-        "unknown_topics": pa.array([row.unknown_topics for row in rows.values()], pa.int64()),
-        **{name: pa.array([text] * len(rows), pa.string()) for name, text in same.items()},
+        "run": texts(list(rows)),
+        "topics": lists(counts, texts(list(chain.from_iterable(row.topics for row in kept)))),
+        "scores": lists(counts, numbers(values, pa.float64())),
+        "tags": lists(map(len, tags), texts(list(chain.from_iterable(tags)))),
+        "unknown_topics": numbers([row.unknown_topics for row in kept], pa.int64()),
+        **{name: texts([text] * len(rows)) for name, text in same.items()},
     }
-    return pa.table([columns[name] for name in SCORES.names], schema=SCORES)
+    return pa.Table.from_arrays([columns[name] for name in SCORES.names], schema=SCORES)
 
 
 def _rows(

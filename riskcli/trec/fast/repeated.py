@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from riskcli.trec import arrow
 from riskcli.trec.fast.texts import Texts
 
 _ROWS_A_LENGTH = 512
@@ -104,9 +105,5 @@ def _starts(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.i
 
 
 def _dictionary_array(codes: NDArray[np.int32], texts: list[bytes]) -> pa.DictionaryArray:
-    """Codes and texts as Arrow has them. (`pa.array` would import pandas, which takes longer.)"""
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
-    dictionary = pa.Array.from_buffers(pa.string(), len(texts), buffers)
-    indices = pa.Array.from_buffers(pa.int32(), len(codes), [None, pa.py_buffer(codes)])
-    return pa.DictionaryArray.from_arrays(indices, dictionary, safe=False)
+    indices = arrow.numbers(codes, pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, arrow.texts(texts), safe=False)
