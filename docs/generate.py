@@ -13,6 +13,7 @@ import inspect
 import json
 import re
 from dataclasses import fields, is_dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,8 @@ def _members(found: type) -> list[str]:
     for name, member in inspect.getmembers(found):
         text = inspect.getdoc(member)
         plain = inspect.isfunction(member) or inspect.ismethod(member)
-        if name.startswith("_") or text is None or not (plain or isinstance(member, property)):
+        read = isinstance(member, property | cached_property)
+        if name.startswith("_") or text is None or not (plain or read):
             continue
         shown = f"{name}{_parameters(member)}" if plain else name
         lines.append(f"- `{shown}`: {_prose(' '.join(text.split(chr(10) * 2)[0].split()))}")
