@@ -165,6 +165,8 @@ class _Risks:
 
 def _replicates(tests: Sequence[_Means | _Risks], shuffles: int, seed: int) -> list[Floats]:
     """What the shuffled runs reach in each of the tests, which have the same cells."""
+    if shuffles > 1 and tests[0].cells.shape[1] == 1:  # a single run is itself, however shuffled
+        return [np.repeat(each, shuffles, axis=0) for each in _replicates(tests, 1, seed)]
     found: list[list[Floats]] = [[] for _ in tests]
     for shuffled in _shuffles(tests[0].cells, shuffles, seed):
         for test, replicates in zip(tests, found, strict=True):
