@@ -21,9 +21,9 @@ from riskcli.analyses.sweep.analysis import Sweep as Sweep
 from riskcli.analyses.sweep.analysis import alpha_sweep as alpha_sweep
 from riskcli.analyses.topics.analysis import TopicTable as TopicTable
 from riskcli.analyses.topics.analysis import topic_table as topic_table
-from riskcli.analyses.validate.analysis import Checks as Checks
 from riskcli.analyses.validate.analysis import Validation as Validation
 from riskcli.analyses.validate.analysis import validate as validate
+from riskcli.analyses.validate.checker import Checks as Checks
 from riskcli.core.errors import InputError as InputError
 from riskcli.core.errors import RiskevalError as RiskevalError
 from riskcli.core.errors import UsageError as UsageError

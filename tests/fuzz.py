@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from riskcli import InputError, Rules, evaluate
-from riskcli.analyses.validate.analysis import Checks, validate
+from riskcli.analyses.validate.analysis import validate
+from riskcli.analyses.validate.checker import Checks
 from riskcli.core.errors import RiskevalError
 from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.source import load

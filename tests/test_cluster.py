@@ -414,6 +414,6 @@ def remote_of(workers: remote.Workers, count: int) -> remote.Workers:
 
 def readers_made() -> int:
     """How many readers a worker made."""
-    from riskcli.scores import remote as there
+    from riskcli.scores import worker as there
 
     return len(there._readers)

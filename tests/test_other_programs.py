@@ -173,7 +173,8 @@ def test_a_format_that_is_not_the_files_is_an_error(write: Write, kind: str, con
 
 
 def riskeval_validate(path: Path, kind: str) -> int:
-    from riskcli.analyses.validate.analysis import Checks, validate
+    from riskcli.analyses.validate.analysis import validate
+    from riskcli.analyses.validate.checker import Checks
 
     return validate([path], checks=Checks(input_format=kind)).count("error")
 

@@ -28,9 +28,10 @@ from riskcli import (
     read_population,
     risk_table,
 )
+from riskcli.risk.block import Block
 from riskcli.risk.members import Teams
 from riskcli.risk.population import Population
-from riskcli.risk.table import Block, comparisons, frozen_members, risk_blocks
+from riskcli.risk.table import comparisons, frozen_members, risk_blocks
 from riskcli.scores.frozen import FrozenPopulation
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval

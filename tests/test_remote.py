@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli import InputError, Rules, UsageError
-from riskcli.scores import remote
+from riskcli.scores import remote, worker
 from riskcli.scores.reading import Reader
 from riskcli.scores.remote import Workers
 from riskcli.scores.store import looks
@@ -271,7 +271,7 @@ def test_a_copy_of_another_time_is_the_same_file(two_places: tuple[Path, Path]) 
 
 
 def test_a_worker_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = remote.stamp()
+    mine = worker.stamp()
 
     other = mine.replace('"scores":', '"scores":9')
     executor = Elsewhere(lambda: monkeypatch.setattr(remote, "stamp", lambda: other))

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
 from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.block import Block
 from riskcli.risk.members import Teams, team_rows
-from riskcli.risk.table import Block, comparisons
+from riskcli.risk.table import comparisons
 from riskcli.scores.teams import anonymised, with_teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from riskcli import Rules, evaluate
-from riskcli.analyses.validate.analysis import Checks, validate
+from riskcli.analyses.validate.analysis import validate
+from riskcli.analyses.validate.checker import Checks
 from riskcli.core.errors import InputError, RiskevalError
 from riskcli.effectiveness.ranking import rank
 from riskcli.scores.files.registry import kind_of, read_score_file

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from riskcli.analyses.validate.analysis import Checks, validate
+from riskcli.analyses.validate.analysis import validate
+from riskcli.analyses.validate.checker import Checks
 from riskcli.trec.codes import CODES
 from tests.conftest import Write
 from tests.console import ROOT

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from riskcli.analyses.validate.analysis import Checks
+from riskcli.analyses.validate.checker import Checks
 from riskcli.analyses.validate.report import FileReport
 from riskcli.core.files import replace_file, sha256_of_file
 from riskcli.core.version import __version__

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riskcli.analyses.population.analysis import freeze
 from riskcli.analyses.score.analysis import risk_table
-from riskcli.analyses.validate.analysis import Checks
+from riskcli.analyses.validate.checker import Checks
 from riskcli.cli.options import Comparing, Inputs
 from riskcli.cli.progress import on_terminal
 from riskcli.organise.folder import pack_before as pack_before

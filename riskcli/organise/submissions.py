@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from riskcli.analyses.validate.analysis import Checks, Known, Validation, validate
+from riskcli.analyses.validate.analysis import Known, Validation, validate
+from riskcli.analyses.validate.checker import Checks
 from riskcli.analyses.validate.report import FileReport
 from riskcli.core.errors import InputError, UsageError
 from riskcli.core.notes import Note, counted

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riskcli.core.choices import Convention
+from riskcli.risk.block import Block
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.table import Block
 
 MINUS: Convention = "minus"
 

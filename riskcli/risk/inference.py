@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import stdtrit
 
 from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
-from riskcli.core.errors import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.intervals import Parts, log_interval, t_interval
@@ -18,13 +17,10 @@ from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.permutation import (
     ShuffleTest,
-    shuffled_means,
-    shuffled_statistics,
-    shuffled_together,
 )
 from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
+from riskcli.risk.resampled import Resampled
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.swap import SwapTest, swap_tests
 
 MOST_SHUFFLED_CELLS = 1_000_000
 """A larger matrix is not shuffled: that would take a minute for every alpha or two."""
@@ -107,7 +103,7 @@ class Inference:
         comparison = self.comparison
         means = np.asarray(comparison.scores.mean(axis=1))
         if self.by_shuffles:
-            compared = self._shuffled(self._shuffle_test_of_means, np.ones(len(means), dtype=bool))
+            compared = self._shuffled(self._resampled.of_means, np.ones(len(means), dtype=bool))
         else:
             compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
         delta = comparison.paired.delta
@@ -127,7 +123,8 @@ class Inference:
         void = empty | comparison.reference_is_empty
         left_out = self.jackknife.left_out(statistic, alpha, self.significance.gamma)
         if self.by_shuffles:
-            compared = self._shuffled(self._shuffle_test(statistic, alpha), ~void).scaled(scale)
+            test = self._resampled.by_shuffles(statistic, alpha)
+            compared = self._shuffled(test, ~void).scaled(scale)
         else:
             difference = values - self._reference_values(statistic, alpha, values)
             compared = self._compared(statistic, alpha, difference / scale, left_out).scaled(scale)
@@ -143,6 +140,11 @@ class Inference:
         """URisk's, put together from those of its reward and its risk."""
         weight = 1 + alpha if self.comparison.smooth is None else 1.0
         return self._parts_of_urisk.interval(weight)
+
+    @cached_property
+    def _resampled(self) -> Resampled:
+        """The tests by shuffles and by swaps, each worked out when first asked for."""
+        return Resampled(self.comparison, self.significance, self.together, self.alphas)
 
     @cached_property
     def jackknife(self) -> Jackknife:
@@ -194,7 +196,7 @@ class Inference:
     ) -> Compared:
         """The statistic against the baseline's, on the scale that is tested."""
         if self.significance.test == "swap" and self.comparison.topics >= LEAST_TOPICS:
-            tests = self._swap_tests(statistic, alpha)
+            tests = self._resampled.by_swaps(statistic, alpha)
             p, error, critical = np.array([(t.p, t.error, t.critical) for t in tests]).T
             return Compared(difference, error, p, critical)
         unknown = np.full(len(difference), np.nan)
@@ -297,73 +299,3 @@ class Inference:
     def _ranks(self) -> dict[tuple[Statistic, float], tuple[Floats, Floats]]:
         """Those that are known already."""
         return {}
-
-    @cached_property
-    def _shuffle_test_of_means(self) -> ShuffleTest:
-        """With that of the statistics `together`, which are asked for as well."""
-        comparison, plan = self.comparison, self.significance
-        scores, baseline = comparison.scores, comparison.baseline.scores
-        if not self.together or not self.alphas or comparison.has_negative:
-            return shuffled_means(scores, baseline, plan.number_of_shuffles, plan.seed)
-        means, others = shuffled_together(
-            scores,
-            baseline,
-            self.together,
-            self.alphas,
-            plan.number_of_shuffles,
-            plan.seed,
-            comparison.smooth,
-        )
-        self._shuffle_tests.update(others)
-        return means
-
-    @cached_property
-    def _shuffle_tests(self) -> dict[tuple[Statistic, float], ShuffleTest]:
-        """Those that are known already."""
-        return {}
-
-    def _shuffle_test(self, statistic: Statistic, alpha: float) -> ShuffleTest:
-        if (statistic, alpha) not in self._shuffle_tests:
-            comparison, plan = self.comparison, self.significance
-            self._shuffle_tests.update(
-                shuffled_statistics(
-                    comparison.scores,
-                    self.together if statistic in self.together else (statistic,),
-                    self.alphas if alpha in self.alphas else (alpha,),
-                    plan.number_of_shuffles,
-                    plan.seed,
-                    comparison.smooth,
-                )
-            )
-        return self._shuffle_tests[statistic, alpha]
-
-    @cached_property
-    def _swapped(self) -> dict[tuple[Statistic, float], list[SwapTest]]:
-        """The tests by swaps, a run each, that are known already."""
-        return {}
-
-    def _swap_tests(self, statistic: Statistic, alpha: float) -> list[SwapTest]:
-        """The swap test of every run against the baseline run, with the same swaps for each."""
-        if (statistic, alpha) not in self._swapped:
-            statistics = self.together if statistic in self.together else (statistic,)
-            by_run = self._swap(alpha, statistics)
-            for index, each in enumerate(statistics):
-                self._swapped[each, alpha] = [tests[index] for tests in by_run]
-        return self._swapped[statistic, alpha]
-
-    def _swap(self, alpha: float, statistics: tuple[Statistic, ...]) -> list[list[SwapTest]]:
-        """By run, then by statistic."""
-        comparison = self.comparison
-        if len(comparison.reference) != 1:
-            raise UsageError("the swap test needs one run as the baseline")
-        if comparison.smooth is not None:
-            raise UsageError("the swap test supports the linear loss only; use the jackknife")
-        baseline = comparison.scores[comparison.reference[0]]
-        totals = np.broadcast_to(comparison.population.topic_totals, comparison.scores.shape)
-        grand = np.broadcast_to(comparison.population.grand_total, (len(totals),))
-        return [
-            swap_tests(
-                run, baseline, totals[row], float(grand[row]), alpha, self.significance, statistics
-            )
-            for row, run in enumerate(comparison.scores)
-        ]

@@ -16,7 +16,8 @@ from riskcli.core.errors import UsageError
 from riskcli.core.notes import counted
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.core.version import __version__
-from riskcli.scores.remote import Workers, in_one_line, keep_judgements, other_version, stamp
+from riskcli.scores.remote import Workers, in_one_line
+from riskcli.scores.worker import keep_judgements, other_version, stamp
 
 if TYPE_CHECKING:
     from distributed import Client

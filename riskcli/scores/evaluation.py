@@ -123,35 +123,37 @@ def evaluate(
     found = find_files(given, [judged] if judged else [], folders)
     reader.of_folders, reader.watch = found.of_folders, watch_of(progress)
     gatherer = Gatherer(reader, means, progress)
-    taken = gatherer.parts(found.files)
-    parts, skipped, passed = _sorted_out(taken, found, rules)
+    parts, skipped, passed = _sorted_out(gatherer.parts(found.files), found, rules)
     parts, added, naming = with_baseline_files(
         reader, gatherer, parts, list(baselines), dict(found.names)
     )
     parts, strangers = _without_strangers(parts, reader, set(added.values()))
-    skipped += strangers
     kept = gatherer.close()
+    matrices, basis = _put_together(parts, reader, skipped + strangers)
+    notes = (*turned, *found.notes, *passed, *naming, *basis.notes, *kept)
+    files = {only_run(part): part.path for part in parts if part.kind == "run"}
+    return Evaluation(matrices, added, files=files, basis=replace(basis, notes=notes))
+
+
+def _put_together(
+    parts: Sequence[Part], reader: Reader, skipped: tuple[InputError, ...]
+) -> tuple[tuple[ScoreMatrix, ...], Basis]:
+    """A matrix for each measure, and what they rest on."""
     matrices, notes = _joined(parts, reader)
     scored = any_run(parts)
-    made = settings_in_force(parts, rules.settings(), scored)
+    made = settings_in_force(parts, reader.rules.settings(), scored)
     basis = Basis(
         settings={"measures": [matrix.measure for matrix in matrices], **made},
         inputs=inputs_of(parts, reader),
         notes=(
-            *turned,
-            *found.notes,
-            *passed,
-            *naming,
             *skip_notes(skipped),
             *part_notes(parts, reader),
             *other_judgements(parts, _checksum_of_qrels(parts, reader) if scored else None),
             *notes,
-            *kept,
         ),
         skipped=skipped,
     )
-    files = {only_run(part): part.path for part in parts if part.kind == "run"}
-    return Evaluation(matrices, added, files=files, basis=basis)
+    return matrices, basis
 
 
 def _sorted_out(

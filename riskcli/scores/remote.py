@@ -10,24 +10,19 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from riskcli.core.choices import Sending
 from riskcli.core.errors import InputError, RiskevalError, UsageError
 from riskcli.core.files import sha256_of_file
 from riskcli.core.parallel import Progress
-from riskcli.core.remote_path import RemotePath, place_of
-from riskcli.core.version import __version__
-from riskcli.scores.reading import Part, Reader, Rules
-from riskcli.scores.store.keys import as_json, engine
+from riskcli.core.remote_path import RemotePath
+from riskcli.scores.reading import Part, Reader
+from riskcli.scores.worker import Batch, Outcome, Read, Sent, Unlike, other_version, stamp, work
 from riskcli.trec.source import read_raw
 
 _UNKNOWN_WORKERS = 32
@@ -59,42 +54,6 @@ class Workers:
     """Says in words why no answer came."""
 
 
-class _Sent(NamedTuple):
-    """A file as a worker gets it: where it is, what errors call it, its size, perhaps its bytes.
-
-    `state` is what its system says of a file at a URL: its size and its ETag, say.
-    """
-
-    path: str
-    shown: str
-    size: int
-    content: bytes | None
-    state: tuple[Any, ...] = ()
-
-
-class _Batch(NamedTuple):
-    """What a worker is asked; judgements are named by a checksum, and sent along if need be."""
-
-    rules: Rules
-    qrels: str
-    pickled_qrels: bytes | None
-    files: tuple[_Sent, ...]
-
-
-class _Unlike(NamedTuple):
-    """A worker does not see the file that was meant."""
-
-    why: str
-
-
-class _Read(NamedTuple):
-    part: Part
-    modified_ns: int
-
-
-_Outcome = _Read | RiskevalError | _Unlike
-
-
 def read_elsewhere(
     workers: Workers, reader: Reader, files: Sequence[Path], progress: Progress | None = None
 ) -> Iterator[Part | InputError]:
@@ -124,7 +83,7 @@ class _Client:
     workers: Workers
     reader: Reader
     files: Sequence[Path]
-    _pending: dict[Future[Any], tuple[range, tuple[_Sent, ...]]] = field(default_factory=dict)
+    _pending: dict[Future[Any], tuple[range, tuple[Sent, ...]]] = field(default_factory=dict)
     """What each answer is about, as it was sent: a pipe cannot be read again."""
     _sent: int = 0
     _bytes: int = 0
@@ -170,22 +129,22 @@ class _Client:
             self._sent += 1
         return range(start, self._sent)
 
-    def _send(self, batch: range, files: tuple[_Sent, ...], with_qrels: bool = False) -> None:
+    def _send(self, batch: range, files: tuple[Sent, ...], with_qrels: bool = False) -> None:
         along = self._pickled if with_qrels else None
-        asked = _Batch(self.reader.rules, self._qrels, along, files)
+        asked = Batch(self.reader.rules, self._qrels, along, files)
         try:
             future = self.workers.executor.submit(work, stamp(), pickle.dumps(asked))
         except (OSError, RuntimeError) as error:  # a broken or closed executor
             raise self._failed(error) from error
         self._pending[future] = batch, files
 
-    def _file(self, index: int) -> _Sent:
+    def _file(self, index: int) -> Sent:
         path = self.files[index]
         by_path = self.workers.send == "paths" and path.is_file()
         if by_path and isinstance(path, RemotePath):
-            return _Sent(str(path), str(path), self._sizes[index], None, path.state())
+            return Sent(str(path), str(path), self._sizes[index], None, path.state())
         content = None if by_path else read_raw(path)
-        return _Sent(os.path.abspath(path), str(path), self._sizes[index], content)  # noqa: PTH100
+        return Sent(os.path.abspath(path), str(path), self._sizes[index], content)  # noqa: PTH100
 
     def _result(self, future: Future[Any]) -> Any:
         try:
@@ -197,7 +156,7 @@ class _Client:
         return UsageError(f"the workers failed: {self.workers.explain(error)}")
 
     def _answers(
-        self, batch: range, files: tuple[_Sent, ...], reply: tuple[Any, ...]
+        self, batch: range, files: tuple[Sent, ...], reply: tuple[Any, ...]
     ) -> dict[int, Part | InputError]:
         kind, worker, *rest = reply
         if kind == "version":
@@ -213,15 +172,15 @@ class _Client:
             for i, outcome in zip(batch, outcomes, strict=True)
         }
 
-    def _part(self, path: Path, worker: str, outcome: _Outcome) -> Part | InputError:
+    def _part(self, path: Path, worker: str, outcome: Outcome) -> Part | InputError:
         if isinstance(outcome, InputError):
             return outcome
         if isinstance(outcome, RiskevalError):
             raise outcome
-        if isinstance(outcome, _Read):
+        if isinstance(outcome, Read):
             if outcome.modified_ns == 0 or _is_same(path, outcome):
                 return replace(outcome.part, path=path)
-            outcome = _Unlike("its content differs there")
+            outcome = Unlike("its content differs there")
         raise UsageError(
             f"{path}: the worker {worker} cannot read this file ({outcome.why}); put it "
             "where every worker can read it under the same path, or send it along with "
@@ -229,119 +188,7 @@ class _Client:
         )
 
 
-def stamp() -> str:
-    """What must be the same wherever scores are computed."""
-    return as_json({"riskeval": __version__, **engine()})
-
-
-def other_version(worker: str, found: str) -> str:
-    """What is said of a worker with that stamp."""
-    return f"the worker {worker} computes with other versions: {found}, expected {stamp()}"
-
-
-# ---------------------------------------------------------------- on the worker
-
-_lock = Lock()
-_judgements: dict[str, bytes] = {}
-_readers: dict[tuple[str, Rules], Reader] = {}
-_MOST_KEPT = 4
-
-
-def work(expected: str, batch: bytes) -> tuple[Any, ...]:
-    """Score a batch of files. What is in it is looked at only if the versions are the same."""
-    here = worker_name()
-    if expected != stamp():
-        return ("version", here, stamp())
-    asked: _Batch = pickle.loads(batch)
-    if asked.pickled_qrels is not None:
-        keep_judgements(asked.qrels, asked.pickled_qrels)
-    reader = _reader(asked)
-    if reader is None:
-        return ("no-qrels", here)
-    start = perf_counter()
-    topics: dict[tuple[str, ...], tuple[str, ...]] = {}
-    outcomes = [_outcome(reader, file, topics) for file in asked.files]
-    return ("done", here, perf_counter() - start, outcomes)
-
-
-def keep_judgements(checksum: str, pickled: bytes) -> None:
-    """Keep judgements on this worker."""
-    with _lock:
-        _limit(_judgements)
-        _judgements[checksum] = pickled
-
-
-def worker_name() -> str:
-    """How this worker is called: by its address in a Dask cluster, else by machine and process."""
-    if "distributed" in sys.modules:
-        from distributed import get_worker  # late: an extra
-
-        try:
-            return str(get_worker().address)
-        except ValueError:
-            pass  # no worker of Dask
-    return f"{socket.gethostname()}, process {os.getpid()}"
-
-
-def _reader(asked: _Batch) -> Reader | None:
-    """The reader with these judgements and rules; None where the judgements are not here yet."""
-    key = (asked.qrels, asked.rules)
-    with _lock:
-        if key not in _readers:
-            pickled = _judgements.get(asked.qrels)
-            if pickled is None:
-                return None
-            _limit(_readers)
-            _readers[key] = Reader([], None, asked.rules, True, pickle.loads(pickled))
-        return _readers[key]
-
-
-def _limit(kept: dict[Any, Any]) -> None:
-    """Let go of what was kept first."""
-    while len(kept) >= _MOST_KEPT:
-        del kept[next(iter(kept))]
-
-
-def _outcome(
-    reader: Reader, file: _Sent, topics: dict[tuple[str, ...], tuple[str, ...]]
-) -> _Outcome:
-    """What a file holds, what is wrong with it, or that it is not the file that was meant."""
-    seen = _seen(file) if file.content is None else 0
-    if isinstance(seen, _Unlike):
-        return seen
-    try:
-        part = reader.read(place_of(file.path), file.content)
-    except InputError as error:
-        path = file.shown if error.path == file.path else error.path
-        return InputError(path, error.code, error.message, error.line)
-    except RiskevalError as error:
-        return error
-    matrices = tuple(
-        replace(matrix, topics=topics.setdefault(matrix.topics, matrix.topics))
-        for matrix in part.matrices
-    )
-    return _Read(replace(part, matrices=matrices), seen)
-
-
-def _seen(file: _Sent) -> int | _Unlike:
-    """When the file was modified, as this worker sees it (0 at a URL); or it is another one."""
-    path = place_of(file.path)
-    if isinstance(path, RemotePath):
-        try:
-            state = path.state()
-        except InputError as error:
-            return _Unlike(error.message)
-        return 0 if state == file.state else _Unlike("its size or its ETag differs there")
-    try:
-        status = path.stat()
-    except OSError as error:
-        return _Unlike(error.strerror or str(error))
-    if status.st_size != file.size:
-        return _Unlike(f"it has {status.st_size} bytes there and {file.size} here")
-    return status.st_mtime_ns
-
-
-def _is_same(path: Path, read: _Read) -> bool:
+def _is_same(path: Path, read: Read) -> bool:
     """Whether what a worker read is what lies here."""
     mine = path.stat().st_mtime_ns if path.is_file() else read.modified_ns
     return read.modified_ns == mine or sha256_of_file(path) == read.part.sha256

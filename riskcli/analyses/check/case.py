@@ -13,10 +13,11 @@ from riskcli.analyses.check.quantities import baseline_value, column_value, topi
 from riskcli.analyses.check.verdict import BASELINE_AND_CANDIDATE, Finding, TopicLoss, Verdict
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
+from riskcli.risk.block import Block
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.options import Options
 from riskcli.risk.power import smallest_loss
-from riskcli.risk.table import Block, risk_blocks
+from riskcli.risk.table import risk_blocks
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -79,11 +79,7 @@ def judge(
     """
     setup = set_up(scores, Options(alphas=(alpha,), population=population), baseline)
     plan = significance or Significance()
-    chosen = named_policy(policy) if isinstance(policy, str) else policy
-    parsed = [parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
-    every_rule = [*chosen.rules, *parsed]
-    if not every_rule and not chosen.tests:
-        raise UsageError("nothing to check: the policy is none, and there is no --require")
+    chosen, every_rule = _what_is_checked(policy, rules)
     name = _only_run(setup.matrices, setup.options.baselines[0])
     asked = replace(setup.options, baselines=(name,), teams=Teams(), significance=_alone(plan))
     cases = [case for matrix in setup.matrices for case in _cases(matrix, asked)]
@@ -105,6 +101,18 @@ def judge(
     settings["population"] = population_record(asked) if population else BASELINE_AND_CANDIDATE
     basis = setup.basis.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     return Gate(tuple(verdicts), chosen, inconclusive, basis=basis)
+
+
+def _what_is_checked(
+    policy: Policy | str, rules: Sequence[Rule | str]
+) -> tuple[Policy, list[Rule]]:
+    """The policy, and its rules with those that were given beside it."""
+    chosen = named_policy(policy) if isinstance(policy, str) else policy
+    parsed = [parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
+    every_rule = [*chosen.rules, *parsed]
+    if not every_rule and not chosen.tests:
+        raise UsageError("nothing to check: the policy is none, and there is no --require")
+    return chosen, every_rule
 
 
 def _alone(plan: Significance) -> Significance:

@@ -9,9 +9,9 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError, nearest
+from riskcli.risk.block import Block
 from riskcli.risk.columns import Column
 from riskcli.risk.measures import all_columns, columns_by_name
-from riskcli.risk.table import Block
 
 _NO_RULES = ("run", "measure", "baseline", "population", "alpha")
 

@@ -13,12 +13,13 @@ from riskcli.analyses.explain.display import displays
 from riskcli.core.errors import UsageError, nearest
 from riskcli.output.display import Display
 from riskcli.output.result import Result, tidy
+from riskcli.risk.block import Block
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
-from riskcli.risk.table import Block, comparisons, require_plain, risk_blocks
+from riskcli.risk.table import comparisons, require_plain, risk_blocks
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = ("run", "measure", "of", "baseline", "alpha", "part", "what", "value")

@@ -26,10 +26,11 @@ from riskcli.core.order import natural_order
 from riskcli.output.convention import MINUS, turned
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.block import Block
 from riskcli.risk.copies import copy_notes
 from riskcli.risk.measures import all_columns, measure_ids
 from riskcli.risk.options import Options
-from riskcli.risk.table import Block, risk_blocks
+from riskcli.risk.table import risk_blocks
 from riskcli.scores.frozen import FrozenPopulation
 
 _SHUFFLED = " against a virtual baseline"

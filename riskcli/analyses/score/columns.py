@@ -18,12 +18,12 @@ from riskcli.output.display import (
     decimals,
     p_value,
 )
+from riskcli.risk.block import Block
 from riskcli.risk.columns import KEYS
 from riskcli.risk.columns import Column as Declared
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.options import Options
-from riskcli.risk.table import Block
 
 BASELINE_MARK = "◆"
 RECORD = "wtl"

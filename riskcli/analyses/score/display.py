@@ -34,11 +34,11 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
+from riskcli.risk.block import Block
 from riskcli.risk.correction import correction_title
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.members import described
-from riskcli.risk.table import Block
 
 LARGE_LOSSES = "L>20%"
 """The heading of the narrowest of the details."""

@@ -50,9 +50,9 @@ def validate(
     refused, with 1 otherwise.
     """
     # Late: help and wrong options need no readers.
-    from riskcli.analyses.validate import analysis
+    from riskcli.analyses.validate import analysis, checker
 
-    checks = analysis.Checks(
+    checks = checker.Checks(
         max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format, only
     )
     with on_terminal(files.quiet) as progress:
