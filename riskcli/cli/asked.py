@@ -57,6 +57,7 @@ class AskedInputs(Files):
 
     measures: tuple[str, ...]
     topics: TopicRule
+    only_topics: tuple[str, ...]
     max_grade: str
     score_precision: Precision
     on_error: OnError

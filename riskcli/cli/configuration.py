@@ -14,7 +14,7 @@ import click
 from riskcli.cli.gathering import NotInSettings
 from riskcli.cli.group import program
 from riskcli.core.errors import UsageError, nearest
-from riskcli.core.files import refuse_outside
+from riskcli.core.files import LIST_MARK, refuse_outside
 from riskcli.core.settings import CHOSEN, Setting, load_settings, settings_files, settings_folder
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
@@ -22,8 +22,8 @@ _STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 _NOT_SETTABLE = frozenset({"help", "profile", "config", "list-rules"})
 _ASKED = "riskeval.settings"
 _NAMES_OR_FILES = ("baseline", "population")
-_RULES = "require"
-_FILE_MARK = "@"
+_MAYBE_FILES = ("require", "only-topics")
+"""Keys whose value may be @FILE."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _apply(ctx: click.Context, profile: str | None) -> None:
         value = setting.value
         if key in _NAMES_OR_FILES:
             value = [_beside_settings(key, str(name)) for name in _listed(value)]
-        if key == _RULES:
-            value = [_rule_beside_settings(str(rule)) for rule in _listed(value)]
+        if key in _MAYBE_FILES:
+            value = [_file_beside_settings(key, str(text)) for text in _listed(value)]
         default = _as_default(key, option, value, setting.source)
         _check_default(ctx, key, option, default, setting.source)
         defaults[str(option.name)] = default
@@ -161,11 +161,11 @@ def _beside_settings(key: str, name: str) -> str:
     return f"{given}={folder / rest}" if named else name
 
 
-def _rule_beside_settings(rule: str) -> str:
-    """A rule, or the file of rules beside the settings; it must not lie elsewhere."""
-    if not rule.startswith(_FILE_MARK):
-        return rule
+def _file_beside_settings(key: str, text: str) -> str:
+    """A text, or the file behind @ beside the settings; it must not lie elsewhere."""
+    if not text.startswith(LIST_MARK):
+        return text
     folder = settings_folder()
-    path = folder / rule.removeprefix(_FILE_MARK)
-    refuse_outside(_RULES, path, folder)
-    return f"{_FILE_MARK}{path}"
+    path = folder / text.removeprefix(LIST_MARK)
+    refuse_outside(key, path, folder)
+    return f"{LIST_MARK}{path}"

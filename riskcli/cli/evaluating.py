@@ -17,6 +17,7 @@ from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.judges import under_each
 from riskcli.scores.reading import Rules
+from riskcli.scores.subset import topics_of_option
 from riskcli.scores.teams import (
     TeamList,
     anonymised,
@@ -36,6 +37,7 @@ def rules(inputs: AskedInputs) -> Rules:
     return Rules(
         measures=tuple(split_names(inputs.measures)),
         topics=inputs.topics,
+        only_topics=topics_of_option(inputs.only_topics),
         max_grade=None if inputs.max_grade == "auto" else int(inputs.max_grade),
         score_precision=inputs.score_precision,
         run_names=inputs.run_names,

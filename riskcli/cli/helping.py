@@ -26,9 +26,9 @@ GROUPS = {
         "--marks", "--precision", "--best-per-team", "--width", "--height", "--size",
     ),
     "Input": (
-        "--topics", "--max-grade", "--score-precision", "--run-names", "--anonymise",
-        "--recursive", "--include", "--exclude", "--input-format", "--on-error", "--exit-zero",
-        "--max-bytes",
+        "--topics", "--only-topics", "--max-grade", "--score-precision", "--run-names",
+        "--anonymise", "--recursive", "--include", "--exclude", "--input-format", "--on-error",
+        "--exit-zero", "--max-bytes",
     ),
     "Many runs": ("--jobs", "--store", "--rehash", "--cluster", "--send"),
     "General": ("--profile", "--config", "--quiet", "--help"),

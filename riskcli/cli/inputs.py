@@ -110,6 +110,12 @@ _SCORING = [
         "or those with a relevant document that every run answers.",
     ),
     click.option(
+        "--only-topics",
+        multiple=True,
+        metavar="LIST",
+        help="Evaluate only some of them: 151-160,171 or a glob, or @FILE that lists them.",
+    ),
+    click.option(
         "--max-grade",
         type=_MaxGrade(),
         default="4",

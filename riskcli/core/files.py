@@ -22,6 +22,25 @@ def as_text(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+LIST_MARK = "@"
+"""Before the name of a file that lists values of an option, one a line."""
+
+
+def listed_in(path: Path, what: str) -> list[tuple[int, str]]:
+    """The lines of a file that hold something but comments (#), by their numbers."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputError(path, "unreadable", why) from error
+    found = [
+        (n, text) for n, line in enumerate(lines, 1) if (text := line.partition("#")[0].strip())
+    ]
+    if not found:
+        raise InputError(path, "empty-file", f"this file contains no {what}")
+    return found
+
+
 GZIP = ".gz"
 """The ending of outputs that are compressed."""
 

@@ -12,14 +12,14 @@ _DIGITS = re.compile(r"([0-9]+)")
 @lru_cache(maxsize=65_536)  # the same names are put in order time and again
 def natural_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     """A sort key that compares runs of digits as numbers; `1` and `001` keep a fixed order."""
-    return [_digits(part) if _is_number(part) else (1, 0, part) for part in _parts(name)], name
+    return [by_value(part) if is_number(part) else (1, 0, part) for part in _parts(name)], name
 
 
 def naturally(names: Iterable[str]) -> list[str]:
     """The names in natural order."""
     listed = list(names)
-    if all(map(_is_number, listed)):  # the same order, found sooner
-        return sorted(listed, key=lambda name: (_digits(name), name))
+    if all(map(is_number, listed)):  # the same order, found sooner
+        return sorted(listed, key=lambda name: (by_value(name), name))
     return sorted(listed, key=natural_key)
 
 
@@ -33,11 +33,12 @@ def _parts(name: str) -> list[str]:
     return [part for part in _DIGITS.split(name) if part]
 
 
-def _is_number(part: str) -> bool:
+def is_number(part: str) -> bool:
+    """Whether a text is a whole number without a sign."""
     return part.isdigit() and part.isascii()
 
 
-def _digits(part: str) -> tuple[int, int, str]:
+def by_value(part: str) -> tuple[int, int, str]:
     """What orders numbers of any length as their values do."""
     significant = part.lstrip("0")
     return 0, len(significant), significant

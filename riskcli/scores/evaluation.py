@@ -22,6 +22,7 @@ from riskcli.scores.parts import Gatherer, Means
 from riskcli.scores.reading import OWN_RESULT, Part, Reader, Rules
 from riskcli.scores.remarks import any_run, part_notes, qrels_notes, skip_notes
 from riskcli.scores.remarks import inputs as inputs_of
+from riskcli.scores.subset import some_topics
 from riskcli.trec.discovery import Found, find_files, passed_over
 from riskcli.trec.folders import Folders
 from riskcli.trec.names import named_place
@@ -181,7 +182,9 @@ def _without_strangers(
     """The parts but runs that answer no topic, where what is broken is to be left out."""
     if reader.rules.on_error == "stop" or not any_run(parts):
         return parts, ()
-    topics = _universe(reader.qrels, reader.rules.topics)
+    topics: Sequence[str] = _universe(reader.qrels, reader.rules.topics)
+    if reader.rules.only_topics:
+        topics, _ = some_topics(topics, reader.rules.only_topics)
     strangers = {
         part.path: InputError(part.path, "no-topic-known", answers_nothing(name, topics))
         for part in parts
@@ -202,7 +205,8 @@ def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, .
     rule = reader.rules.topics
     scored = any_run(parts)
     universe = _universe(reader.qrels, rule) if scored else None
-    matrices, notes = join_all(_by_measure(parts, reader, scored), universe, rule)
+    groups = _by_measure(parts, reader, scored)
+    matrices, notes = join_all(groups, universe, rule, reader.rules.only_topics)
     return matrices, [*(qrels_notes(reader) if scored else []), *notes]
 
 

@@ -227,6 +227,6 @@ def _evaluation(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluat
 def _joined(
     parts: Mapping[str, Sequence[ScoreMatrix]], universe: Sequence[str] | None, rules: Rules
 ) -> Evaluation:
-    matrices, notes = join_all(parts, universe, rules.topics)
+    matrices, notes = join_all(parts, universe, rules.topics, rules.only_topics)
     settings = {"measures": [matrix.measure for matrix in matrices], **rules.settings()}
     return Evaluation(matrices, basis=Basis(settings, notes=tuple(notes)))

@@ -12,6 +12,7 @@ from typing import Any
 from riskcli.core.errors import InputError
 from riskcli.core.notes import Note, listed
 from riskcli.scores.reading import Part
+from riskcli.scores.subset import ONLY_TOPICS
 
 SCORING = ("topics", "max_grade", "score_precision")
 """The settings that a score depends on."""
@@ -35,11 +36,32 @@ def settings_in_force(
             if said[name] != other:
                 message = f"was made with {name} = {said[name]!r}, {owner} with {other!r}"
                 raise InputError(part.path, "other-settings", message)
+    some = _some_topics(parts, here.get(ONLY_TOPICS), scored)
     if scored:
         return dict(here)
     judgements = sorted({each for part in parts for each in judgements_of(part)})
     theirs = {name: value for name, (value, _) in known.items()}
+    theirs |= {ONLY_TOPICS: some} if some else {}
     return {**here, **theirs, **({JUDGEMENTS: judgements} if judgements else {})}
+
+
+def _some_topics(parts: Sequence[Part], here: Any, scored: bool) -> Any:
+    """The topics asked for here, or when the files of scores were made: of all runs the same."""
+    if here:
+        return here
+    told = [(_HERE, None)] if scored else []
+    for part in parts:
+        if part.recorded is not None and SCORING[0] in part.recorded.settings:
+            said = part.recorded.settings.get(ONLY_TOPICS)
+            told.append((part.path.name, said))
+            if said != told[0][1]:
+                message = f"was made with {_topics(said)}, {told[0][0]} with {_topics(told[0][1])}"
+                raise InputError(part.path, "other-settings", message)
+    return told[0][1] if told else None
+
+
+def _topics(said: Any) -> str:
+    return f"{ONLY_TOPICS} = {said!r}" if said else "all topics"
 
 
 def judgements_of(part: Part) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
 from riskcli.core.notes import Note, counted, listed
 from riskcli.core.order import natural_order, naturally
 from riskcli.effectiveness.names import unanswered_score
+from riskcli.scores.subset import some_topics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,16 +101,27 @@ def from_cells(measure: str, cells: Iterable[tuple[str, str, float]]) -> ScoreMa
 
 
 def join_all(
-    parts: Mapping[str, Sequence[ScoreMatrix]], universe: Sequence[str] | None, rule: TopicRule
+    parts: Mapping[str, Sequence[ScoreMatrix]],
+    universe: Sequence[str] | None,
+    rule: TopicRule,
+    only: Sequence[str] = (),
 ) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
-    """`join` for the parts of each measure, with the score that it gives to unanswered topics."""
+    """`join` for the parts of each measure, with the score that it gives to unanswered topics.
+
+    `only` asks for some of the topics.
+    """
     matrices, notes = [], list[Note]()
+    if only and universe is not None:
+        universe, notes = some_topics(universe, only)
     for measure, members in parts.items():
+        theirs, said = universe, list[Note]()
+        if only and universe is None:
+            theirs, said = some_topics(_all_topics(members), only)
         matrix, remarks = join(
-            measure, members, universe, rule == "common", unanswered_score(measure)
+            measure, members, theirs, rule == "common", unanswered_score(measure)
         )
         matrices.append(matrix)
-        notes += [note for note in remarks if note not in notes]
+        notes += [note for note in [*said, *remarks] if note not in notes]
     return tuple(matrices), notes
 
 
@@ -131,7 +143,7 @@ def join(
     runs = [run for part in parts for run in part.runs]
     refuse_repeated("run", runs)
     answered = dict.fromkeys(part.topics for part in parts)
-    topics = list(universe) if universe is not None else naturally(set().union(*answered))
+    topics = list(universe) if universe is not None else _all_topics(parts)
     column = {topic: index for index, topic in enumerate(topics)}
     cells = {each: _cells(each, column) for each in answered}
     order = natural_order(runs)
@@ -146,6 +158,11 @@ def join(
         first += len(part.runs)
     matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values)
     return _settle_missing(matrix, common, unanswered)
+
+
+def _all_topics(parts: Sequence[ScoreMatrix]) -> list[str]:
+    """All topics that any part has, in natural order."""
+    return naturally(set().union(*dict.fromkeys(part.topics for part in parts)))
 
 
 def _cells(topics: Sequence[str], column: Mapping[str, int]) -> tuple[list[int], list[int]]:

@@ -41,6 +41,7 @@ from riskcli.scores.files.registry import (
     recorded,
 )
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.subset import ONLY_TOPICS, topics_asked
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.pieces import run_in
 from riskcli.trec.qrels import Qrels, read_qrels
@@ -65,9 +66,12 @@ class Rules:
     max_bytes: int = MAX_BYTES
     input_format: str | None = None
     """What every file is, where content shall not tell."""
+    only_topics: Sequence[str] = ()
+    """Some of the topics: ids, ranges such as 151-160, globs; none: all that `topics` says."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", texts_of(self.measures))
+        object.__setattr__(self, "only_topics", topics_asked(self.only_topics))
         check_words(
             topics=(self.topics, TopicRule),
             score_precision=(self.score_precision, Precision),
@@ -87,6 +91,7 @@ class Rules:
             "max_grade": "auto" if self.max_grade is None else self.max_grade,
             "score_precision": self.score_precision,
             "run_names": self.run_names,
+            **({ONLY_TOPICS: list(self.only_topics)} if self.only_topics else {}),
         }
 
     def scoring(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.options import Inputs
 from riskcli.core.basis import Input
 from riskcli.core.errors import InputError, UsageError
-from riskcli.core.files import sha256_of_file
+from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
@@ -22,28 +22,18 @@ from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.trec.names import name_of_baseline, named_place
 from riskcli.trec.source import Source
 
-FILE_MARK = "@"
-
 
 def rules_of_option(text: str) -> list[Rule]:
     """The rule that `text` spells, or those of the file behind @: a rule a line."""
-    if not text.startswith(FILE_MARK):
+    if not text.startswith(LIST_MARK):
         return [parse_rule(text)]
-    path = Path(text.removeprefix(FILE_MARK))
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InputError(path, "unreadable", why) from error
+    path = Path(text.removeprefix(LIST_MARK))
     rules = []
-    for number, line in enumerate(lines, start=1):
-        rule = line.partition("#")[0].strip()
+    for number, rule in listed_in(path, "rule"):
         try:
-            rules += [parse_rule(rule)] if rule else []
+            rules.append(parse_rule(rule))
         except UsageError as error:
             raise InputError(path, "bad-rule", str(error), number) from error
-    if not rules:
-        raise InputError(path, "empty-file", "this file contains no rule")
     return rules
 
 
