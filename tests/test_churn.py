@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import riskcli
 from riskcli import UsageError, churn_table
 from riskcli.analyses.agree.coefficients import rank_biased_overlap
+from riskcli.analyses.churn import distances
 from riskcli.analyses.churn.distances import Shared, agreement, inversions, kendall_distance
 from tests.plain_reader import read_run
 from tests.program import QRELS, SAMPLES, riskeval
@@ -73,12 +74,30 @@ def test_the_ends_of_the_distance() -> None:
     assert found.tolist() == [0.0, 1.0, pytest.approx((3 * 40 - 1) / (4 * 40 - 2)), 0.0]
 
 
-@given(st.lists(st.permutations(range(70)), min_size=1, max_size=3))
-def test_inversions_equal_those_counted(groups: list[list[int]]) -> None:
-    sizes = np.array([len(group) for group in groups])
-    values = np.concatenate([np.array(group, dtype=np.intp) for group in groups])
-    found = inversions(values, sizes)
-    assert found.tolist() == [sum(a > b for a, b in combinations(g, 2)) for g in groups]
+deep = st.permutations(range(70)).flatmap(
+    lambda order: st.integers(0, 70).map(lambda length: tuple(order[:length]))
+)
+
+
+@pytest.mark.parametrize(("cells", "between"), [(1 << 18, 64), (100, 1), (300, 10_000)])
+@given(st.lists(st.tuples(deep, deep), min_size=1, max_size=4))
+def test_inversions_equal_those_counted(
+    cells: int, between: int, topics: list[tuple[Ranking, Ranking]]
+) -> None:
+    """However many topics are compared at once, in blocks of whatever size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "_CELLS", cells)
+        patch.setattr(distances, "_BETWEEN", between)
+        found = inversions(shared_of(topics))
+    stand = [[base.index(document) for document in run if document in base] for run, base in topics]
+    assert found.tolist() == [sum(a > b for a, b in combinations(each, 2)) for each in stand]
+
+
+def test_long_rankings_beside_short_ones() -> None:
+    order = np.random.default_rng(1).permutation(3000)
+    pairs = [(range(5), range(4, -1, -1)), (range(3000), order.tolist()), (range(7), ())]
+    turned = sum(int((order[:i] > order[i]).sum()) for i in range(3000))
+    assert inversions(shared_of(pairs)).tolist() == [10, turned, 0]
 
 
 @settings(max_examples=200)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from riskcli.core.arrays import Counts, Rows
-from riskcli.trec.fast import Texts, pair_hashes
+from riskcli.trec.fast import Texts, Words
 
-_SPARSE = 3
-_FEWEST_BITS, _MOST_BITS = 12, 22
-_LARGEST = np.iinfo(np.uint64).max
+_SLOTS = 8
+"""Places of the table for each document: more of them would be further apart in memory."""
+_HALF = np.uint64(32)
 
 
 class Judged:
-    """All judged documents in one list, topic after topic."""
+    """All judged documents in one list, topic after topic, and a hash table for each topic."""
 
     def __init__(self, judgements: Mapping[str, Mapping[str, int]]) -> None:
         self.topics = {topic: index for index, topic in enumerate(judgements)}
@@ -23,35 +23,39 @@ class Judged:
         grades = [grade for grades in judgements.values() for grade in grades.values()]
         self.grades: Counts = np.array([*grades, 0], dtype=np.int64)
         """Their grades, and at the end 0: that of -1, which is not judged."""
-        sizes = [len(grades) for grades in judgements.values()]
-        self._topic_of = np.repeat(np.arange(len(sizes)), sizes)
         self._texts = Texts.of_strings(self.docnos)
-        self._topic_words = np.arange(len(sizes), dtype=np.uint64)
-        hashes = pair_hashes(self._topic_words, self._topic_of, self._texts)
-        self._order = np.argsort(hashes, kind="stable")
-        self._hashes = hashes[self._order]
-        bits = min(max(len(hashes).bit_length() + _SPARSE, _FEWEST_BITS), _MOST_BITS)
-        self._shift = np.uint64(64 - bits)
-        prefixes = self._hashes >> self._shift
-        self._first = np.full(1 << bits, -1, dtype=np.int32)
-        self._first[prefixes[::-1]] = np.arange(len(prefixes), dtype=np.int32)[::-1]
+        sizes = np.array([len(grades) for grades in judgements.values()], dtype=np.uint64)
+        self._slots = _SLOTS * np.maximum(sizes, 1)  # no slot serves two topics
+        self._first_slot = np.cumsum(self._slots) - self._slots
+        hashes = self._texts.hashes()
+        slot = self._slot(hashes, np.repeat(np.arange(len(sizes)), sizes.astype(np.intp)))
+        self._order = np.argsort(slot, kind="stable").astype(np.int32)
+        slot, self._hashes = slot[self._order], hashes[self._order]
+        self._shared = np.append(slot[1:] == slot[:-1], False)
+        """Whether the next document is of the same slot."""
+        self._first = np.full(int(self._slots.sum()), -1, dtype=np.int32)
+        self._first[slot[::-1]] = np.arange(len(slot), dtype=np.int32)[::-1]
 
     def find(self, docnos: Texts, lines: Rows, topics: Rows) -> Rows:
         """Where the document of each of these lines is in the list, for its topic; else -1."""
-        docnos = docnos.take(lines)
+        # Texts are hashed sooner as they stand in the file, unless few of them are asked for.
+        most = 2 * len(lines) > len(docnos)
+        hashes = docnos.hashes()[lines] if most else docnos.take(lines).hashes()
         found = np.full(len(topics), -1, dtype=np.intp)
-        hashes = pair_hashes(self._topic_words, topics, docnos)
-        rank = self._first[hashes >> self._shift]
+        rank = self._first[self._slot(hashes, topics)]
         pending = np.flatnonzero(rank >= 0)
-        rank = rank[pending]
-        while len(pending):  # hashes rise: go on until one is as large as that of the document
-            there, wanted = self._hashes[rank], hashes[pending]
-            hit = np.flatnonzero(there == wanted)
+        rank, wanted = rank[pending], hashes[pending]
+        while len(pending):  # go on while the documents of a slot last
+            hit = self._hashes[rank] == wanted
             index, document = self._order[rank[hit]], pending[hit]
-            same = self._topic_of[index] == topics[document]
-            same[same] = self._texts.take(index[same]).equal(docnos.take(document[same]))
+            same = self._texts.take(index).equal(docnos.take(lines[document]))
             found[document[same]] = index[same]
-            there[hit[same]] = _LARGEST
-            on = np.flatnonzero((there <= wanted) & (rank < len(self._hashes) - 1))
-            pending, rank = pending[on], rank[on] + 1
+            hit[hit] = same
+            on = np.flatnonzero(self._shared[rank] & ~hit)
+            pending, rank, wanted = pending[on], rank[on] + 1, wanted[on]
         return found
+
+    def _slot(self, hashes: Words, topics: Rows) -> Rows:
+        """Which place of its topic's table each hash belongs to."""
+        within = (hashes >> _HALF) * self._slots[topics] >> _HALF
+        return np.asarray(within + self._first_slot[topics], dtype=np.intp)

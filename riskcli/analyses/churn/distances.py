@@ -6,11 +6,19 @@ rankings have stand in either.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from riskcli.core.arrays import Counts, Floats, Rows
+
+_CELLS = 1 << 18
+"""Places of rankings that are compared at once: more would not stay near the processor."""
+_SMALLEST_SIDE = 8
+_BETWEEN = 64
+"""How many comparisons within blocks take as long as a count of a block of either ranking."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ def kendall_distance(shared: Shared) -> Floats:
     places = np.bincount(shared.topics, shared.places + shared.base_places, len(both))
     passed = places - both * (both - 1)
     lacking = (mine * (mine - 1) + others * (others - 1)) / 2
-    turned = inversions(shared.base_places, both) + passed + mine * others
+    turned = inversions(shared) + passed + mine * others
     documents = both + mine + others
     pairs = documents * (documents - 1) / 2
     distance: Floats = np.zeros(len(both))
@@ -54,33 +62,86 @@ def kendall_distance(shared: Shared) -> Floats:
     return distance
 
 
-def inversions(values: Rows, sizes: Counts) -> Floats:
-    """How many pairs of each group stand the wrong way round: the larger value first.
+def inversions(shared: Shared) -> Counts:
+    """How many pairs of shared documents of each topic stand in another order."""
+    turned = np.zeros(len(shared.lengths), dtype=np.int64)
+    widths = np.maximum(shared.lengths, shared.base_lengths)
+    ends = np.cumsum(shared.counts)
+    for first, end in _groups(widths):
+        some = slice(int(ends[first - 1]) if first else 0, int(ends[end - 1]))
+        topics = shared.topics[some] - first
+        grid = _Grid.of(int(widths[first:end].max()), end - first)
+        turned[first:end] = grid.turned(topics, shared.places[some], shared.base_places[some])
+    return turned
 
-    The elements stand group after group, no value twice in one. From the highest bit down, each
-    group is parted into values without and with the bit, in the order they stood: a pair that the
-    bit tells apart is counted there, all at once.
+
+def _groups(widths: Counts) -> Iterator[tuple[int, int]]:
+    """Topics, first and end, whose rankings fit into a table of so many cells at once."""
+    first, widest = 0, 0
+    for index, width in enumerate(widths.tolist()):
+        if index > first and max(widest, width) * (index + 1 - first) > _CELLS:
+            yield first, index
+            first, widest = index, 0
+        widest = max(widest, width)
+    if first < len(widths):
+        yield first, len(widths)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Both rankings of some topics, cut into blocks of `side` documents.
+
+    A pair in another order is counted once: in one block of the run's ranking, or in two of them
+    and one of the baseline's, or in two of either. In a block the documents are compared by their
+    distance, all blocks at once; between blocks it is enough to count documents by block.
     """
-    ends = np.cumsum(sizes)
-    starts, filled = ends - sizes, np.flatnonzero(sizes)
-    # In 32 bits: half the memory to walk through.
-    start, end = (np.repeat(each, sizes).astype(np.int32) for each in (starts, ends))
-    left, here = values.astype(np.int32), np.arange(len(values), dtype=np.int32)
-    so_far, total = np.zeros(len(values) + 1, dtype=np.int32), np.zeros(len(sizes))
-    for bit in reversed(range(int(values.max(initial=0)).bit_length())):
-        high = (left >> bit) & 1
-        np.cumsum(high, out=so_far[1:])
-        before = so_far[start]
-        ahead, middle = so_far[:-1] - before, end - so_far[end] + before
-        total[filled] += np.add.reduceat(ahead * (1 - high), starts[filled])
-        has_bit = high.astype(bool)
-        target = np.where(has_bit, middle + ahead, here - ahead)
-        moved = np.empty((3, len(left)), dtype=np.int32)
-        moved[0, target] = left
-        moved[1, target] = np.where(has_bit, middle, start)
-        moved[2, target] = np.where(has_bit, end, middle)
-        left, start, end = moved
-    return total
+
+    side: int
+    blocks: int
+    topics: int
+
+    @classmethod
+    def of(cls, width: int, topics: int) -> _Grid:
+        """For rankings of up to that many documents, with about as much work in as between them."""
+        side = _SMALLEST_SIDE
+        while side**3 < _BETWEEN * width:
+            side *= 2
+        return cls(side, max(-(-width // side), 1), topics)
+
+    def turned(self, topics: Rows, places: Rows, base_places: Rows) -> Counts:
+        """The pairs in another order, by topic."""
+        block, base_block = places // self.side, base_places // self.side
+        own = topics * self.blocks
+        return np.asarray(
+            self._within(own + block, places, base_places, self.side * self.blocks)
+            + self._within(own + base_block, base_places, block, self.blocks)
+            + self._between(own + block, base_block)
+        )
+
+    def _within(self, blocks: Rows, places: Rows, values: Rows, bound: int) -> Counts:
+        """Pairs of one block in which the one placed first has the larger value."""
+        columns = self.blocks * self.topics
+        kind = np.min_scalar_type(-bound - 1)
+        left: Rows = np.full(self.side * columns, -1, dtype=kind)
+        left[places % self.side * columns + blocks] = values
+        left = left.reshape(self.side, columns)
+        right = np.where(left < 0, np.asarray(bound, dtype=kind), left)
+        larger = np.zeros(left.shape, dtype=np.min_scalar_type(self.side))
+        for step in range(1, self.side):
+            larger[:-step] += (left[:-step] > right[step:]).view(np.uint8)
+        by_column = larger.sum(axis=0, dtype=np.int64)
+        return np.asarray(by_column.reshape(self.topics, -1).sum(axis=1))
+
+    def _between(self, blocks: Rows, base_blocks: Rows) -> Counts:
+        """Pairs of two blocks in either ranking, in another order."""
+        if self.blocks == 1:
+            return np.zeros(self.topics, dtype=np.int64)
+        shape = (self.topics, self.blocks, self.blocks)
+        held = np.bincount(blocks * self.blocks + base_blocks, minlength=math.prod(shape))
+        held = held.reshape(shape)
+        above = np.cumsum(held[:, :-1], axis=1)
+        beyond = np.cumsum(above[:, :, :0:-1], axis=2)
+        return np.asarray((held[:, 1:, -2::-1] * beyond).sum(axis=(1, 2)))
 
 
 def _met(shared: Shared, depth: int) -> Floats:

@@ -97,8 +97,13 @@ class Texts:
         """Which texts are the same as the other's at the same place."""
         size = self.end - self.start
         same = np.asarray(size == other.end - other.start)
-        for step in range(0, int(size.max(where=same, initial=0)), _WORD):
-            same &= self._words(step) == other._words(step)
+        longest = int(size.max(where=same, initial=0))
+        even = longest >= _WORD and bool(same.all()) and int(size.min()) == longest
+        for step in range(0, longest, _WORD):
+            if even:
+                same &= self._even_words(step, longest) == other._even_words(step, longest)
+            else:
+                same &= self._words(step) == other._words(step)
         return same
 
     def packed(self) -> memoryview:
@@ -114,9 +119,10 @@ class Texts:
     def _hash(self, size: Places, hashes: Words, scratch: Words) -> None:
         """Mix the words of each text into its hash, in place."""
         shortest, longest = int(size.min()), int(size.max())
-        stride = self._stride() if shortest == longest >= _WORD else 0
+        even = shortest == longest >= _WORD
+        stride = self._stride() if even else 0
         for step in range(0, longest, _WORD):
-            words = self._even_words(step, longest, stride) if stride else self._words(step)
+            words = self._even_words(step, longest, stride) if even else self._words(step)
             inside = True if shortest > step else size > step
             np.bitwise_xor(hashes, words, out=hashes, where=inside)
             np.multiply(hashes, _MIX, out=hashes, where=inside)
@@ -128,17 +134,19 @@ class Texts:
         stride = int(self.start[1] - self.start[0]) if len(self) > 1 else 1
         return stride if stride > 0 and np.all(np.diff(self.start) == stride) else 0
 
-    def _even_words(self, step: int, size: int, stride: int) -> Words:
-        """`_words` of texts that are long enough and of one size, with no copy."""
-        offset = int(self.start[0]) + min(step, size - _WORD)
-        words: Words = np.ndarray((len(self),), "<u8", self.data, offset, (stride,))
+    def _even_words(self, step: int, size: int, stride: int = 0) -> Words:
+        """`_words` of texts that are long enough and of one size; with a stride, no copy."""
+        offset = min(step, size - _WORD)
+        if stride:
+            first = int(self.start[0]) + offset
+            return np.ndarray((len(self),), "<u8", self.data, first, (stride,))
+        words: Words = self._everywhere(offset)[self.start]
         return words
 
     def _words(self, step: int) -> Words:
         """The eight bytes from `step` on, or the last eight of a text, or all that it has."""
         places = np.minimum(self.start + step, np.maximum(self.end - _WORD, 0))
-        everywhere: Words = np.ndarray((len(self.data) - _WORD + 1,), "<u8", self.data, 0, (1,))
-        words = everywhere[places]
+        words: Words = self._everywhere(0)[places]
         size = self.end - self.start
         short = size < _WORD
         if short.any():
@@ -146,6 +154,10 @@ class Texts:
             mask = (np.uint64(1) << (8 * np.minimum(size, 7)).astype(np.uint64)) - np.uint64(1)
             words = np.where(short, (words >> before) & mask, words)
         return words
+
+    def _everywhere(self, offset: int) -> Words:
+        """The eight bytes so far behind each byte of the buffer."""
+        return np.ndarray((len(self.data) - _WORD + 1 - offset,), "<u8", self.data, offset, (1,))
 
 
 def _long_enough(data: Any) -> Any:
