@@ -306,6 +306,18 @@ def test_the_matrix_of_many_runs_is_shown_on_request(tmp_path: Path) -> None:
     assert gap in full.out
 
 
+@pytest.mark.parametrize("test", [(), ("--tukey",)])
+def test_tables_of_two_topics_say_that_nothing_could_be_tested(
+    tmp_path: Path, test: tuple[str, ...]
+) -> None:
+    file = tmp_path / "scores.csv"
+    named(np.array([[0.2, 0.4], [0.3, 0.5], [0.5, 0.9]])).to_frame().to_csv(file)
+    for call in (("significance", *test), ("significance", "-b", "r0"), ("score", "-b", "r0")):
+        shown = riskeval(call[0], file, *call[1:], "-f", "table").out
+        assert "either ▲ nor ▼: nothing could be tested." in shown
+        assert "differ at" not in shown and "ranks:" not in shown and "groups" not in shown
+
+
 def test_one_topic_has_pairs_without_tests() -> None:
     matrix = ScoreMatrix("m", ("a", "b"), ("1",), np.array([[0.5], [0.25]]))
     (row,) = compare_pairs(matrix, of="mean").result().rows

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 
+import numpy as np
+
 from riskcli.analyses.score.columns import (
     BASELINE_MARK,
     Layout,
@@ -36,6 +38,7 @@ from riskcli.output.display import (
 )
 from riskcli.risk.block import Block
 from riskcli.risk.correction import correction_title
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.members import described
@@ -181,7 +184,7 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     first = blocks[0]
     known = {name: each for name, each in first.estimates.items() if len(blocks) == 1}
     by_weight = sorted(measures(), key=lambda m: not m.headline)
-    ranked = (m for m in by_weight if m.id in known and known[m.id].rank_low is not None)
+    ranked = (m for m in by_weight if m.id in known and _has_ranks(known[m.id]))
     if layout.ranks:
         yield from (rank_column(first, measure) for measure in islice(ranked, 2))
     yield Column(Heading(LARGE_LOSSES), plain(whole(first, "losses20")))
@@ -190,6 +193,11 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     for measure in by_weight:
         if measure.id in known and known[measure.id].low is not None:
             yield interval_column(first, measure, layout)
+
+
+def _has_ranks(estimate: Estimate) -> bool:
+    """Whether any run has an interval of its rank."""
+    return estimate.rank_low is not None and not np.isnan(estimate.rank_low).all()
 
 
 def _caption(
@@ -234,12 +242,14 @@ def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading])
     tested = [m for m in measures() if titled(m, blocks[0].convention) in marked]
     if not any(measure.id in blocks[0].families for measure in tested):
         return []
+    if not any(blocks[0].families.values()):
+        return ["Neither ▲ nor ▼: nothing could be tested."]
     return [_flag_line(table, blocks[0]), *_claims(table, blocks, tested)]
 
 
 def _flag_line(table: View, block: Block) -> str:
     significance = table.options.significance
-    sizes = sorted(set(block.families.values()))
+    sizes = sorted({size for size in block.families.values() if size})
     size = " or ".join(map(str, sizes)) + (" test" if sizes == [1] else " tests")
     scope = "the whole table" if significance.family == "all" else "each column"
     correction = correction_title(significance.correction, significance.family, shuffled(block))

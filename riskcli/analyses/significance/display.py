@@ -64,7 +64,7 @@ def _groups(table: PairTable) -> Display:
             Cell(table.runs[row]),
             Cell(f"{table.values[row]:.{table.of.decimals}f}"),
             Cell(_ranks(table, row)),
-            *([Cell(table.groups[row])] if len(table.runs) <= MOST_IN_MATRIX else []),
+            *([Cell(table.groups[row])] if _has_groups(table) else []),
         ]
         for row in _best_first(table)
     ]
@@ -72,9 +72,19 @@ def _groups(table: PairTable) -> Display:
         Heading("#"), Heading("run", left=True, names=True), Heading(table.of.title),
         Heading("ranks"),
     ]  # fmt: skip
-    if len(table.runs) <= MOST_IN_MATRIX:
+    if _has_groups(table):
         headings.append(Heading("groups", left=True))
     return Display.of_rows(_title(table), headings, rows)
+
+
+def _has_groups(table: PairTable) -> bool:
+    """Letters mean something where runs were tested, and where they are few."""
+    return _is_tested(table) and len(table.runs) <= MOST_IN_MATRIX
+
+
+def _is_tested(table: PairTable) -> bool:
+    """Whether any pair is."""
+    return bool(np.isfinite(table.pairs.p_adjusted).any())
 
 
 def _ranks(table: PairTable, row: int) -> str:
@@ -156,23 +166,27 @@ def _differences(table: PairTable, plan: Significance) -> Display:
 
 def _caption(table: PairTable, plan: Significance) -> list[str]:
     """What was tested, how, and in which family."""
+    on = f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}"
+    if not _is_tested(table):
+        return [f"{on}; neither ▲ nor ▼: nothing could be tested."]
     if table.correction == TUKEY:
         how = f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
     else:
         test = "paired t" if table.of.plain_mean else "delete-one-topic jackknife, t"
-        how = f"{test}; {CORRECTION_TITLES[table.correction]} over {table.pairs.family} tests"
+        tests = counted(table.pairs.family, "test")
+        how = f"{test}; {CORRECTION_TITLES[table.correction]} over {tests}"
     lines = [
-        f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}; ▲ ▼ differ at "
-        f"the significance level γ = {plan.gamma:g} ({how}), taking the runs as given."
+        f"{on}; ▲ ▼ differ at the significance level γ = {plan.gamma:g} ({how}), taking the runs "
+        "as given."
     ]
     if table.of_all_pairs:
         percent = f"{100 * (1 - plan.gamma):g} %"
         lines.append(
             f"ranks: {percent} confidence interval of each run's rank (Holm over its "
-            f"{len(table.runs) - 1} comparisons)."
+            f"{counted(len(table.runs) - 1, 'comparison')})."
         )
         best = [table.runs[row] for row in _may_be_best(table)]
-        if best and len(table.runs) <= MOST_IN_MATRIX:
+        if best and _has_groups(table):
             lines.append(f"May be the best: {', '.join(best)}.")
             lines.append("Runs that share a letter are not significantly different.")
     else:
