@@ -919,13 +919,24 @@ def log_interval(whole: float, left: Sequence[float], level: float = 0.95) -> En
     return whole * math.exp(-margin), whole * math.exp(margin)
 
 
-def _root_interval(values: Sequence[float], whole: float, level: float) -> tuple[float, float]:
+def _root_interval(
+    values: Sequence[float], whole: float, df: float, level: float
+) -> tuple[float, float]:
     """Of a part at least 0: sqrt(part) +- t SE / (2 sqrt(part)), squared; never below 0."""
     if whole == 0:
         return 0.0, 0.0
     se = deviation(values) / math.sqrt(len(values))
-    margin = _quantile(kurtosis_degrees(values), level) * se / (2 * math.sqrt(whole))
+    margin = _quantile(min(df, kurtosis_degrees(values)), level) * se / (2 * math.sqrt(whole))
     return max(math.sqrt(whole) - margin, 0.0) ** 2, (math.sqrt(whole) + margin) ** 2
+
+
+def _degrees_of_value(ps: Sequence[float], ms: Sequence[float], weight: float) -> float:
+    """By the kurtosis of p - weight m; no bound where p and weight m all but cancel."""
+    centred = [(x - mean(ps), weight * (y - mean(ms))) for x, y in zip(ps, ms, strict=True)]
+    terms = [math.comb(4, k) * mean(x ** (4 - k) * (-y) ** k for x, y in centred) for k in range(5)]
+    if math.fsum(terms) <= 1e-6 * math.fsum(map(abs, terms)):
+        return math.inf
+    return kurtosis_degrees([x - y for x, y in centred])
 
 
 def parts_interval(
@@ -944,7 +955,8 @@ def parts_interval(
     r = cov / (sp * sm) if sp > 0 and sm > 0 else 0.0
     if sp**2 - 2 * weight * cov + (weight * sm) ** 2 < (1e-9 * max(p, weight * m)) ** 2:
         return None
-    (lp, up), (lm, um) = _root_interval(ps, p, level), _root_interval(ms, m, level)
+    df = _degrees_of_value(ps, ms, weight)
+    (lp, up), (lm, um) = _root_interval(ps, p, df, level), _root_interval(ms, m, df, level)
 
     def reach(a: float, b: float) -> float:
         return math.sqrt(max(a * a - 2 * r * a * b + b * b, 0.0))

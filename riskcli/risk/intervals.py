@@ -4,7 +4,8 @@ Means, GeoRisk and sums of gains or losses are skewed to the right, sums that we
 left, and few topics show too little of it. So a mean and GeoRisk have their interval on the log
 scale, URisk and ZRisk are put together from an interval of each of their two parts on the scale of
 the square root (Zou and Donner 2008), and the degrees of freedom follow the kurtosis of what the
-topics contribute. `docs/significance.md` has the coverage that this gives.
+topics contribute to a part, or to the value if that has heavier tails. `docs/significance.md` has
+the coverage that this gives.
 """
 
 from __future__ import annotations
@@ -29,8 +30,13 @@ def degrees_by_kurtosis(deviations: Floats) -> Floats:
     centred = deviations - deviations.mean(axis=1, keepdims=True)
     squares = centred**2
     second = squares.mean(axis=1)
-    kurtosis = np.full(len(deviations), 3.0)
-    np.divide((squares**2).mean(axis=1), second**2, out=kurtosis, where=second**2 > 0)
+    return _degrees((squares**2).mean(axis=1), second, topics)
+
+
+def _degrees(fourth: Floats, second: Floats, topics: int) -> Floats:
+    """Those of a variance, from the central moments of what the topics contribute."""
+    kurtosis = np.full(len(second), 3.0)
+    np.divide(fourth, second**2, out=kurtosis, where=second**2 > 0)
     found = 2 * topics / (kurtosis - (topics - 3) / (topics - 1))
     return np.asarray(np.minimum(found, topics - 1))
 
@@ -77,61 +83,92 @@ def log_interval(values: Floats, without_each: Floats, gamma: float) -> tuple[Fl
     return np.where(known, values / reach, np.nan), np.where(known, values * reach, np.nan)
 
 
+_ROUNDED = 1e-6
+"""A fourth moment this small beside its terms has lost too many digits for a kurtosis."""
 Contributions = Callable[[slice], tuple[Floats, Floats]]
 """Of some runs, what each topic contributes to either part: deviations, as those of a mean."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Two parts of a value, both at least 0, and the errors of either.
+    """Two parts of a value, both at least 0, and how the topics' contributions to them vary.
 
     The value is plus - weight minus. With l and u the ends of each part's own interval and r the
     correlation of the parts, its interval reaches below it by sqrt(a^2 - 2 r a b + b^2), where
-    a = plus - l(plus) and b = weight (u(minus) - minus); above likewise with the other ends.
+    a = plus - l(plus) and b = weight (u(minus) - minus); above likewise with the other ends. A
+    part's critical value is its own, or that of the value where the value has fewer degrees of
+    freedom.
     """
 
     plus: Floats
     minus: Floats
-    errors: tuple[Floats, Floats]
-    shared: Floats
-    """The covariance of the parts."""
-    critical: tuple[Floats, Floats]
-    """The critical value of Student's t for either part."""
+    second: Floats
+    """The mean p^2, p m and m^2 over topics, p and m being the contributions to either part."""
+    fourth: Floats
+    """The mean p^4, p^3 m, p^2 m^2, p m^3 and m^4."""
+    topics: int
+    gamma: float
 
     @classmethod
     def of(
         cls, plus: Floats, minus: Floats, contributions: Contributions, topics: int, gamma: float
     ) -> Parts:
         """The parts of all runs; without errors below 3 topics."""
-        found = np.full((5, len(plus)), np.nan)
+        found = np.full((8, len(plus)), np.nan)
         for rows in row_blocks(len(plus), topics) if topics >= LEAST_TOPICS else ():
-            both = contributions(rows)
-            found[:2, rows] = [error_of(each) for each in both]
-            found[2, rows] = np.einsum("ij,ij->i", *both) / (topics * (topics - 1))
-            found[3:, rows] = [_critical(each, gamma) for each in both]
-        return cls(plus, minus, (found[0], found[1]), found[2], (found[3], found[4]))
+            found[:, rows] = _moments(*contributions(rows))
+        return cls(plus, minus, found[:3], found[3:], topics, gamma)
 
     def interval(self, weight: float) -> tuple[Floats, Floats]:
         """Lower and upper end; NaN where the value does not vary but for rounding."""
-        value = self.plus - weight * self.minus
-        errors = self.errors
-        variance = errors[0] ** 2 - 2 * weight * self.shared + (weight * errors[1]) ** 2
+        if self.topics < LEAST_TOPICS:
+            return np.full(len(self.plus), np.nan), np.full(len(self.plus), np.nan)
+        value, (pp, pm, mm) = self.plus - weight * self.minus, self.second / (self.topics - 1)
+        variance = pp - 2 * weight * pm + weight**2 * mm
         known = variance > (NO_DIFFERENCE * np.maximum(self.plus, weight * self.minus)) ** 2
+        of_value = self._critical_of_value(weight)
         (plus_down, plus_up), (minus_down, minus_up) = (
-            _reach(part, critical * error)
-            for part, critical, error in zip(
-                (self.plus, self.minus), self.critical, errors, strict=True
+            _reach(part, np.maximum(self._critical(fourth, second), of_value) * np.sqrt(squared))
+            for part, fourth, second, squared in (
+                (self.plus, self.fourth[0], self.second[0], pp),
+                (self.minus, self.fourth[4], self.second[2], mm),
             )
         )
         below = self._joined(plus_down, weight * minus_up)
         above = self._joined(plus_up, weight * minus_down)
         return np.where(known, value - below, np.nan), np.where(known, value + above, np.nan)
 
+    def _critical_of_value(self, weight: float) -> Floats:
+        """That of the value's own kurtosis; 0 where its moments are but rounding."""
+        signs = np.array([1.0, -2.0, 1.0])[:, None]
+        terms = signs * weight ** np.arange(3)[:, None] * self.second
+        signs = np.array([1.0, -4.0, 6.0, -4.0, 1.0])[:, None]
+        fours = signs * weight ** np.arange(5)[:, None] * self.fourth
+        fourth = fours.sum(axis=0)
+        known = fourth > _ROUNDED * np.abs(fours).sum(axis=0)
+        return np.where(known, self._critical(fourth, terms.sum(axis=0)), 0.0)
+
+    def _critical(self, fourth: Floats, second: Floats) -> Floats:
+        return np.asarray(stdtrit(_degrees(fourth, second, self.topics), 1 - self.gamma / 2))
+
     def _joined(self, one: Floats, other: Floats) -> Floats:
-        product = self.errors[0] * self.errors[1]
-        correlation = np.divide(self.shared, product, out=np.zeros_like(product), where=product > 0)
+        product = np.sqrt(self.second[0] * self.second[2])
+        correlation = np.divide(
+            self.second[1], product, out=np.zeros_like(product), where=product > 0
+        )
         squares = one**2 - 2 * correlation * one * other + other**2
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _moments(plus: Floats, minus: Floats) -> Floats:
+    """Second and fourth moments of both, row by row, as `Parts` has them."""
+    topics = plus.shape[1]
+    p, m = (each - each.mean(axis=1, keepdims=True) for each in (plus, minus))
+    pp, pm, mm = p * p, p * m, m * m
+    fourth = [
+        np.einsum("ij,ij->i", *pair) for pair in ((pp, pp), (pp, pm), (pp, mm), (pm, mm), (mm, mm))
+    ]
+    return np.array([*(each.sum(axis=1) for each in (pp, pm, mm)), *fourth]) / topics
 
 
 def _critical(deviations: Floats, gamma: float) -> Floats:
