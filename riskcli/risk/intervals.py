@@ -168,7 +168,8 @@ def _moments(plus: Floats, minus: Floats) -> Floats:
     fourth = [
         np.einsum("ij,ij->i", *pair) for pair in ((pp, pp), (pp, pm), (pp, mm), (pm, mm), (mm, mm))
     ]
-    return np.array([*(each.sum(axis=1) for each in (pp, pm, mm)), *fourth]) / topics
+    second = [each.sum(axis=1) for each in (pp, pm, mm)]
+    return np.asarray(np.array([*second, *fourth]) / topics)
 
 
 def _critical(deviations: Floats, gamma: float) -> Floats:
