@@ -1,12 +1,14 @@
-"""Lists of alphas on the command line."""
+"""Alphas on the command line: a list of them, or one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
 
+from riskcli.cli.gathering import Command
 from riskcli.core.limits import MOST_ALPHA
 
 
@@ -58,3 +60,15 @@ def _span(text: str, least: int) -> list[float]:
 def as_alpha(alpha_hat: float) -> float:
     """1 less, in decimals: 1.1 becomes 0.1."""
     return float(Decimal(repr(alpha_hat)) - 1)
+
+
+def one_alpha(meaning: str) -> Callable[[Command], Command]:
+    """--alpha of a command that takes a single one."""
+    return click.option(
+        "-a",
+        "--alpha",
+        type=click.FloatRange(0, MOST_ALPHA),
+        default=1.0,
+        show_default=True,
+        help=meaning,
+    )

@@ -92,6 +92,19 @@ def _alpha_option(default: str) -> Callable[[Command], Command]:
 
 
 ALPHA = _alpha_option("1")
+
+
+def gamma_option(of_intervals: str = ".") -> Callable[[Command], Command]:
+    """--gamma; its help ends with what is said of intervals."""
+    return click.option(
+        "--gamma",
+        type=float,
+        default=0.05,
+        show_default=True,
+        help=f"Significance level of the tests{of_intervals}",
+    )
+
+
 POOL: Callable[[Command], Command] = click.option(
     "--pool",
     type=click.Choice(words(Pool)),
@@ -149,13 +162,7 @@ _AGAINST_OPTIONS: list[Callable[[Command], Command]] = [
             "all; baselines where two or more are named]"
         ),
     ),
-    click.option(
-        "--gamma",
-        type=float,
-        default=0.05,
-        show_default=True,
-        help="Significance level of the tests; confidence intervals have level 1 - gamma.",
-    ),
+    gamma_option("; confidence intervals have level 1 - gamma."),
 ]
 _TEST_OPTIONS: list[Callable[[Command], Command]] = [
     click.option(

@@ -83,6 +83,16 @@ def doubtful_comment(path: Path, line: int) -> Finding:
     return Finding(path, line, "doubtful-comment", message)
 
 
+def not_utf8(path: Path, line: int) -> Finding:
+    """The finding for a line that cannot be decoded."""
+    return Finding(path, line, "encoding", "this line is not UTF-8 text")
+
+
+def line_of(text: bytes, error: UnicodeDecodeError) -> int:
+    """The line that a text could not be decoded for."""
+    return text.count(b"\n", 0, error.start) + 1
+
+
 def count_lines(text: bytes) -> int:
     """The lines of a text, blank ones too; the last one needs no line end."""
     return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))

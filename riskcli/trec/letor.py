@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riskcli.trec.findings import Finding, number, text_lines, whole_number, wrong_columns
+from riskcli.trec.findings import Finding, not_utf8, number, text_lines, whole_number, wrong_columns
 from riskcli.trec.records import Judgement, Retrieved, RunFormat
 
 Documents = Sequence[tuple[str, str]]
@@ -51,7 +51,7 @@ def inspect_features(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
             yield wrong_columns(path, line, parts, "a grade and qid:<query>")
             continue
         except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            yield not_utf8(path, line)
             continue
         if not topic.startswith("qid:") or topic == "qid:":
             yield wrong_columns(path, line, parts, "qid:<query> behind the grade")

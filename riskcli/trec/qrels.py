@@ -19,6 +19,7 @@ from riskcli.trec.findings import (
     Finding,
     begins_with_comment,
     doubtful_comment,
+    not_utf8,
     text_lines,
     whole_number,
     without_comments,
@@ -128,7 +129,7 @@ def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
         try:
             topic, docno, grade = (parts[index].decode() for index in _PLACES)
         except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            yield not_utf8(path, line)
             continue
         if b"\0" in raw:
             yield Finding(path, line, "nul-byte", "this line holds a NUL byte")

@@ -20,7 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riskcli.trec.findings import Finding, text_lines, whole_number, wrong_columns
+from riskcli.trec.findings import (
+    Finding,
+    line_of,
+    not_utf8,
+    text_lines,
+    whole_number,
+    wrong_columns,
+)
 
 TOPIC = ("qid", "q_id", "query_id", "query-id", "topic", "topic_id", "query")
 DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
@@ -78,8 +85,7 @@ def loaded(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     try:
         found = json.loads(text, object_pairs_hook=_unrepeated)
     except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        return Finding(path, line, "encoding", "this line is not UTF-8 text")
+        return not_utf8(path, line_of(text, error))
     except (ValueError, RecursionError) as error:
         return Finding(path, getattr(error, "lineno", None), "bad-json", str(error))
     cells: Mapping[str, Any] = found
@@ -177,7 +183,7 @@ def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]
             topic, docno = (str(_member(found, names)) for names in (TOPIC, DOCNO))
             value = found["score"]
         except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            yield not_utf8(path, line)
             continue
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             message = f"expected an object with qid, docid and score ({error!r})"
@@ -222,7 +228,7 @@ def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
         try:
             topic, docno, spelled = (part.decode() for part in parts)
         except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            yield not_utf8(path, line)
             continue
         rank = whole_number(spelled)
         if b"\0" in raw:
@@ -293,8 +299,7 @@ def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | Judgemen
     try:
         decoded = io.StringIO(text.decode(), newline="")
     except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+        yield not_utf8(path, line_of(text, error))
         return
     rows = csv.reader(decoded, delimiter=separator, strict=True)
     width, nothing = 0, True

@@ -17,6 +17,7 @@ from riskcli.trec.findings import (
     Finding,
     begins_with_comment,
     doubtful_comment,
+    not_utf8,
     number,
     text_lines,
     without_comments,
@@ -177,7 +178,7 @@ def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
     try:
         names = (topic.decode(), docno.decode(), score_text.decode(), tag.decode())
     except UnicodeDecodeError:
-        return Finding(path, line, "encoding", "this line is not UTF-8 text")
+        return not_utf8(path, line)
     score = number(names[2])
     if score is None:
         message = f"the score (5th column) is {names[2]!r}, expected a finite number"

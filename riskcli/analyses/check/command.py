@@ -8,14 +8,21 @@ from types import ModuleType
 import click
 
 from riskcli.analyses.check.display import FORMS
+from riskcli.cli.alphas import one_alpha
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.conclude import tell
 from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import OUTPUT, Inputs, Output, output_options, scoring_options
+from riskcli.cli.options import (
+    OUTPUT,
+    Inputs,
+    Output,
+    gamma_option,
+    output_options,
+    scoring_options,
+)
 from riskcli.cli.paths import announced_output, is_from_settings
 from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.errors import UsageError
-from riskcli.core.limits import MOST_ALPHA
 from riskcli.core.notes import Note
 from riskcli.output.forms import Form, named
 
@@ -118,14 +125,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     callback=_print_rules,
     help="List what rules can refer to, and exit.",
 )
-@click.option(
-    "-a",
-    "--alpha",
-    type=click.FloatRange(0, MOST_ALPHA),
-    default=1.0,
-    show_default=True,
-    help="Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).",
-)
+@one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @click.option(
     "--margin",
     "margins",
@@ -143,9 +143,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     show_default=True,
     help="What an inconclusive verdict counts as.",
 )
-@click.option(
-    "--gamma", type=float, default=0.05, show_default=True, help="Significance level of the tests."
-)
+@gamma_option()
 @click.option(
     "--correction",
     type=click.Choice(words(Correction)),

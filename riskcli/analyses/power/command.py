@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from riskcli.cli.alphas import one_alpha
 from riskcli.cli.completing import among, baselines, risk_measures
 from riskcli.cli.conclude import conclude
 from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import Inputs, Output, output_options, scoring_options
-from riskcli.core.limits import MOST_ALPHA
+from riskcli.cli.options import Inputs, Output, gamma_option, output_options, scoring_options
 
 _SIZE = click.FloatRange(min=0, min_open=True)
 
@@ -57,14 +57,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     shell_complete=among(risk_measures),
     help="mean or georisk, repeatable. [default: both]",
 )
-@click.option(
-    "-a",
-    "--alpha",
-    type=click.FloatRange(0, MOST_ALPHA),
-    default=1.0,
-    show_default=True,
-    help="Of GeoRisk: losses count 1 + alpha times.",
-)
+@one_alpha("Of GeoRisk: losses count 1 + alpha times.")
 @click.option(
     "--power",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -80,9 +73,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     help="How many tests are corrected together: candidates, times tests of the policy, times "
     "measures.",
 )
-@click.option(
-    "--gamma", type=float, default=0.05, show_default=True, help="Significance level of the tests."
-)
+@gamma_option()
 def power(
     inputs: Inputs,
     output: Output,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from riskcli.effectiveness.names import is_measure
 from riskcli.scores.files.rows import UNNAMED_RUN, Cells, Items
-from riskcli.trec.findings import Finding, text_lines, wrong_columns
+from riskcli.trec.findings import Finding, not_utf8, text_lines, wrong_columns
 
 SUMMARY = "all"
 _NO_SCORES = frozenset({"runid", "num_q", "relstring"})
@@ -66,7 +66,7 @@ def inspect_lines(path: Path, text: bytes, measure_at: int) -> Items:
         try:
             fields = [part.decode() for part in parts]
         except UnicodeDecodeError:
-            yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+            yield not_utf8(path, line)
             continue
         measure, topic, score = fields[measure_at], fields[1 - measure_at], fields[2]
         if topic == SUMMARY or measure in _NO_SCORES:

@@ -25,7 +25,7 @@ from riskcli.scores.files.rows import (
     score_in,
 )
 from riskcli.scores.matrix import are_scores
-from riskcli.trec.findings import Finding
+from riskcli.trec.findings import Finding, line_of, not_utf8
 
 RUN = "run"
 LONG = ("run", "topic", "measure", "score")
@@ -83,8 +83,7 @@ def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
     try:
         decoded = io.StringIO(text.decode(), newline="")
     except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        yield Finding(path, line, "encoding", "this line is not UTF-8 text")
+        yield not_utf8(path, line_of(text, error))
         return
     rows = csv.reader(decoded, delimiter=delimiter, strict=True)
     try:
