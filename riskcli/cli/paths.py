@@ -35,9 +35,7 @@ class InputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file; the current folder is .", param, ctx)
-        if isinstance(place_of(value), RemotePath | DataSetPath) and not is_from_settings(
-            param, ctx
-        ):
+        if _is_elsewhere(value) and not is_from_settings(param, ctx):
             return place_of(value)
         path = super().convert(STDIN if str(value) == "-" else value, param, ctx)
         if is_from_settings(param, ctx):
@@ -55,9 +53,7 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file", param, ctx)
-        if isinstance(place_of(value), RemotePath | DataSetPath) and not is_from_settings(
-            param, ctx
-        ):
+        if _is_elsewhere(value) and not is_from_settings(param, ctx):
             return place_of(value)
         path = super().convert(value, param, ctx)
         if is_from_settings(param, ctx):
