@@ -192,19 +192,25 @@ def case(rng: random.Random) -> Case:
     measures = plain_measures.cut(k, rel, p)
     if rng.random() < 0.7:
         measures |= plain_measures.whole(rel, p)
-    max_grade = max(4, highest)
+    qrels = _qrels(rng, topics, highest)
+    auto = not high and rng.random() < 0.3
+    max_grade = 4 if high else rng.randint(max(4, highest), 16)
     if not high:
-        measures |= plain_measures.graded(k, max_grade)
+        measures |= plain_measures.graded(k, _highest(qrels) if auto else max_grade)
     rules = Rules(
         tuple(rng.sample(list(measures), len(measures))),
         topics=rng.choice(["relevant", "judged"]),
-        max_grade=4 if high else max_grade,
+        max_grade=None if auto else max_grade,
         score_precision=rng.choice(["single", "double"]),
     )
     answered = [*topics, names[5]]
     runs = {tag: _run(rng, answered, tag) for tag in ("one", "two")[: rng.randint(1, 2)]}
     piece, jobs = rng.choice(PIECES), rng.choice([1, 1, 3])
-    return Case(_qrels(rng, topics, highest), runs, rules, measures, piece, jobs, packed)
+    return Case(qrels, runs, rules, measures, piece, jobs, packed)
+
+
+def _highest(qrels: bytes) -> int:
+    return max(max(grades.values()) for grades in plain_reader.read_qrels(qrels).values())
 
 
 def expected(given: Case) -> dict[tuple[str, str, str], float]:

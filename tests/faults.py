@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import errno
+import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from inspect import CO_GENERATOR
 from pathlib import Path
@@ -42,7 +44,20 @@ def _run(tag: str, scores: str) -> str:
     )
 
 
+def _features() -> str:
+    """Training data: 12 queries of 4 documents, with two features."""
+    rng = random.Random(3)
+    lines = [
+        f"{rng.choice([0, 0, 1, 2])} qid:{query} 1:{rng.random():.3f} 2:{rng.random():.3f}"
+        f" # {query}-{document}\n"
+        for query in range(1, 13)
+        for document in range(4)
+    ]
+    return "".join(lines)
+
+
 FILES = {
+    "d.txt": _features(),
     "m.csv": MATRIX,
     "q": QRELS,
     "runs/x.run": _run("x", "3 2 1"),
@@ -72,9 +87,21 @@ CALLS = {
     "help": "help georisk",
     "completion": "completion bash",
     "organise": f"organise {_ON_RUNS} -b x -o folder",
+    "store ls": "store ls kept -o out.csv",
+    "store verify": "store verify kept -o out.csv",
+    "store gc": "store gc kept --older-than 0 -o out.csv",
 }
+_TRAIN = "train d.txt --folds 3 -b feature:1 --trees 2 --param min_data_in_leaf=1"
+PREPARED = dict.fromkeys(
+    ("store ls", "store verify", "store gc"), f"matrix {_ON_RUNS} --store kept -o made.csv"
+)
+"""What is called before, in the same folder."""
 if find_spec("vl_convert") is not None:
     CALLS["plot"] = "plot box m.csv -o out.json"
+if find_spec("lightgbm") is not None:
+    CALLS["train"] = f"{_TRAIN} -o folder"
+    CALLS["rank"] = "rank model/models/plain-fold1.txt d.txt -o out.run"
+    PREPARED["rank"] = f"{_TRAIN} -o model"
 """What is called; the word that begins with `out` is a file that exists before."""
 
 FOLDER = "folder"
@@ -137,13 +164,32 @@ def _output(words: list[str]) -> str | None:
     return next((w.rpartition("=")[2] for w in words if w.rpartition("=")[2][:4] == "out."), None)
 
 
-def _call(words: list[str], injector: _Injector) -> Outcome:
+@cache
+def _before(name: str) -> dict[str, bytes]:
+    """The files that stand in the folder before a call: those of all, and what it prepares."""
+    files = {file: text.encode() for file, text in FILES.items()}
+    if name not in PREPARED:
+        return files
+    with tempfile.TemporaryDirectory() as scratch, chdir(scratch):
+        folder = Path(scratch)
+        _write(folder, files)
+        ran = run_inside(*PREPARED[name].split())
+        assert ran.code == 0, ran
+        made = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in made}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for file, content in files.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_bytes(content)
+
+
+def _call(words: list[str], injector: _Injector, before: Mapping[str, bytes]) -> Outcome:
     """The call in a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file, text in FILES.items():
-            (folder / file).parent.mkdir(exist_ok=True)
-            (folder / file).write_text(text)
+        _write(folder, before)
         output = _output(words)
         if output is not None:
             (folder / output).write_bytes(OLD)
@@ -183,10 +229,10 @@ def wrong(words: list[str], plain: Outcome, found: Outcome, fault: str) -> str |
 
 def inject(name: str, points: int) -> tuple[int, list[str]]:
     """How many faults were raised in that call, and reports of what was wrong."""
-    words = CALLS[name].split()
-    _call(words, _Injector())  # what is loaded late is loaded now
+    words, before = CALLS[name].split(), _before(name)
+    _call(words, _Injector(), before)  # what is loaded late is loaded now
     counter = _Injector()
-    plain = _call(words, counter)
+    plain = _call(words, counter, before)
     assert plain.ran.code in (0, 1), plain.ran
     raised, reports = 0, list[str]()
     kinds = list(FAULTS)
@@ -195,7 +241,7 @@ def inject(name: str, points: int) -> tuple[int, list[str]]:
         fault = kinds[(point + len(name)) % len(kinds)]
         injector = _Injector(at, FAULTS[fault])
         try:
-            said = wrong(words, plain, _call(words, injector), fault)
+            said = wrong(words, plain, _call(words, injector, before), fault)
         except BaseException as error:
             said = f"{type(error).__name__} got out: {error}"
         raised += injector.raised != ""

@@ -73,6 +73,108 @@ def set_f(ranked: Ranking, grades: Grades, rel: int) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
+def interpolated_precision(ranked: Ranking, grades: Grades, recall: float, rel: int) -> float:
+    """The highest precision at any rank with a recall of at least this (0.9 is added, then cut)."""
+    needed = int(recall * reference.relevant_count(grades, rel) + 0.9)
+    found, best = 0, 0.0
+    for rank, doc in enumerate(ranked, start=1):
+        found += grades.get(doc, rel - 1) >= rel
+        if found >= needed:
+            best = max(best, found / rank)
+    return best
+
+
+def eleven_points(ranked: Ranking, grades: Grades) -> float:
+    """Interpolated precision, averaged over the recalls 0, 0.1, ... 1."""
+    return sum(interpolated_precision(ranked, grades, tenths / 10, 1) for tenths in range(11)) / 11
+
+
+def log_of(value: float) -> float:
+    """What a geometric mean averages; nothing counts as 0.00001."""
+    return math.log(max(value, 0.00001))
+
+
+def _gains(ranked: Ranking, grades: Grades) -> list[int]:
+    return [max(0, grades.get(doc, 0)) for doc in ranked]
+
+
+def g(ranked: Ranking, grades: Grades) -> float:
+    """Gain / log2(2 + the best gain to here - the gain to here), over all gain; from rank to rank
+    the best gain grows by at least 1.
+    """
+    best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
+    total, cost, had = 0.0, 0.0, 0.0
+    for index, gain in enumerate(_gains(ranked, grades)):
+        cost += best[index] if index < len(best) else 1
+        had += gain
+        total += gain / math.log2(2 + cost - had)
+    return total / sum(best) if best else 0.0
+
+
+def bin_g(ranked: Ranking, grades: Grades) -> float:
+    """1 / log2(2 + documents that are not relevant above), over the relevant documents."""
+    above, total = 0, 0.0
+    for doc in ranked:
+        if grades.get(doc, 0) >= 1:
+            total += 1 / math.log2(2 + above)
+        else:
+            above += 1
+    relevant = reference.relevant_count(grades, 1)
+    return total / relevant if relevant else 0.0
+
+
+def r_ndcg(ranked: Ranking, grades: Grades) -> float:
+    """nDCG averaged over the ranks at which the grade of the ideal list changes, and the last rank.
+
+    trec_eval looks at the last rank only where two documents or more lie below the ideal list.
+    """
+    best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
+    gains = _gains(ranked, grades)
+
+    def dcg(values: Sequence[int]) -> float:
+        return math.fsum(gain / math.log2(i + 2) for i, gain in enumerate(values))
+
+    ends = [i for i in range(1, len(best) + 1) if i == len(best) or best[i] != best[i - 1]]
+    values = [dcg(gains[:end]) / dcg(best[:end]) for end in ends]
+    if best and len(gains) > len(best) + 1:
+        values.append(dcg(gains) / dcg(best))
+    return sum(values) / len(values) if values else 0.0
+
+
+def inferred_ap(ranked: Ranking, grades: Grades, rel: int) -> float:
+    """Yilmaz and Aslam (CIKM 2006): at relevant rank k, 1/k + (k-1)/k |pool above|/(k-1) times
+    the share of relevant among the judged above, smoothed. Grades below 0: in the pool, unjudged.
+    """
+    good = bad = unknown = 0
+    total = 0.0
+    for rank, doc in enumerate(ranked, start=1):
+        grade = grades.get(doc)
+        if grade is None:
+            continue
+        if grade >= rel:
+            share = (good + 0.00001) / (good + bad + 0.00002)
+            total += 1 / rank + (good + bad + unknown) / rank * share if rank > 1 else 1.0
+            good += 1
+        elif grade >= 0:
+            bad += 1
+        else:
+            unknown += 1
+    relevant = reference.relevant_count(grades, rel)
+    return total / relevant if relevant else 0.0
+
+
+def relative_precision(ranked: Ranking, grades: Grades, k: int) -> float:
+    """Relevant of the first k, over as many as could be."""
+    possible = min(k, reference.relevant_count(grades, 1))
+    return hits(ranked[:k], grades, 1) / possible if possible else 0.0
+
+
+def utility(ranked: Ranking, grades: Grades) -> float:
+    """Relevant less other documents in the list."""
+    good = hits(ranked, grades, 1)
+    return good - (len(ranked) - good)
+
+
 Measured = Callable[[Ranking, Grades], float]
 
 
@@ -94,6 +196,18 @@ def whole(rel: int, p: float) -> dict[str, Measured]:
         f"NumRel{at}": lambda r, g: reference.relevant_count(g, rel) if r else 0,  # 0: unanswered
         f"NumRelRet{at}": lambda r, g: hits(r, g, rel),
         "NumRet": lambda r, g: len(r),
+        f"SetAP{at}": lambda r, g: set_precision(r, g, rel) * set_recall(r, g, rel),
+        f"infAP{at}": lambda r, g: inferred_ap(r, g, rel),
+        f"IPrec{at}@{p}": lambda r, g: interpolated_precision(r, g, p, rel),
+        "11pt_avg": eleven_points,
+        "gm_map": lambda r, g: log_of(reference.average_precision(r, g)),
+        "gm_bpref": lambda r, g: log_of(bpref(r, g, 1)),
+        "G": g,
+        "binG": bin_g,
+        "Rndcg": r_ndcg,
+        "set_relative_P": lambda r, g: relative_precision(r, g, len(r)),
+        "utility": utility,
+        "num_nonrel_judged_ret": lambda r, g: sum(g.get(doc, -1) == 0 for doc in r),
     }
 
 
@@ -110,6 +224,7 @@ def cut(k: int, rel: int, p: float) -> dict[str, Measured]:
         f"RBP(p={p},rel={rel})@{k}": lambda r, g: rbp(r, g, k, p, rel),
         f"RBPres(p={p})@{k}": lambda r, g: rbp_residual(r, g, k, p),
         f"Judged@{k}": lambda r, g: judged(r, g, k),
+        f"relative_P@{k}": lambda r, g: relative_precision(r, g, k),
     }
 
 

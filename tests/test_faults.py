@@ -13,9 +13,10 @@ POINTS = 10
 
 @pytest.mark.parametrize("name", CALLS)
 def test_whatever_goes_wrong_ends_well(name: str) -> None:
-    raised, wrong = inject(name, POINTS)
+    points = 3 if name == "train" else POINTS  # each of its calls trains six models
+    raised, wrong = inject(name, points)
     assert not wrong, "\n".join(wrong)
-    assert raised >= POINTS - 2
+    assert raised >= points - 2
 
 
 NEW = {"out.csv": b"new"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,10 @@ from pyarrow import parquet
 
 import riskcli
 from riskcli import ScoreMatrix, UsageError
+from riskcli.output import binary
 from riskcli.output.forms import FORMS, Form
+from riskcli.output.many import rows_of
+from riskcli.output.result import Result
 from tests.console import on_terminal
 from tests.program import QRELS, SAMPLES, python, riskeval
 
@@ -158,6 +162,23 @@ def test_a_spreadsheet_holds_numbers_as_numbers_and_formulas_as_texts(tmp_path: 
     )
     assert rows[1][head.index("urisk")].value is None
     assert ("gamma", "0.05") in [tuple(c.value for c in row) for row in book["about"].iter_rows()]
+
+
+def test_a_spreadsheet_holds_so_many_lines() -> None:
+    pytest.importorskip("openpyxl")
+    rows = rows_of(binary.MOST_LINES, lambda: ([1] for _ in range(binary.MOST_LINES)))
+    with pytest.raises(UsageError, match="1,048,576 lines, found 1,048,576 rows and a head"):
+        binary.as_xlsx(Result(("n",), rows))
+
+
+def test_a_spreadsheet_is_written_row_by_row() -> None:
+    pytest.importorskip("openpyxl")
+    rows = rows_of(6_000, lambda: ([0.5, "a", None] for _ in range(6_000)))
+    tracemalloc.start()
+    binary.as_xlsx(Result(("x", "y", "z"), rows))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3e6  # a sheet that is held takes 6 MB
 
 
 def test_bytes_are_not_thrown_at_a_terminal() -> None:

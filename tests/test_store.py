@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from riskcli import UsageError
 from riskcli.core.errors import InputError
 from riskcli.scores.store import looks as looks_module
+from riskcli.scores.store import segments as segments_module
 from riskcli.scores.store.keys import as_json
 from riskcli.scores.store.looks import LOOKS, look_at
 from riskcli.scores.store.segments import Segments
@@ -591,3 +592,25 @@ def test_a_store_is_read_and_written_without_pandas(tmp_path: Path) -> None:
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(24, "Too many open files"), PermissionError(13, "No"), MemoryError()]
+)
+def test_what_the_machine_lacks_is_no_damage(
+    intact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    folder = copied(intact, tmp_path)
+    before = sorted(folder.rglob("*.parquet"))
+    assert before
+
+    def fails(*_: object) -> None:
+        raise error
+
+    for owner, name in ((segments_module, "file_bytes"), (Segments, "_parsed")):
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, name, fails)
+            with pytest.raises(type(error)):
+                list(holdings(Store(folder)))
+    assert sorted(folder.rglob("*.parquet")) == before
+    assert list(verify(Store(folder))) == []

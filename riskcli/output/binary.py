@@ -6,7 +6,9 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,10 +19,13 @@ from riskcli.output.escape import visible
 from riskcli.output.result import Result, Value, as_one_text
 
 if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
+    from openpyxl.worksheet._write_only import WriteOnlyWorksheet
 
 METADATA_KEY = b"riskeval.result"
+MOST_LINES = 1_048_576
+"""That a spreadsheet holds."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
+_PROPERTIES = "docProps/core.xml"
 _TIME = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 
 
@@ -58,11 +63,15 @@ def as_xlsx(result: Result) -> bytes:
             "xlsx needs openpyxl: install riskeval with the extra `xlsx` (in a checkout: "
             "pip install '.[xlsx]')"
         ) from error
-    book = Workbook()
-    sheet = book.active
-    sheet.title = "rows"
-    _fill(sheet, [result.columns, *result.rows])
+    if len(result.rows) >= MOST_LINES:
+        raise UsageError(
+            f"a sheet of xlsx holds {MOST_LINES:,} lines, found {len(result.rows):,} rows and a "
+            "head: write csv or parquet"
+        )
+    book = Workbook(write_only=True)  # which keeps no row: whole sheets take kilobytes a row
+    sheet = book.create_sheet("rows")
     sheet.freeze_panes = "B2"
+    _fill(sheet, chain([result.columns], result.rows))
     about = result.envelope()
     inputs = [(entry["kind"], f"{entry['path']} {entry['sha256']}") for entry in about["inputs"]]
     warnings = [("warning", entry["message"]) for entry in about["warnings"]]
@@ -74,19 +83,28 @@ def as_xlsx(result: Result) -> bytes:
     return _without_times(stream.getvalue())
 
 
-def _fill(sheet: Worksheet, rows: Sequence[Sequence[Value]]) -> None:
-    """Texts stay texts, whatever they begin with; numbers have a format."""
-    for number, row in enumerate(rows, start=1):
-        for index, value in enumerate(map(as_one_text, row), start=1):
-            if value is None or value == "":
-                continue
-            cell = sheet.cell(number, index)
-            if isinstance(value, str):
-                cell.value = visible(value)
-                cell.data_type = "s"
-            else:
-                cell.value = value
-                cell.number_format = "0.0000" if isinstance(value, float) else "0"
+def _fill(sheet: WriteOnlyWorksheet, rows: Iterable[Sequence[Value]]) -> None:
+    """Texts stay texts, whatever they begin with; all have a format.
+
+    A cell is written before the next one is asked for, so that one of each kind serves for all.
+    """
+    from openpyxl.cell import WriteOnlyCell  # late: an extra
+
+    text, decimal, whole = (WriteOnlyCell(sheet) for _ in range(3))
+    text.number_format, decimal.number_format, whole.number_format = "@", "0.0000", "0"
+
+    def cell(value: Value) -> Any:
+        if value is None or value == "":
+            return None
+        if isinstance(value, str):
+            text.value, text.data_type = visible(value), "s"
+            return text
+        number = decimal if isinstance(value, float) else whole
+        number.value = value
+        return number
+
+    for row in rows:
+        sheet.append(cell(as_one_text(value)) for value in row)
 
 
 def _without_times(data: bytes) -> bytes:
@@ -97,6 +115,11 @@ def _without_times(data: bytes) -> bytes:
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new,
     ):
         for name in old.namelist():
-            content = _TIME.sub(rb"\g<1>1980-01-01T00:00:00Z", old.read(name))
-            new.writestr(zipfile.ZipInfo(name, _EARLIEST), content, zipfile.ZIP_DEFLATED)
+            about = zipfile.ZipInfo(name, _EARLIEST)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            with old.open(name) as content, new.open(about, "w") as written:
+                if name == _PROPERTIES:
+                    written.write(_TIME.sub(rb"\g<1>1980-01-01T00:00:00Z", content.read()))
+                else:
+                    copyfileobj(content, written)
     return stream.getvalue()

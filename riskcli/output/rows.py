@@ -35,10 +35,11 @@ def as_jsonl(result: Result) -> str:
 def as_json(result: Result) -> str:
     """One object: version, settings, inputs, warnings and rows."""
     head = json.dumps(result.envelope(), ensure_ascii=False, allow_nan=False, indent=2)
-    rows = ",\n".join(f"    {row}" for row in _json_rows(result))
-    body = f"[\n{rows}\n  ]" if rows else "[]"
-    opened = head.removesuffix("\n}")
-    return f'{opened},\n  "rows": {body}\n}}\n'
+    opened = head.removesuffix("\n}") + ',\n  "rows": ['
+    pieces = _pieces(f",\n    {row}" for row in _json_rows(result))
+    first = next(pieces, "").removeprefix(",")
+    closed = "\n  ]\n}\n" if first else "]\n}\n"
+    return "".join(chain([opened, first], pieces, [closed]))
 
 
 def spreadsheet_safe(result: Result) -> Result:

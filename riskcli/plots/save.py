@@ -243,7 +243,7 @@ def _visible(node: Any) -> Any:
         return f"{node}\u00a0" if node in _MEMBERS else visible(node)
     if isinstance(node, dict):
         return {_visible(key): _visible(value) for key, value in node.items()}
-    return [_visible(value) for value in node] if isinstance(node, list) else node
+    return [_visible(value) for value in node] if isinstance(node, list | tuple) else node
 
 
 def _settled(content: bytes) -> bytes:

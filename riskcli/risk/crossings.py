@@ -105,19 +105,13 @@ def swaps_of_trisk(moments: Moments, pairs: Pairs, span: Span) -> Swaps:
     numerator, variance = moments.squared_urisk, moments.squared_error
     quartics = _product(numerator[pairs.first], variance[pairs.second])
     quartics -= _product(numerator[pairs.second], variance[pairs.first])
-    numbers, points = [], []
-    for number in range(len(pairs.first)):
-        roots = _real_parts(quartics[number])
-        between = points_between(np.array(roots), span)
-        numbers.append(np.full(len(between), number))
-        points.append(between)
-    if not points:
+    if not len(quartics):
         return _nothing()
-
+    numbers, points = _points_between_all(_real_parts(quartics), span)
     return _changes(
         pairs,
-        np.concatenate(numbers),
-        np.concatenate(points),
+        numbers,
+        points,
         lambda rows, t: moments.trisk(t, rows),
         lambda one, other: NO_SIGN_OF_RATIOS * (1e-3 + np.abs(one) + np.abs(other)),
     )
@@ -132,13 +126,40 @@ def _product(one: Floats, other: Floats) -> Floats:
     return products
 
 
-def _real_parts(coefficients: Floats) -> list[float]:
-    """The real parts of all roots: those of pairs that rounding made complex are wanted too."""
-    scale = np.abs(coefficients).max()
-    if scale == 0:
-        return []
-    kept = np.where(np.abs(coefficients) <= NO_COEFFICIENT * scale, 0.0, coefficients)
-    return [float(root.real) for root in np.roots(kept[::-1])]
+def _real_parts(polynomials: Floats) -> Floats:
+    """The real parts of all roots of each row, coefficients from t^0 up; NaN where it has fewer.
+
+    Those of pairs that rounding made complex are wanted too. Roots are eigenvalues of companion
+    matrices; those of the same size are solved together. Coefficients of t^0 that are 0 make a
+    root at 0, which is no weight of losses, and are left out.
+    """
+    scale = np.abs(polynomials).max(axis=1, keepdims=True)
+    known = np.abs(polynomials) > NO_COEFFICIENT * scale
+    found = np.full((len(polynomials), polynomials.shape[1] - 1), np.nan)
+    lowest = known.argmax(axis=1)
+    highest = polynomials.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
+    kept = np.where(known, polynomials, 0.0)
+    for low, high in np.unique(np.stack([lowest, highest], axis=1), axis=0).tolist():
+        rows = np.flatnonzero((lowest == low) & (highest == high) & known.any(axis=1))
+        if high > low and len(rows):
+            some = kept[rows, low : high + 1]
+            companion = np.zeros((len(rows), high - low, high - low))
+            companion[:, 0] = -some[:, -2::-1] / some[:, -1:]
+            companion[:, np.arange(1, high - low), np.arange(high - low - 1)] = 1
+            found[rows, : high - low] = np.linalg.eigvals(companion).real
+    return found
+
+
+def _points_between_all(roots: Floats, span: Span) -> tuple[Rows, Floats]:
+    """The same as `points_between`, for each row of roots: the row's number, and the point."""
+    low, high = span.ends
+    inside = np.isfinite(roots) & (roots > low) & (roots < high)
+    ordered = np.sort(np.where(inside, roots, high), axis=1)
+    ends = np.full((2, len(roots), 1), [[[low]], [[high]]])
+    marks = np.concatenate([ends[0], ordered, ends[1]], axis=1)
+    points = np.concatenate([ends[0], (marks[:, :-1] + marks[:, 1:]) / 2, ends[1]], axis=1)
+    new = np.diff(points, axis=1, prepend=-np.inf) > 0  # roots outside were put at the end
+    return np.nonzero(new)[0], points[new]
 
 
 def points_between(roots: Floats, span: Span) -> Floats:

@@ -17,11 +17,36 @@ def kendall_tau_b(x: Floats, y: Floats) -> float:
 
     Values that are equal but for rounding are tied; NaN where all of x or all of y are equal.
     """
-    x, y = equal_digits(x), equal_digits(y)
-    one, other = np.triu_indices(len(x), k=1)
-    dx, dy = np.sign(x[one] - x[other]), np.sign(y[one] - y[other])
-    untied = np.count_nonzero(dx) * np.count_nonzero(dy)
-    return float(dx @ dy / np.sqrt(untied)) if untied else float("nan")
+    x_rank, y_rank = (np.unique(equal_digits(each), return_inverse=True)[1] for each in (x, y))
+    both = x_rank * len(y_rank) + y_rank
+    pairs = len(x_rank) * (len(x_rank) - 1) // 2
+    x_tied, y_tied, both_tied = (_tied_pairs(each) for each in (x_rank, y_rank, both))
+    untied = (pairs - x_tied) * (pairs - y_tied)
+    discordant = _inversions(y_rank[np.argsort(both, kind="stable")])
+    balance = pairs - x_tied - y_tied + both_tied - 2 * discordant
+    return float(balance / np.sqrt(float(untied))) if untied else float("nan")
+
+
+def _tied_pairs(values: Rows) -> int:
+    counts = np.unique(values, return_counts=True)[1]
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _inversions(numbers: Rows) -> int:
+    """The pairs of numbers of at least 0 of which the larger stands first, bit by bit.
+
+    Two numbers are told apart by the highest bit in which they differ: among those that are equal
+    above a bit, in their order, each 0 is counted with the ones before it.
+    """
+    found = 0
+    for bit in reversed(range(int(numbers.max(initial=0)).bit_length())):
+        one = (numbers >> bit) & 1
+        before = np.cumsum(one) - one
+        prefix = numbers >> (bit + 1)
+        first = np.searchsorted(prefix, prefix)
+        found += int(((before - before[first]) * (1 - one)).sum())
+        numbers = numbers[np.argsort(numbers >> bit, kind="stable")]
+    return found
 
 
 def tau_ap(truth: Rows, estimate: Rows) -> float:

@@ -65,14 +65,17 @@ class Segments:
                 return
 
     def read(self, path: Path) -> pa.Table | None:
-        """The rows of a file; None where it is damaged."""
+        """The rows of a file; None where it is damaged.
+
+        That the machine has no rights, files or memory left for it says nothing about the file.
+        """
+        data = file_bytes(path)
+        trouble = damage(path, data)
         try:
-            data = file_bytes(path)
-            trouble = damage(path, data)
             table = None if trouble else self._parsed(data)
-        except FileNotFoundError:
-            raise
         except UNREADABLE as error:
+            if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+                raise
             table, trouble = None, str(error)
         if table is None:
             self._set_aside(path, trouble or "its columns are not those of this store")
