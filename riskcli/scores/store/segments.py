@@ -6,7 +6,9 @@ writer that is killed leaves at most a file that nobody takes for part of the st
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -69,7 +71,7 @@ class Segments:
 
         That the machine has no rights, files or memory left for it says nothing about the file.
         """
-        data = file_bytes(path)
+        data = _bytes_of(path)
         trouble = damage(path, data)
         try:
             table = None if trouble else self._parsed(data)
@@ -140,6 +142,14 @@ class Segments:
         self.damaged.append((path, trouble))
         with suppress(OSError):  # a store that may only be read
             path.rename(path.with_suffix(DAMAGED))
+
+
+def _bytes_of(path: Path) -> pa.Buffer:
+    try:
+        return file_bytes(path)
+    except OSError as error:  # Arrow names the file in its message alone
+        number = error.errno or errno.EISDIR
+        raise OSError(number, os.strerror(number), str(path)) from error
 
 
 def checksum(data: bytes | pa.Buffer) -> str:
