@@ -19,6 +19,7 @@ from riskcli.output.escape import visible
 from riskcli.output.result import Result, Value, as_one_text
 
 if TYPE_CHECKING:
+    from openpyxl.cell import Cell
     from openpyxl.worksheet._write_only import WriteOnlyWorksheet
 
 METADATA_KEY = b"riskeval.result"
@@ -57,7 +58,7 @@ def _type(values: Sequence[Value]) -> Any:
 def as_xlsx(result: Result) -> bytes:
     """A sheet of the rows, with numbers as numbers, and one of what they rest on."""
     try:
-        from openpyxl import Workbook  # late: an extra
+        import openpyxl  # late: an extra
     except ImportError as error:
         raise UsageError(
             "xlsx needs openpyxl: install riskeval with the extra `xlsx` (in a checkout: "
@@ -68,29 +69,30 @@ def as_xlsx(result: Result) -> bytes:
             f"a sheet of xlsx holds {MOST_LINES:,} lines, found {len(result.rows):,} rows and a "
             "head: write csv or parquet"
         )
-    book = Workbook(write_only=True)  # which keeps no row: whole sheets take kilobytes a row
+    book = openpyxl.Workbook(write_only=True)  # keeps no row: a sheet takes kilobytes for each
     sheet = book.create_sheet("rows")
     sheet.freeze_panes = "B2"
-    _fill(sheet, chain([result.columns], result.rows))
+    cells = [openpyxl.cell.WriteOnlyCell(sheet) for _ in range(3)]
+    _fill(sheet, chain([result.columns], result.rows), cells)
     about = result.envelope()
     inputs = [(entry["kind"], f"{entry['path']} {entry['sha256']}") for entry in about["inputs"]]
     warnings = [("warning", entry["message"]) for entry in about["warnings"]]
     settings = [(name, json.dumps(value)) for name, value in about["settings"].items()]
     lines = [("riskeval", about["riskeval"]), *settings, *inputs, *warnings]
-    _fill(book.create_sheet("about"), lines)
+    _fill(book.create_sheet("about"), lines, cells)
     stream = io.BytesIO()
     book.save(stream)
     return _without_times(stream.getvalue())
 
 
-def _fill(sheet: WriteOnlyWorksheet, rows: Iterable[Sequence[Value]]) -> None:
+def _fill(
+    sheet: WriteOnlyWorksheet, rows: Iterable[Sequence[Value]], cells: Sequence[Cell]
+) -> None:
     """Texts stay texts, whatever they begin with; all have a format.
 
     A cell is written before the next one is asked for, so that one of each kind serves for all.
     """
-    from openpyxl.cell import WriteOnlyCell  # late: an extra
-
-    text, decimal, whole = (WriteOnlyCell(sheet) for _ in range(3))
+    text, decimal, whole = cells
     text.number_format, decimal.number_format, whole.number_format = "@", "0.0000", "0"
 
     def cell(value: Value) -> Any:
