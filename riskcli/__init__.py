@@ -12,12 +12,12 @@ name is first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from riskcli.core.version import __version__ as __version__
 
+TYPE_CHECKING = False  # typing takes milliseconds, in which an interrupt would end in a traceback
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from riskcli.api import *  # noqa: F403
 

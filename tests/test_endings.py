@@ -20,7 +20,7 @@ from riskcli.app import COMMANDS, load_command
 from riskcli.core.version import __version__
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.program import QRELS, SAMPLES, python, riskeval
 
 SCORE = ["score", str(SAMPLES), "-q", str(QRELS), "-b", "indriCASP", "-m", "P@5", "-f", "csv"]
 RUN = "1 Q0 a 1 2 t\n"
@@ -189,6 +189,15 @@ def test_an_interrupt_within_the_imports_is_quiet(imports: int) -> None:
         "",
         f"riskeval: {word}",
     )
+
+
+def test_little_is_imported_before_interrupts_are_quiet() -> None:
+    """What takes a while to import is a while in which they end in a traceback."""
+    ran = python(
+        "import sys\nbefore = set(sys.modules)\nimport riskcli.__main__\n"
+        "print(*sorted(name for name in set(sys.modules) - before if 'riskcli' not in name))"
+    )
+    assert set(ran.out.split()) <= {"__future__", "atexit", "gc"}
 
 
 def test_an_ignored_signal_stays_ignored() -> None:
