@@ -207,18 +207,24 @@ def spoilt_archives(
     return name, bytes(archive)
 
 
-def packed_by_tool(name: str) -> Compress:
-    """By the format's own program, which writes a checksum of the text."""
+def packed_by_tool(name: str, *options: str) -> Compress:
+    """By the format's own program, which writes a checksum of the text unless it is told not to."""
 
     @cache
     def pack(text: bytes) -> bytes:
         tool = shutil.which(name) or pytest.skip(f"{name} is not installed")
-        return subprocess.run([tool, "-cq"], input=text, capture_output=True, check=True).stdout
+        call = [tool, "-cq", *options]
+        return subprocess.run(call, input=text, capture_output=True, check=True).stdout
 
     return pack
 
 
 READ_BY_ARROW = {"zstd": packed_by_tool("zstd"), "LZ4": packed_by_tool("lz4")}
+WITHOUT_CHECKSUM = {
+    "zstd": packed_by_tool("zstd", "--no-check"),
+    "LZ4": packed_by_tool("lz4", "--no-frame-crc"),
+}
+"""Nobody can see each flipped bit in these."""
 
 
 @pytest.mark.parametrize("name", READ_BY_ARROW)
@@ -252,6 +258,15 @@ def test_whole_zstd_and_lz4_streams_are_read_to_the_end(
     packed = b"".join(pack(part) for part in (TEXT, b"", b"1 Q0 a 1 2 t\n", TEXT, b"")[:streams])
     text = b"".join((TEXT, b"", b"1 Q0 a 1 2 t\n", TEXT, b"")[:streams])
     assert load(write("run", packed)) == text
+
+
+@pytest.mark.parametrize("name", WITHOUT_CHECKSUM)
+def test_streams_without_a_checksum_are_whole_or_refused(write: Write, name: str) -> None:
+    packed = WITHOUT_CHECKSUM[name](TEXT)
+    assert load(write("run", packed * 2)) == TEXT * 2
+    for end in [*range(len(MAGIC[name]), len(packed)), *range(len(packed) + 4, 2 * len(packed))]:
+        with pytest.raises(InputError, match="damaged-archive"):
+            load(write("run", (packed * 2)[:end]))
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
