@@ -117,6 +117,8 @@ FAULTS: dict[str, Callable[[], BaseException]] = {
     "a fault of ours": lambda: ZeroDivisionError("by nothing"),
 }
 OURS = ("a fault of ours",)
+SAID = "riskeval: "
+"""How an error begins on stderr. (The report of `check` tells those that kept it from judging.)"""
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,10 @@ def wrong(words: list[str], plain: Outcome, found: Outcome, fault: str) -> str |
     strange = sorted(set(found.files) - set(plain.files))
     if strange:
         return f"left behind: {strange}"
-    if output is not None and found.files.get(output) not in (OLD, plain.files[output]):
+    last = (ran.err.splitlines() or [""])[-1]
+    written = found.files.get(output or "", b"")
+    told = words[0] == "check" and ran.code == 2 and last.removeprefix(SAID) in written.decode()
+    if output is not None and not told and written not in (OLD, plain.files[output]):
         return "the output is neither the old one nor the new one"
     begun = {name for name in found.files if name.startswith(f"{FOLDER}/")}
     if begun and found.files.items() < plain.files.items():
@@ -221,8 +226,7 @@ def wrong(words: list[str], plain: Outcome, found: Outcome, fault: str) -> str |
     expected = {130} if fault == "interrupt" else {70} if fault in OURS else {2, 70}
     if ran.code not in expected:
         return f"exit code {ran.code}"
-    last = (ran.err.splitlines() or [""])[-1]
-    if not last.startswith("riskeval: "):
+    if not last.startswith(SAID):
         return f"the last line of stderr is {last!r}"
     return None if ran.out in ("", plain.ran.out) else "half a result on stdout"
 
