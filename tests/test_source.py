@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import shutil
 import subprocess
 import sys
@@ -375,3 +376,20 @@ def test_a_file_that_changes_before_it_is_read_anew_is_refused(
     with pytest.raises(InputError) as caught:
         opened.text_again()
     assert caught.value.code == "changed"
+
+
+@pytest.mark.parametrize("kept", [0, 7, 20, 29])
+@pytest.mark.parametrize("read", [1, 2, 3])
+def test_a_file_that_is_cut_while_it_is_read_is_changed(
+    write: Write, monkeypatch: pytest.MonkeyPatch, kept: int, read: int
+) -> None:
+    """At the end of a line, where what is left is a run, too."""
+    lines = [f"1 Q0 d{number:02d} {number} {99 - number} tag\n" for number in range(30)]
+    path = write("run", "".join(lines))
+    monkeypatch.setattr(source, "PIECE", 100)
+    pieces = Source(path).pieces()
+    for _ in range(read):
+        next(pieces)
+    os.truncate(path, len("".join(lines[:kept])))
+    with pytest.raises(InputError, match="changed"):
+        list(pieces)

@@ -124,9 +124,12 @@ class Source:
         state = self.path.state() if isinstance(self.path, RemotePath) else _state(raw)
         if self._state not in (None, state):
             raw.close()
-            raise InputError(self.path, "changed", "the file was changed while it was read")
+            raise self._changed()
         self._state = state
         return raw
+
+    def _changed(self) -> InputError:
+        return InputError(self.path, "changed", "the file was changed while it was read")
 
     def _plain(self, raw: IO[bytes], digest: _Digest | None) -> Iterator[bytes]:
         size = raw.seek(0, io.SEEK_END)
@@ -138,6 +141,8 @@ class Source:
             raw.seek(start)
             self._is_whole = end - start == size
             piece = raw.read(end - start)
+            if len(piece) != end - start:
+                raise self._changed()
             if digest is not None:
                 digest.update(piece)
             yield piece
