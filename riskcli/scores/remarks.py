@@ -21,7 +21,7 @@ def part_notes(parts: Sequence[Part], reader: Reader) -> list[Note]:
     scored = parts if any_run(parts) else []
     unknown = [(_shown(part), _unknown_topics(part, reader)) for part in scored]
     ignored = [f"{name} ({count})" for name, count in unknown if count]
-    mixed = [part.path.name for part in parts if len(part.tags) > 1]
+    mixed = [f"{part.path.name} ({listed(part.tags)})" for part in parts if len(part.tags) > 1]
     notes = [
         Note(
             "taken-as",

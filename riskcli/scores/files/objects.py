@@ -65,7 +65,14 @@ def _reason(error: Exception) -> str:
 def _cells(row: dict[str, Any]) -> Iterator[tuple[object, object, object, object]]:
     scores = row["scores"] if "scores" in row else {row["topic"]: row["score"]}
     for topic, score in scores.items():
-        yield row["run"], topic, row["measure"], score
+        yield _name("run", row["run"]), _name("topic", topic), row["measure"], score
+
+
+def _name(what: str, value: object) -> object:
+    """A name is a text, or a whole number as programs hold topics."""
+    if isinstance(value, str) or type(value) is int:
+        return value
+    raise ValueError(f"a {what} is {json.dumps(value)[:80]}, expected text")
 
 
 def from_values(path: Path, rows: Iterable[tuple[object, object, object, object]]) -> Items:
@@ -102,6 +109,9 @@ def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:
     try:
         found = json.loads(raw, object_pairs_hook=_unrepeated)
         named = {column: _value(found, NAMES[column]) for column in LONG}
+        for what in ("run", "topic"):
+            if named[what] is not None:
+                _name(what, named[what])
     except _WRONG as error:
         message = f"expected an object with query_id, measure and value ({error!r})"
         return Finding(path, line, "bad-json", message)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from riskcli.core.notes import counted
 from riskcli.scores.files.objects import from_values, spelled
 from riskcli.scores.files.own import is_own, own_result
 from riskcli.scores.files.rows import Items, ScoreRow, bad_score
@@ -18,6 +20,7 @@ from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import Finding
 
 METADATA_KEY = b"riskeval"
+_TEXTS = ("string", "large_string", "string_view")
 
 
 def about(text: bytes) -> dict[str, Any]:
@@ -43,14 +46,43 @@ def inspect_parquet(path: Path, text: bytes) -> Items:
     names = table.column_names
     if is_own(names):
         yield Finding.of(own_result(path))
-    elif not names or names[0] != RUN:
+        return
+    if not names or names[0] != RUN:
         yield Finding(path, None, "bad-parquet", f"the first column is not {RUN!r}")
-    elif sorted(names) == sorted(LONG):
-        columns = (table[name].to_pylist() for name in LONG)
-        yield from from_values(path, zip(*columns, strict=True))
+        return
+    long = sorted(names) == sorted(LONG)
+    named = [name in LONG[:-1] if long else not index for index, name in enumerate(names)]
+    wrong = _wrong_kinds(path, table, named)
+    if wrong:
+        yield from wrong
+    elif long:
+        columns = (table[name].to_pylist() for name in LONG[:-1])
+        scores = table[LONG[-1]].cast("double").to_pylist()
+        yield from from_values(path, zip(*columns, scores, strict=True))
     else:
         measure = _metadata(table.schema).get("measure")
         yield from _inspect_wide(path, table, None if measure is None else str(measure))
+
+
+def _wrong_kinds(path: Path, table: Any, named: Sequence[bool]) -> list[Finding]:
+    """Columns of names that hold no names, or not everywhere, and others that hold no numbers."""
+    wrong = []
+    for name, column, names in zip(table.column_names, table.columns, named, strict=True):
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        whole = pa.types.is_integer(kind)
+        if names:
+            said = "" if whole or str(kind) in _TEXTS else f"is {kind}, expected text"
+            said = said or (
+                f"is null in {counted(column.null_count, 'row')}" if column.null_count else ""
+            )
+            code = "bad-parquet"
+        else:
+            number = whole or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+            said = "" if number or pa.types.is_null(kind) else f"is {kind}, expected numbers"
+            code = "bad-score"
+        if said:
+            wrong.append(Finding(path, None, code, f"column {name!r} {said}"))
+    return wrong
 
 
 def _inspect_wide(path: Path, table: Any, measure: str | None) -> Items:
@@ -67,11 +99,7 @@ def _inspect_wide(path: Path, table: Any, measure: str | None) -> Items:
 def _values(
     path: Path, cells: list[Any], runs: list[str], topics: tuple[str, ...], measure: str | None
 ) -> Iterator[ScoreRow | Finding]:
-    try:
-        columns = [column.cast("double").to_numpy() for column in cells]
-    except (ValueError, NotImplementedError) as error:
-        yield Finding(path, None, "bad-score", f"a topic's column is not numeric: {error}")
-        return
+    columns = [column.cast("double").to_numpy() for column in cells]
     shape = (len(topics), len(runs))
     values = np.array(columns, dtype=np.float64).reshape(shape).T
     empty = np.array([column.is_null().to_numpy() for column in cells], dtype=bool).reshape(shape).T
