@@ -72,16 +72,16 @@ def set_up(
     basis, matrices = basis_of(scores), matrices_of(scores)
     if isinstance(chosen.population, FrozenPopulation):
         chosen.population.check_settings(basis.settings, input_records(basis))
-    if isinstance(scores, Evaluation) and not chosen.teams:
-        chosen = replace(chosen, teams=Teams(scores.teams))
-    if not chosen.baselines and noting:
+    teams, names = chosen.teams, chosen.baselines
+    if isinstance(scores, Evaluation) and not teams:
+        teams = Teams(scores.teams)
+    if not names and noting:
         basis = basis.adding(notes=[_DEFAULT_BASELINE])
     else:
         added = scores.added if isinstance(scores, Evaluation) else {}
         known = {*added, *(run for matrix in matrices for run in matrix.runs)}
-        names = each_baseline(chosen.baselines, known)
-        chosen = replace(chosen, baselines=tuple(added.get(name, name) for name in names))
-    return Setup(matrices, chosen, basis)
+        names = tuple(added.get(name, name) for name in each_baseline(names, known))
+    return Setup(matrices, replace(chosen, teams=teams, baselines=names), basis)
 
 
 _DEFAULT_BASELINE = Note(

@@ -37,7 +37,7 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
     stream = StringIO()
     console = Console(
         file=stream,
-        width=max([width, *(least_width(display.columns) for display in displays)]),
+        width=max([width, *map(least_width, [display.columns for display in displays])]),
         force_terminal=colour,
         force_jupyter=False,
         no_color=not colour,

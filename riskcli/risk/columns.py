@@ -6,7 +6,6 @@ with whoever reads the machine formats: new columns are appended, none is ever m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,24 +60,6 @@ FIELDS = (
     Field("rank_low", "rank_{id}_lo", "rank", "best rank by {title} that the tests allow"),
     Field("rank_high", "rank_{id}_hi", "rank", "worst rank by {title} that the tests allow"),
 )  # fmt: skip
-
-
-def columns_of_fields(
-    measure: str, title: str, shown: Mapping[FieldName, str | None]
-) -> list[Column]:
-    """The columns of a measure's fields; `shown` has words where the usual ones do not fit."""
-    return [
-        Column(
-            each.name.format(id=measure),
-            each.kind,
-            shown[each.field] or each.meaning.format(id=measure, title=title),
-            each.averages,
-            measure,
-            each.field,
-        )
-        for each in FIELDS
-        if each.field in shown
-    ]
 
 
 KEYS = (

@@ -107,7 +107,7 @@ class Inference:
         else:
             compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
         delta = comparison.paired.delta
-        heaviest = [error_and_heaviest(delta[rows])[1] for rows in row_blocks(*delta.shape)]
+        heaviest = [error_and_heaviest(delta[rows])[1] for rows in self._blocks]
         compared = replace(compared, heaviest=np.concatenate(heaviest))
         return self._estimate(means, self._interval_of_means(means), compared)
 
@@ -117,11 +117,11 @@ class Inference:
         A run whose scores are all 0, or whose baseline's are, has a value only.
         """
         comparison = self.comparison
-        scale = statistic.scale(comparison.topics)
         values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
         empty = comparison.scores.sum(axis=1) == 0
         void = empty | comparison.reference_is_empty
         left_out = self.jackknife.left_out(statistic, alpha, self.significance.gamma)
+        scale = statistic.scale(comparison.topics)
         if self.by_shuffles:
             test = self._resampled.by_shuffles(statistic, alpha)
             compared = self._shuffled(test, ~void).scaled(scale)
@@ -140,6 +140,11 @@ class Inference:
         """URisk's, put together from those of its reward and its risk."""
         weight = 1 + alpha if self.comparison.smooth is None else 1.0
         return self._parts_of_urisk.interval(weight)
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        """Some runs at a time."""
+        return row_blocks(*self.comparison.scores.shape)
 
     @cached_property
     def _resampled(self) -> Resampled:
@@ -228,7 +233,7 @@ class Inference:
         """On the log scale; a run with a score below 0 has Student's."""
         gamma = self.significance.gamma
         low, high = np.empty((2, len(means)))
-        for rows in row_blocks(*self.comparison.scores.shape):
+        for rows in self._blocks:
             scores, mine = self.comparison.scores[rows], means[rows]
             left = scores.sum(axis=1, keepdims=True) - scores
             without_each = np.maximum(left / max(self.comparison.topics - 1, 1), 0.0)
@@ -282,7 +287,7 @@ class Inference:
             alphas = self.alphas if alpha in self.alphas else (alpha,)
             departures, shape = self.comparison.population.departures, self.comparison.scores.shape
             spread = np.empty((2, *shape))
-            for rows in row_blocks(*shape):
+            for rows in self._blocks:
                 spread[:, rows] = self.jackknife.parts(rows)
             spread *= self.comparison.topics
             found = rank_intervals_of_parts(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from riskcli.core.arrays import Floats
-from riskcli.risk.columns import Column, FieldName, columns_of_fields
+from riskcli.risk.columns import FIELDS, Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps
 from riskcli.risk.estimate import Estimate
@@ -119,4 +119,22 @@ class RiskMeasure:
         if "p" in shown:
             shown = {"p_adjusted": None, "flag": None, **shown}
         own = [replace(column, measure=self.id) for column in self.columns]
-        return (*columns_of_fields(self.id, self.title, shown), *own)
+        return (*_columns_of_fields(self.id, self.title, shown), *own)
+
+
+def _columns_of_fields(
+    measure: str, title: str, shown: Mapping[FieldName, str | None]
+) -> list[Column]:
+    """The columns of a measure's fields; `shown` has words where the usual ones do not fit."""
+    return [
+        Column(
+            each.name.format(id=measure),
+            each.kind,
+            shown[each.field] or each.meaning.format(id=measure, title=title),
+            each.averages,
+            measure,
+            each.field,
+        )
+        for each in FIELDS
+        if each.field in shown
+    ]

@@ -7,7 +7,6 @@ costs one pass over the matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -80,18 +79,22 @@ class Paired:
     @cached_property
     def wins(self) -> Counts:
         """Topics with delta > 0."""
-        return self._counted(lambda delta: delta > 0)
+        return self._won_and_lost[0]
 
     @cached_property
     def losses(self) -> Counts:
         """Topics with delta < 0."""
-        return self._counted(lambda delta: delta < 0)
+        return self._won_and_lost[1]
 
-    def _counted(self, holds: Callable[[Floats], Mask]) -> Counts:
-        """The topics of each run on which it holds of delta, some runs at a time."""
-        blocks = row_blocks(*self.scores.shape)
-        differences = (self.scores[rows] - self.baseline for rows in blocks)
-        return np.concatenate([np.count_nonzero(holds(delta), axis=1) for delta in differences])
+    @cached_property
+    def _won_and_lost(self) -> tuple[Counts, Counts]:
+        """Both by run, counted for some runs at a time."""
+        won, lost = (np.empty(len(self.scores), dtype=np.int64) for _ in range(2))
+        for rows in row_blocks(*self.scores.shape):
+            delta = self.scores[rows] - self.baseline
+            won[rows] = np.count_nonzero(delta > 0, axis=1)
+            lost[rows] = np.count_nonzero(delta < 0, axis=1)
+        return won, lost
 
     @cached_property
     def ties(self) -> Counts:

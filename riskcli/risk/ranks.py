@@ -54,18 +54,19 @@ def _ranks_left_open(
     pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1)]
     factors = [[(1 if i == j else 2) * w[i] * w[j] for i, j in pairs] for w in weights]
     own = [np.einsum("ij,ij->i", parts[i], parts[j]) for i, j in pairs]
-    noises = _noise(parts, weights)
     low, high = np.ones_like(values), np.full_like(values, count)
     squared_critical = _squared_critical(count - 1, topics, gamma)
     # In proportion to the matrix: scratch memory stays small, and few products of many runs are
     # much faster than many of few.
     at_once = max(1, max(_CELLS_AT_ONCE, parts[0].size // 8) // count)
+    blocks, blocks_of_portion = row_blocks(count, topics), row_blocks(min(at_once, count), count)
+    noises = _noise(parts, weights, blocks)
     for start in range(0, count, at_once):
         rows = slice(start, start + at_once)
         shared = [_products(parts[i], parts[j], rows) for i, j in pairs]
         for k, (value, factor, noise) in enumerate(zip(values, factors, noises, strict=True)):
             squares = _combined(factor, own)
-            for some in row_blocks(len(shared[0]), count):
+            for some in blocks_of_portion:
                 mine = np.arange(count)[rows][some]
                 size = squares[mine, None] + squares
                 variance = size - 2 * _combined(factor, [product[some] for product in shared])
@@ -92,10 +93,10 @@ def _squared_critical(comparisons: int, topics: int, gamma: float) -> Floats:
     return np.append(t**2, t[-1] ** 2) / (topics * (topics - 1))
 
 
-def _noise(parts: Sequence[Floats], weights: Floats) -> list[float]:
+def _noise(parts: Sequence[Floats], weights: Floats, blocks: Sequence[slice]) -> list[float]:
     """The squared errors that are rounding beside the largest deviation of each statistic."""
     largest = np.zeros(len(weights))
-    for rows in row_blocks(*parts[0].shape):
+    for rows in blocks:
         for k, weight in enumerate(weights):
             spread = _combined(weight, [part[rows] for part in parts])
             largest[k] = max(largest[k], spread.max(), -spread.min())

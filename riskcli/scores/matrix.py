@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,6 +72,11 @@ class ScoreMatrix:
                     f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
                     f"{self.values[run, topic]}, {score_expected(self.values[run, topic])}"
                 )
+
+
+def of_one_run(name: str, matrices: Iterable[ScoreMatrix]) -> tuple[ScoreMatrix, ...]:
+    """Matrices of a single run, with that name for it."""
+    return tuple([replace(matrix, runs=(name,)) for matrix in matrices])
 
 
 def are_scores(values: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from riskcli.core.choices import is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note
+from riskcli.scores.matrix import of_one_run
 from riskcli.scores.parts import Gatherer
 from riskcli.scores.reading import Part, Reader
 from riskcli.trec.names import (
@@ -99,35 +100,33 @@ def _named(
     runs = [(p.path, p.tag) for p in parts if not p.named and p.path not in given]
     names, notes = name_runs(runs, rule)
     waiting = iter(names)
-    named = []
-    for part in parts:
-        if part.path in given:
-            part = _renamed(part, given[part.path])
-        elif not part.named:
-            part = _renamed(part, next(waiting))
-        named.append(part)
+    wanted = [given.get(part.path) or (None if part.named else next(waiting)) for part in parts]
+    named = _renamed(parts, wanted)
     if count is not None:
-        known = runs_of(named[:count])
-        named[count:] = [_as_baseline(part, known) for part in named[count:]]
+        known, baselines = runs_of(named[:count]), named[count:]
+        named[count:] = _renamed(baselines, [_name_as_baseline(each, known) for each in baselines])
     _refuse_shared_names(named)
     return named, notes
 
 
-def _renamed(part: Part, name: str) -> Part:
-    """The part with that name for its one run."""
-    runs = runs_of([part])
-    if len(runs) != 1:
-        raise UsageError(f"{name}={part.path}: a name is for one run, the file holds {len(runs)}")
-    matrices = [replace(matrix, runs=(name,)) for matrix in part.matrices]
-    return replace(part, matrices=tuple(matrices))
+def _renamed(parts: Sequence[Part], names: Sequence[str | None]) -> list[Part]:
+    """The parts, those that get a name with that name for their one run."""
+    for part, name in zip(parts, names, strict=True):
+        if name is not None and len(runs := runs_of([part])) != 1:
+            message = f"{name}={part.path}: a name is for one run, the file holds {len(runs)}"
+            raise UsageError(message)
+    return [
+        part if name is None else replace(part, matrices=of_one_run(name, part.matrices))
+        for part, name in zip(parts, names, strict=True)
+    ]
 
 
-def _as_baseline(part: Part, known: Set[str]) -> Part:
+def _name_as_baseline(part: Part, known: Set[str]) -> str | None:
     """Scores kept from before, of a run that is named as one at hand, are its baseline's."""
     if not part.named or len(runs_of([part])) != 1:
-        return part
+        return None
     (run,) = runs_of([part])
-    return _renamed(part, name_of_baseline(run, known))
+    return name_of_baseline(run, known)
 
 
 def _refuse_shared_names(parts: Sequence[Part]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 UNREADABLE = (pa.ArrowException, OSError, ValueError)
 """What Arrow raises where a file is not what it should be."""
@@ -51,6 +52,12 @@ def texts(values: Sequence[str | bytes]) -> pa.Array:
     ends = numbers([0, *accumulate(map(len, data))], pa.int32())
     buffers = [None, ends.buffers()[1], pa.py_buffer(b"".join(data))]
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
+
+
+def coded(codes: NDArray[np.int32], distinct: Sequence[str | bytes]) -> pa.DictionaryArray:
+    """Texts of which few are distinct: codes that point into these."""
+    indices = numbers(codes, pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, texts(distinct), safe=False)
 
 
 def lists(counts: Iterable[int], values: pa.Array) -> pa.Array:

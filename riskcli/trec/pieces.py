@@ -54,7 +54,7 @@ def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:
     `keep` is applied to each piece of the file, so that no more of it is held than asked for.
     """
     parts = pulled(partial(_part, source.path, keep), source.pieces(), jobs)
-    good = [part for part in parts if part is not None]
+    good = list(filter(None, parts))
     if len(good) < len(parts):
         good = _with_closely_read(source, keep, parts)
     if len(good) == 1:

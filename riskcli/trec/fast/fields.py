@@ -105,15 +105,15 @@ def read(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> Table | None:
 
     None where a line has more or fewer fields, or a wanted number is none: a closer look is needed.
     """
+    repeated = [name for name in wanted if layout[name] == REPEATED]
     table = _tidy_table(text, layout, wanted)
     if table is None:
         text = single_spaced(text)
         table = None if b"\0" in text else _table(text, layout, wanted)
     if table is None:
         return None
-    for index, name in enumerate(wanted):
-        if layout[name] == REPEATED:
-            table = table.set_column(index, name, encoded(table[name]))
+    for name, column in zip(repeated, encoded(table.select(repeated).columns), strict=True):
+        table = table.set_column(wanted.index(name), name, column)
     return Table(table)
 
 
@@ -146,6 +146,7 @@ def _table(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> pa.Table | N
         return None
     first_line = text[: text.find(b"\n")] if b"\n" in text else text
     types = {name: TEXT if kind == REPEATED else kind for name, kind in layout.items()}
+    other_letters = not _is_ascii(text)
     try:
         return csv.read_csv(
             reader(text),
@@ -162,7 +163,7 @@ def _table(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> pa.Table | N
                 include_columns=list(wanted),
                 null_values=[],
                 strings_can_be_null=False,
-                check_utf8=not _is_ascii(text),
+                check_utf8=other_letters,
             ),
             memory_pool=_POOL,
         )

@@ -6,6 +6,7 @@ them sooner than hashing every one; the codes are the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -20,12 +21,17 @@ _ROWS_A_LENGTH = 512
 _ROWS_A_VALUE = 8
 
 
-def encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def encoded(columns: Sequence[pa.ChunkedArray]) -> list[pa.DictionaryArray]:
     """Large_string chunks without nulls as codes of the distinct texts, in order of appearance."""
+    found = [_coded(column) for column in columns]
+    return [arrow.coded(codes, texts) for codes, texts in found]
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[bytes]]:
+    """The code of each row of a column, and the texts."""
     known: dict[bytes, int] = {}
     parts = [_codes(chunk, known) for chunk in column.chunks]
-    codes = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
-    return _dictionary_array(codes, list(known))
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32), list(known)
 
 
 def _codes(chunk: pa.Array, known: dict[bytes, int]) -> NDArray[np.int32]:
@@ -102,8 +108,3 @@ def _starts(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.i
         changed = np.unique(differing // max(size, 1)) + first + 1
         found += [np.array([first]), changed]
     return np.concatenate(found)
-
-
-def _dictionary_array(codes: NDArray[np.int32], texts: list[bytes]) -> pa.DictionaryArray:
-    indices = arrow.numbers(codes, pa.int32())
-    return pa.DictionaryArray.from_arrays(indices, arrow.texts(texts), safe=False)
