@@ -100,6 +100,18 @@ def test_long_rankings_beside_short_ones() -> None:
     assert inversions(shared_of(pairs)).tolist() == [10, turned, 0]
 
 
+def test_one_deep_ranking_among_many_takes_no_table_for_all() -> None:
+    """Every topic as wide as the deepest would be 16 GB."""
+    lengths = np.ones(100_000, dtype=np.int64)
+    lengths[500] = 20_000
+    topics = np.repeat(np.arange(len(lengths)), lengths)
+    places = np.concatenate([np.arange(length) for length in lengths.tolist()])
+    shared = Shared(lengths, lengths, topics, places, places)
+    overlap, rbo = agreement(shared, 10, 0.9)
+    assert overlap.min() == 1 and rbo == pytest.approx(1)
+    assert not kendall_distance(shared).any()
+
+
 @settings(max_examples=200)
 @given(several, st.integers(1, 12), st.sampled_from([0.5, 0.9, 0.98]))
 def test_overlap_and_rbo_equal_their_definitions(

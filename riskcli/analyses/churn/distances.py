@@ -23,7 +23,7 @@ _BETWEEN = 64
 
 @dataclass(frozen=True)
 class Shared:
-    """The documents that two rankings of each topic share, topic after topic, by falling rank.
+    """The documents that two rankings of each topic share, topic after topic, in any order.
 
     `lengths` and `base_lengths` are how many documents either ranking of each topic has; `topics`,
     `places` and `base_places` are of the shared documents, counted from 0.
@@ -39,6 +39,36 @@ class Shared:
     def counts(self) -> Counts:
         """How many documents both rankings have, by topic."""
         return np.asarray(np.bincount(self.topics, minlength=len(self.lengths)))
+
+    @property
+    def widths(self) -> Counts:
+        """The length of the longer ranking, by topic."""
+        return np.maximum(self.lengths, self.base_lengths)
+
+    def groups(self) -> Iterator[Shared]:
+        """Topics whose rankings fit into a table of so many cells, one after the other."""
+        ends = np.cumsum(self.counts)
+        for first, end in _bounds(self.widths):
+            some = slice(int(ends[first - 1]) if first else 0, int(ends[end - 1]))
+            yield Shared(
+                self.lengths[first:end],
+                self.base_lengths[first:end],
+                self.topics[some] - first,
+                self.places[some],
+                self.base_places[some],
+            )
+
+
+def _bounds(widths: Counts) -> Iterator[tuple[int, int]]:
+    """The first topic of each group and that after its last; a long ranking may need its own."""
+    first, widest = 0, 0
+    for index, width in enumerate(widths.tolist()):
+        if index > first and max(widest, width) * (index + 1 - first) > _CELLS:
+            yield first, index
+            first, widest = index, 0
+        widest = max(widest, width)
+    if first < len(widths):
+        yield first, len(widths)
 
 
 def kendall_distance(shared: Shared) -> Floats:
@@ -64,27 +94,11 @@ def kendall_distance(shared: Shared) -> Floats:
 
 def inversions(shared: Shared) -> Counts:
     """How many pairs of shared documents of each topic stand in another order."""
-    turned = np.zeros(len(shared.lengths), dtype=np.int64)
-    widths = np.maximum(shared.lengths, shared.base_lengths)
-    ends = np.cumsum(shared.counts)
-    for first, end in _groups(widths):
-        some = slice(int(ends[first - 1]) if first else 0, int(ends[end - 1]))
-        topics = shared.topics[some] - first
-        grid = _Grid.of(int(widths[first:end].max()), end - first)
-        turned[first:end] = grid.turned(topics, shared.places[some], shared.base_places[some])
-    return turned
-
-
-def _groups(widths: Counts) -> Iterator[tuple[int, int]]:
-    """Topics, first and end, whose rankings fit into a table of so many cells at once."""
-    first, widest = 0, 0
-    for index, width in enumerate(widths.tolist()):
-        if index > first and max(widest, width) * (index + 1 - first) > _CELLS:
-            yield first, index
-            first, widest = index, 0
-        widest = max(widest, width)
-    if first < len(widths):
-        yield first, len(widths)
+    turned: list[Counts] = [np.zeros(0, dtype=np.int64)]
+    for some in shared.groups():
+        grid = _Grid.of(int(some.widths.max()), len(some.widths))
+        turned.append(grid.turned(some.topics, some.places, some.base_places))
+    return np.concatenate(turned)
 
 
 @dataclass(frozen=True)
@@ -158,6 +172,13 @@ def agreement(shared: Shared, at: int, persistence: float) -> tuple[Floats, Floa
     shorter. RBO as in Webber, Moffat and Zobel (2010), Eq. 32, which goes on below the end of a
     ranking as the agreement was there. 1 for a topic that neither answers.
     """
+    both = [_agreement(some, at, persistence) for some in shared.groups()]
+    overlap, rbo = zip(*both, strict=True) if both else ((np.zeros(0),), (np.zeros(0),))
+    return np.concatenate(overlap), np.concatenate(rbo)
+
+
+def _agreement(shared: Shared, at: int, persistence: float) -> tuple[Floats, Floats]:
+    """Of topics that are computed at once."""
     lengths = np.stack([shared.lengths, shared.base_lengths])
     short, long = lengths.min(axis=0), lengths.max(axis=0)
     depth = max(int(long.max(initial=0)), 1)
