@@ -175,7 +175,7 @@ class _Reader:
 def _rows(part: RunChurn, topics: Sequence[str]) -> Iterator[tuple[Value, ...]]:
     moves = part.moves
     columns = [
-        tidy(column.tolist())
+        tidy(column)
         for column in (
             moves.distance, moves.bins, moves.rbo, moves.overlap, moves.documents,
             moves.baseline_documents, moves.shared, part.scores, part.baseline_scores, part.delta,
