@@ -1,6 +1,6 @@
 """The memory that commands take, beside the estimate by which they are refused.
 
-    python -m benchmarks.memory [--runs 10 1000 5000] [--topics 50] [--seconds 120]
+    python -m benchmarks.memory [--runs 10 1000 5000] [--topics 50] [--seconds 600]
 
 Each command runs by itself on a matrix of random scores; a call that takes longer than so many
 seconds is stopped and said to be. Exits with 1 where a command took over 1.5 times the estimate.
@@ -32,6 +32,8 @@ COMMANDS = {
     "explain -b r1 --run r2": "score",
     "significance -b r1": "score",
     "significance --of mean": "significance",
+    "significance --of mean -f json": "significance",
+    "significance --of mean -f parquet": "significance",
     "check -b r1 -f table": "score",
     "report -b r1 -o x.html": "score",
     "population freeze -o x.json": "score",
@@ -40,7 +42,10 @@ COMMANDS = {
     "agree -m score": "score",
     "validate": "score",
     "sweep -b r1": "sweep",
+    "sweep -b r1 -f json": "sweep",
     "bias": "bias",
+    "bias -f json": "bias",
+    "bias --population": "score",
     "plot tradeoff -b r1 -o x.svg": "plot",
     "plot heatmap -b r1 -o x.svg": "plot heatmap",
     "plot alpha -b r1 -o x.svg": "plot alpha",
@@ -162,7 +167,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, nargs="+", default=[10, 1000, 5000])
     parser.add_argument("--topics", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seconds", type=float, default=600)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         ratios = list(on_files(Path(name), given.seconds))

@@ -449,4 +449,4 @@ def test_tables_of_pairs_have_a_bound(folder: Path, command: str) -> None:
     rows = "".join(f"r{number},0.1,0.2,0.{number}\n" for number in range(1, 5001))
     (folder / "m.csv").write_text("run,1,2,3\n" + rows)
     said = refused(command, "m.csv", cwd=folder)
-    assert "5,000 runs make 12,497,500 pairs, which would take about 11 GB" in said
+    assert "5,000 runs make 12,497,500 pairs, which would take about 12 GB" in said

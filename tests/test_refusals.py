@@ -16,6 +16,9 @@ import riskcli
 from riskcli import InputError, ScoreMatrix, UsageError, read_qrels
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.folds import find_folds
+from riskcli.output.display import rows_as_display
+from riskcli.output.result import Result
+from riskcli.risk.power import power, smallest_loss, topics_needed
 from tests.conftest import Write
 from tests.inprocess import run_inside
 
@@ -250,3 +253,57 @@ def test_both_populations_of_a_page(here: Path, write: Write) -> None:
         "report", "m.csv", "-b", "a", "--population", "p.json", "--both-populations", "-o", "p.html"
     )
     assert ran.code == 2 and "not for a population from a file" in ran.err
+
+
+# Small functions at their edges
+
+
+def test_power_at_its_edges() -> None:
+    assert power(0.1, 0.2, 1, 0.05) == 0  # one topic shows nothing
+    assert (power(0.1, 0, 5, 0.05), power(0, 0, 5, 0.05)) == (1, 0.05)  # nor is there any chance
+    assert topics_needed(0, 0.1, 0.05) is None and topics_needed(-1, 0.1, 0.05) is None
+    assert topics_needed(1e-9, 1.0, 0.05) is None
+    assert topics_needed(1.0, 0, 0.05) == 3
+    assert smallest_loss(0.1, 1, 0.05) is None and smallest_loss(0, 5, 0.05) == 0
+
+
+def test_rows_of_a_result_without_a_table() -> None:
+    rows = [[f"r{n}", 0.123456, None, ("x", "y"), n] for n in range(23)]
+    shown = rows_as_display(Result(("run", "mean", "nothing", "teams", "n"), rows))
+    assert [column.heading.text for column in shown.columns] == ["run", "mean", "teams", "n"]
+    assert [column.cells[0].text for column in shown.columns] == ["r0", "0.1235", "x, y", "0"]
+    assert len(shown.columns[0].cells) == 20 and list(shown.caption) == ["3 more rows"]
+
+
+def test_documents_without_a_name_in_parquet(here: Path, write: Write) -> None:
+    run = as_parquet(q_id=["1", "1"], doc_id=["a", None], score=[2.0, 1.0])
+    write("q", "1 0 a 1\n")
+    write("x", run)
+    ran = run_inside("matrix", "x", "-q", "q", "-m", "AP")
+    assert ran.code == 2 and "no-name: row 2: a topic or document has no name" in ran.err
+    with pytest.raises(InputError, match=r"no-name: row 1: a topic or document has no name"):
+        read_qrels(write("j", as_parquet(q_id=[None, "1"], doc_id=["a", "b"], score=[2, 1])))
+    write("x", as_parquet(q_id=["1"], doc_id=["a"], score=["much"]))
+    ran = run_inside("matrix", "x", "-q", "q", "-m", "AP")
+    assert ran.code == 2 and "bad-score" in ran.err
+
+
+def test_nothing_to_publish(here: Path, write: Write) -> None:
+    write("q", "1 0 a 1\n")
+    for name in "xy":
+        write(f"runs/{name}.run", "1 Q0 a 1 much t\n")
+    ran = run_inside("organise", "runs", "-q", "q", "-m", "AP", "-o", "out")
+    assert ran.code == 2 and "no run is left: 2 files cannot be taken; the first is" in ran.err
+    assert not Path("out").exists()
+    write("q", "1 0 a much\n")
+    ran = run_inside("organise", "runs", "-q", "q", "-m", "AP", "-o", "out")
+    assert ran.code == 2 and "q:1: bad-grade" in ran.err
+
+
+def test_features_that_a_file_lacks_are_0(write: Write) -> None:
+    one = write("a.txt", "1 qid:1 1:0.5 2:1 3:7\n0 qid:1 1:1 2:2 3:3\n")
+    (load,) = find_folds([one], write("b.txt", "1 qid:2 1:0.5\n"), one, None, 1)
+    assert load().valid.values.tolist() == [[0.5, 0.0, 0.0]]
+    narrow = read_features(write("c.csv", "qid,label,x\n1,1,0.5\n"))
+    with pytest.raises(UsageError, match="unknown feature 'x'"):
+        narrow.widened(["a", "b"])

@@ -19,7 +19,7 @@ from riskcli.core.errors import UsageError
 if sys.platform != "win32":
     import resource
 
-BASE = 95_000_000
+BASE = 110_000_000
 """The interpreter and the libraries."""
 DRAWING = 190_000_000
 """The same, with what draws figures."""
@@ -48,7 +48,7 @@ WORK: dict[str, Work] = {
     "score": Work(cell=120, row=5_000),
     "score against a virtual baseline": Work(cell=1_200, row=5_000),
     "topics": Work(cell=120, row=1_300),
-    "significance": Work(cell=120, row=5_000, pair=900),
+    "significance": Work(cell=120, row=5_000, pair=1_000),
     "sweep": Work(cell=120, row=2_000, pair=3_000),
     "bias": Work(cell=120, pair=1_100),
     "plot": Work(cell=300, base=DRAWING),
