@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -226,7 +227,7 @@ def test_nothing_changes_where_runs_are_equal(here: Path, write: Write) -> None:
         ({"persistence": 1.0}, "the persistence is 1"),
     ],
 )
-def test_churn(write: Write, call: dict[str, float], said: str) -> None:
+def test_churn(write: Write, call: dict[str, Any], said: str) -> None:
     paths = [write(f"{name}.run", f"1 Q0 a 1 2 {name}\n1 Q0 b 2 1 {name}\n") for name in "xy"]
     evaluation = riskcli.evaluate(paths, qrels=write("q", "1 0 a 1\n"))
     with pytest.raises(UsageError, match=said):
