@@ -16,6 +16,7 @@ from riskcli.core.memory import WORK, obtainable, refuse_beyond
 from riskcli.learn.feature_files import read_features
 from tests.conftest import Write
 from tests.console import PROGRAMS, ROOT, terminal_environment
+from tests.inprocess import run_inside
 
 GB = 10**9
 KB = 1024
@@ -94,8 +95,6 @@ CALLS = {
 def test_commands_refuse_what_the_machine_lacks(
     call: str, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.inprocess import run_inside
-
     rows = [f"r{i},0.{i + 1},0.{i + 2},0.5" for i in range(40)]
     path = write("m.csv", "\n".join(["run,1,2,3", *rows, ""]))
     command, *options = call.split()
@@ -106,6 +105,16 @@ def test_commands_refuse_what_the_machine_lacks(
     assert re.match(said + r"[\d.]+ GB; this machine has 0\.1 GB$", ran.err.splitlines()[-1])
     monkeypatch.undo()
     assert run_inside(command, path, *options, "-f", "csv").code == 0
+
+
+def test_a_pack_is_refused(here: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("q", "1 0 a 1\n")
+    for name in "xy":
+        write(f"runs/{name}.run", f"1 Q0 a 1 2 {name}\n")
+    monkeypatch.setattr(memory, "obtainable", lambda root: (memory.BASE, "this machine has {}"))
+    ran = run_inside("organise", "runs", "-q", "q", "-m", "AP", "-o", "out")
+    assert ran.code == 2 and not Path("out").exists()
+    assert "out-of-memory: organise of 2 runs and 1 topic would take about 0.2 GB" in ran.err
 
 
 def test_each_baseline_and_alpha_counts() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import InputError
-from riskcli.analyses.validate import analysis as validation
+from riskcli.analyses.validate import checker as validation
 from riskcli.core.stopping import UNFINISHED
 from riskcli.organise import folder as folders
 from riskcli.organise.pack import file_stems

@@ -23,6 +23,8 @@ BASE = 110_000_000
 """The interpreter and the libraries."""
 DRAWING = 190_000_000
 """The same, with what draws figures."""
+PUBLISHING = 180_000_000
+"""The same, with what writes all files of a pack."""
 DRAWING_SPACE = 100_000_000_000
 """The address space that the engine that draws figures reserves, and aborts without."""
 _ROOT = Path("/")
@@ -51,6 +53,7 @@ WORK: dict[str, Work] = {
     "significance": Work(cell=120, row=5_000, pair=1_000),
     "sweep": Work(cell=120, row=2_000, pair=3_000),
     "bias": Work(cell=120, pair=1_100),
+    "organise": Work(cell=600, row=60_000, base=PUBLISHING),
     "plot": Work(cell=300, base=DRAWING),
     "plot alpha": Work(cell=300, row=800_000, base=DRAWING),
     "plot heatmap": Work(cell=1_300, base=DRAWING),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from riskcli.analyses.base import refuse_much
 from riskcli.analyses.population.analysis import freeze
 from riskcli.analyses.score.analysis import risk_table
 from riskcli.analyses.validate.checker import Checks
@@ -47,6 +48,7 @@ def packed(inputs: Inputs, comparing: Comparing, submissions: Submissions, label
     alone = replace(inputs, runs=places, judged=_alone(submissions.qrels), teams=None, team_of=None)
     scored = submissions.beside(alone.evaluate(comparing.wanted))
     evaluation, participants = in_teams(scored, submissions, inputs.teams, inputs.team_of)
+    refuse_much("organise", evaluation.matrices, options)
     given = options.population
     population = given if isinstance(given, FrozenPopulation) else freeze(evaluation)
     table = risk_table(evaluation, options=replace(options, population=given or "all"))
