@@ -45,11 +45,14 @@ COMMANDS = {
     "sweep -b r1 -f json": "sweep",
     "bias": "bias",
     "bias -f json": "bias",
-    "bias --population": "score",
+    "bias --population": "bias --population",
     "plot tradeoff -b r1 -o x.svg": "plot",
     "plot heatmap -b r1 -o x.svg": "plot heatmap",
     "plot alpha -b r1 -o x.svg": "plot alpha",
 }
+
+PAIRS = {"significance": 1, "sweep": 1, "bias": 1, "bias --population": 2}
+"""How often each pair of runs counts."""
 
 
 def matrix(path: Path, runs: int, topics: int) -> None:
@@ -110,7 +113,7 @@ def estimate(command: str, runs: int, topics: int) -> int:
     rows = runs * alphas
     if work == "topics":
         rows = (1 if "--run" in command else runs) * topics
-    pairs = runs * (runs - 1) // 2 if work in ("significance", "sweep", "bias") else 0
+    pairs = runs * (runs - 1) // 2 * PAIRS.get(work, 0)
     return WORK[work].bytes(runs * topics, rows, pairs)
 
 

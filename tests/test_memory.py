@@ -88,6 +88,7 @@ CALLS = {
     "sweep -b r1": "sweep of 40 runs and 3 topics",
     "significance": "significance of 40 runs and 3 topics",
     "bias": "bias of 40 runs and 3 topics",
+    "bias --population": "bias --population of 40 runs and 3 topics",
 }
 
 

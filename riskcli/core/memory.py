@@ -53,6 +53,7 @@ WORK: dict[str, Work] = {
     "significance": Work(cell=120, row=5_000, pair=1_000),
     "sweep": Work(cell=120, row=2_000, pair=3_000),
     "bias": Work(cell=120, pair=1_100),
+    "bias --population": Work(cell=120, row=5_000, pair=32),
     "organise": Work(cell=600, row=60_000, base=PUBLISHING),
     "plot": Work(cell=300, base=DRAWING),
     "plot alpha": Work(cell=300, row=800_000, base=DRAWING),

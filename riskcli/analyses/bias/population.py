@@ -14,6 +14,7 @@ from riskcli.analyses.base import (
     Scores,
     chosen_measures,
     population_record,
+    refuse_much,
     set_up,
 )
 from riskcli.analyses.bias.left_out import LeftOut
@@ -77,6 +78,8 @@ def population_bias(
     )
     able = [measure for measure in measures() if measure.statistic is not None]
     chosen = chosen_measures(of, able, "no population behind")
+    pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in setup.matrices) * len(chosen)
+    refuse_much("bias --population", setup.matrices, plan, pairs=pairs)
     parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
     settings = {
         "of": [measure.id for measure in chosen],
