@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from riskcli import Options, UsageError, baseline_bias, compare_pairs, freeze, risk_table
+from riskcli.core import arrays
 from riskcli.output.many import rows_of
 from riskcli.output.result import Result
 from riskcli.output.rows import as_tsv
@@ -87,6 +88,7 @@ def test_scratch_memory_stays_below_that_of_the_matrix(small: pytest.MonkeyPatch
     values = np.random.default_rng(2).random((600, 1000))
     small.setattr(portions, "MOST_CELLS_AT_ONCE", 1000)
     small.setattr(portions, "_CELLS_IN_PORTION", 20_000)
+    small.setattr(arrays, "_CELLS_AT_ONCE", 5_000)
     matrix = named(values)
     risk_table(named(values[:2]), "r0")  # imports
     for work in (
