@@ -8,13 +8,13 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-from scipy.special import stdtrit
 
 from riskcli.analyses.sweep.analysis import alpha_sweep
 from riskcli.analyses.sweep.swept import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import counted
+from riskcli.core.special import stdtrit
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request

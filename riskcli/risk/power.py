@@ -7,7 +7,8 @@ one-sided at `level`. Then t is noncentral, with noncentrality loss sqrt(c) / sp
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import nctdtr, stdtrit
+
+from riskcli.core.special import nctdtr, stdtrit
 
 LEAST_TOPICS = 3
 MOST_TOPICS = 10_000_000

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from riskcli.core.arrays import Floats, Mask
+from riskcli.core.special import stdtrit
 from riskcli.risk.crossings import Span, bisected, points_between
 from riskcli.risk.paired import LEAST_TOPICS, Moments
 from riskcli.risk.rounding import AT_THE_EDGE

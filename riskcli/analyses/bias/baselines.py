@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc
 
 from riskcli.analyses.agree.coefficients import kendall_tau_b
 from riskcli.analyses.bias.shuffled import (
@@ -16,6 +15,7 @@ from riskcli.analyses.bias.shuffled import (
     unknown,
 )
 from riskcli.core.arrays import Counts, Floats, row_blocks
+from riskcli.core.special import chdtrc
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.paired import Paired
 from riskcli.risk.rounding import equal_digits

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.check.policy import LossTest, Outcome
 from riskcli.core.arrays import Floats
 from riskcli.core.notes import counted
+from riskcli.core.special import stdtr, stdtrit
 from riskcli.risk.correction import CORRECTION_TITLES, adjust
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.options import Significance

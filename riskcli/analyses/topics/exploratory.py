@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from riskcli.core.arrays import Flags, Floats
+from riskcli.core.special import stdtrit
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import flags
 from riskcli.risk.measures import zrisk

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import QueryRisk, Spread, check_words
+from riskcli.core.special import ndtr
 from riskcli.learn.lambdas import SwapChange
 from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.objectives.urisk import mean_over, weighted_change
