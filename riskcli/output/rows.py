@@ -75,8 +75,10 @@ def _separated_pieces(
 def _cells(values: Sequence[Any], special: re.Pattern[str]) -> Iterable[str]:
     """Values of a column as cells, without a look at each where they are alike."""
     kinds = set(map(type, values))
-    if kinds == {float}:
+    if kinds in ({float}, {int}):
         return map(repr, values)  # the shortest text that reads back the same
+    if kinds == {NoneType}:
+        return [""] * len(values)
     if kinds <= {float, int, NoneType}:
         return ["" if value is None else repr(value) for value in values]
     texts = values if kinds == {str} else [_text(value) for value in values]

@@ -10,6 +10,9 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Rows
 
+_FEW = 1000
+"""Topics of which each share is looked up among all."""
+
 
 class SumsByShare:
     """Scores x and the topic totals T of the population; the share is yet to come.
@@ -55,7 +58,9 @@ class SumsByShare:
 
 
 def _first_above(ordered: Floats, share: Floats) -> Rows:
-    """Shares that lie close together are looked up among the few topics between them."""
+    """Shares that lie close together are looked up among the few of many topics between them."""
+    if len(ordered) <= _FEW:
+        return np.asarray(ordered.searchsorted(share, side="right"))
     first, last = np.searchsorted(
         ordered, [share.min(initial=np.inf), share.max(initial=-np.inf)], side="right"
     )

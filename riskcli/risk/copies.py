@@ -94,10 +94,11 @@ def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
 
 
 def _sharing(scores: Floats) -> Iterator[list[int]]:
-    """The groups of rows that are equal on some topics."""
+    """The groups of rows that are equal on some topics, of which there are few."""
+    whole = np.ascontiguousarray(scores + 0.0)  # -0 is 0
     groups: dict[bytes, list[int]] = {}
-    for row, values in enumerate(scores):
-        groups.setdefault(_digest(values), []).append(row)
+    for row, values in enumerate(whole.view(f"V{whole[0].nbytes}").ravel().tolist()):
+        groups.setdefault(values, []).append(row)
     yield from (rows for rows in groups.values() if len(rows) > 1)
 
 

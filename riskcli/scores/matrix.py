@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,7 +76,7 @@ class ScoreMatrix:
 
 def of_one_run(name: str, matrices: Iterable[ScoreMatrix]) -> tuple[ScoreMatrix, ...]:
     """Matrices of a single run, with that name for it."""
-    return tuple([replace(matrix, runs=(name,)) for matrix in matrices])
+    return tuple([ScoreMatrix(m.measure, (name,), m.topics, m.values) for m in matrices])
 
 
 def are_scores(values: NDArray[np.float64]) -> NDArray[np.bool_]:
