@@ -111,7 +111,7 @@ DEEP: dict[str, tuple[str, tuple[str | Path, ...]]] = {
     "population freeze": ("scores.frozen.FrozenPopulation.to_json", (SAMPLES, *SCORES)),
     "check": ("analyses.check.case.smallest_loss", (SAMPLES, *SCORES, "-b", "indriCASP")),
     "power": ("analyses.power.prospects.topics_needed", (SAMPLES, *SCORES, "--loss", "0.1")),
-    "validate": ("analyses.validate.analysis.note_topics", (SAMPLES, "-q", QRELS)),
+    "validate": ("analyses.validate.checker.note_topics", (SAMPLES, "-q", QRELS)),
     "matrix": ("analyses.matrix.analysis.Matrices.result", (SAMPLES, *SCORES)),
     "organise": ("organise.pack.Pack.contents", (SAMPLES, *SCORES, "-o", "pack")),
     "report": ("page.document.as_page", (SAMPLES, *SCORES, "-o", "page.html")),

@@ -137,8 +137,9 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert "x.csv: cannot-write: No such file or directory" in ran.err
 
 
-OTHERS = {"analyses/check/publish.py", "core/faults.py", "__main__.py"}
-"""The job summary of GitHub Actions, which is appended to; a traceback, in a new file; stdout."""
+OTHERS = {"analyses/check/publish.py", "core/faults.py", "__main__.py", "output/binary.py"}
+"""GitHub's job summary, which is appended to; a traceback, in a new file; stdout; a workbook in
+memory."""
 
 
 def test_nothing_else_writes_files() -> None:
