@@ -16,6 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+_DTYPES = {
+    pa.int32(): np.int32,
+    pa.int64(): np.int64,
+    pa.uint64(): np.uint64,
+    pa.float64(): np.float64,
+}
 UNREADABLE = (pa.ArrowException, OSError, ValueError)
 """What Arrow raises where a file is not what it should be."""
 
@@ -42,7 +48,7 @@ def file_bytes(path: Path) -> pa.Buffer:
 
 def numbers(values: Iterable[float], kind: pa.DataType) -> pa.Array:
     """Numbers as Arrow has them. (`pa.array` would import pandas, which takes long.)"""
-    own = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
+    own = np.ascontiguousarray(values, dtype=_DTYPES[kind])
     return pa.Array.from_buffers(kind, len(own), [None, pa.py_buffer(own)])
 
 
