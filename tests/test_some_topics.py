@@ -48,10 +48,22 @@ def test_what_is_asked_for_is_recorded_and_counted(tmp_path: Path) -> None:
     only = f"@{tmp_path / 'some.txt'}"
     ran = riskeval("score", SAMPLES, "--only-topics", only, "-f", "json", "-m", "ERR@20")
     assert "4 of 50 topics evaluated" in ran.err
-    assert "warning: no topic to evaluate is called so: 999" in ran.err
+    assert "warning: asked for, but not among the topics to evaluate: 999" in ran.err
     document = json.loads(ran.out)
     assert document["settings"]["only_topics"] == ["101-103", "105", "999"]
     assert {row["topics"] for row in document["rows"]} == {4}
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_a_run_that_answers_only_others_scores_0(on_error: str) -> None:
+    """partial46 lacks topic 101; a run that answers no topic at all is still refused."""
+    call = ("score", SAMPLES, "--on-error", on_error, "-m", "ERR@20", "-f", "tsv")
+    ran = riskeval(*call, "--only-topics", "101-102")
+    assert ran.code == 0 and "unanswered topics score 0: partial46 (1)" in ran.err
+    ran = riskeval(*call, "--only-topics", "101")
+    assert ran.code == 0 and "unanswered topics score 0: partial46 (1)" in ran.err
+    means = {row[0]: row[6] for row in rows(ran.out)[1:]}
+    assert len(means) == 9 and means["partial46"] == "0.0"
 
 
 def test_a_store_keeps_all_topics_whatever_was_asked_for(tmp_path: Path) -> None:
@@ -63,8 +75,8 @@ def test_a_store_keeps_all_topics_whatever_was_asked_for(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("999", "of 50 topics (101, 102, 103 and 47 more) none is one of those asked for: 999"),
-        ("60-70", "none is one of those asked for: 60-70"),
+        ("999", "(999) is among the 50 topics to evaluate (101, 102, 103 and 47 more)"),
+        ("60-70", "none of the topics asked for (60-70) is among"),
         (" , ", "no topic is named"),
         ("@nowhere.txt", "nowhere.txt: unreadable: No such file or directory"),
     ],

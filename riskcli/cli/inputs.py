@@ -113,7 +113,7 @@ _SCORING = [
         "--only-topics",
         multiple=True,
         metavar="LIST",
-        help="Evaluate only some of them: 151-160,171 or a glob, or @FILE that lists them.",
+        help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
     ),
     click.option(
         "--max-grade",

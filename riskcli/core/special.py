@@ -1,7 +1,7 @@
 """The functions of scipy.special that are used here, and nothing that they do not need.
 
 Its import makes scipy take all that numpy offers, which loads numpy's tools for Fortran and for
-tests: a quarter of the time that a small table takes. They are put off until somebody uses them.
+tests: an eighth of what a small table takes. They are put off until somebody uses them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import LazyLoader, find_spec, module_from_spec
+from types import ModuleType
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def _put_off(names: tuple[str, ...]) -> Iterator[None]:
         yield
     finally:
         for name in put_off:
-            if type(sys.modules.get(f"numpy.{name}")) is not type(sys):  # not loaded meanwhile
+            if type(sys.modules.get(f"numpy.{name}")) is not ModuleType:  # not loaded meanwhile
                 del sys.modules[f"numpy.{name}"]
                 delattr(np, name)
 

@@ -22,7 +22,6 @@ from riskcli.scores.parts import Gatherer, Means
 from riskcli.scores.reading import OWN_RESULT, Part, Reader, Rules
 from riskcli.scores.remarks import any_run, part_notes, qrels_notes, skip_notes
 from riskcli.scores.remarks import inputs as inputs_of
-from riskcli.scores.subset import some_topics
 from riskcli.trec.discovery import Found, find_files, passed_over
 from riskcli.trec.folders import Folders
 from riskcli.trec.names import named_place
@@ -182,9 +181,7 @@ def _without_strangers(
     """The parts but runs that answer no topic, where what is broken is to be left out."""
     if reader.rules.on_error == "stop" or not any_run(parts):
         return parts, ()
-    topics: Sequence[str] = _universe(reader.qrels, reader.rules.topics)
-    if reader.rules.only_topics:
-        topics, _ = some_topics(topics, reader.rules.only_topics)
+    topics = _universe(reader.qrels, reader.rules.topics)
     strangers = {
         part.path: InputError(part.path, "no-topic-known", answers_nothing(name, topics))
         for part in parts

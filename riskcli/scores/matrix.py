@@ -111,22 +111,14 @@ def join_all(
     rule: TopicRule,
     only: Sequence[str] = (),
 ) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
-    """`join` for the parts of each measure, with the score that it gives to unanswered topics.
-
-    `only` asks for some of the topics.
-    """
+    """`join` for the parts of each measure, with the score that it gives to unanswered topics."""
     matrices, notes = [], list[Note]()
-    if only and universe is not None:
-        universe, notes = some_topics(universe, only)
     for measure, members in parts.items():
-        theirs, said = universe, list[Note]()
-        if only and universe is None:
-            theirs, said = some_topics(_all_topics(members), only)
         matrix, remarks = join(
-            measure, members, theirs, rule == "common", unanswered_score(measure)
+            measure, members, universe, rule == "common", unanswered_score(measure), only
         )
         matrices.append(matrix)
-        notes += [note for note in [*said, *remarks] if note not in notes]
+        notes += [note for note in remarks if note not in notes]
     return tuple(matrices), notes
 
 
@@ -136,8 +128,11 @@ def join(
     universe: Sequence[str] | None,
     common: bool = False,
     unanswered: float = 0.0,
+    only: Sequence[str] = (),
 ) -> tuple[ScoreMatrix, list[Note]]:
     """All parts in one matrix over the topics of `universe` (None: all topics that any part has).
+
+    `only` asks for some of these; a run may answer none of them, if it answers others.
 
     This is the one place that decides about missing topics: a run's unanswered topic scores 0
     (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is
@@ -148,7 +143,7 @@ def join(
     runs = [run for part in parts for run in part.runs]
     refuse_repeated("run", runs)
     answered = dict.fromkeys(part.topics for part in parts)
-    topics = list(universe) if universe is not None else _all_topics(parts)
+    topics = list(universe) if universe is not None else naturally(set().union(*answered))
     column = {topic: index for index, topic in enumerate(topics)}
     cells = {each: _cells(each, column) for each in answered}
     order = natural_order(runs)
@@ -162,12 +157,13 @@ def join(
         values[mine, target] = part.values[:, known]
         first += len(part.runs)
     matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values)
-    return _settle_missing(matrix, common, unanswered)
-
-
-def _all_topics(parts: Sequence[ScoreMatrix]) -> list[str]:
-    """All topics that any part has, in natural order."""
-    return naturally(set().union(*dict.fromkeys(part.topics for part in parts)))
+    _refuse_strangers(matrix)
+    chosen, notes = some_topics(topics, only) if only else (topics, [])
+    if only:
+        kept = np.ascontiguousarray(values[:, [column[topic] for topic in chosen]])
+        matrix = ScoreMatrix(measure, matrix.runs, tuple(chosen), kept)
+    matrix, remarks = _settle_missing(matrix, common, unanswered)
+    return matrix, [*notes, *remarks]
 
 
 def _cells(topics: Sequence[str], column: Mapping[str, int]) -> tuple[list[int], list[int]]:
@@ -181,7 +177,6 @@ def _settle_missing(
 ) -> tuple[ScoreMatrix, list[Note]]:
     """The matrix without NaN; its values are changed in place, for they may take gigabytes."""
     missing = np.isnan(matrix.values)
-    _refuse_strangers(matrix, missing)
     if common:
         kept = np.flatnonzero(~missing.any(axis=0))
         if not len(kept):
@@ -203,12 +198,13 @@ def _settle_missing(
     return matrix, notes
 
 
-def _refuse_strangers(matrix: ScoreMatrix, missing: NDArray[np.bool_]) -> None:
+def _refuse_strangers(matrix: ScoreMatrix) -> None:
     """Refuse a run that answers none of the topics: its ids are hardly the same collection's."""
     if not matrix.topics:
         raise UsageError("no topic to evaluate: the qrels hold no relevant document")
-    for run, nothing in zip(matrix.runs, np.atleast_1d(missing.all(axis=1)), strict=True):
-        if nothing:
+    answers = [not np.isnan(row).all() for row in matrix.values]
+    for run, has_answer in zip(matrix.runs, answers, strict=True):
+        if not has_answer:
             raise UsageError(answers_nothing(run, matrix.topics))
 
 

@@ -23,7 +23,7 @@ def topics_asked(texts: str | Iterable[str]) -> tuple[str, ...]:
     given = [texts] if isinstance(texts, str) else list(map(str, texts))
     items = [item for text in given for item in _SEPARATOR.split(text) if item]
     if given and not items:
-        raise UsageError("no topic is named: expected ids, 151-160, or a glob")
+        raise UsageError("no topic is named: expected ids, ranges such as 151-160, or globs")
     return tuple(dict.fromkeys(items))
 
 
@@ -45,12 +45,12 @@ def some_topics(topics: Sequence[str], asked: Sequence[str]) -> tuple[list[str],
     chosen = set().union(*found.values())
     strange = [item for item, matching in found.items() if not matching]
     if not chosen:
-        there = f"{counted(len(topics), 'topic')} ({listed(topics, 3)})"
-        raise UsageError(f"of {there} none is one of those asked for: {listed(strange)}")
+        there = f"{counted(len(topics), 'topic')} to evaluate ({listed(topics, 3)})"
+        raise UsageError(f"none of the topics asked for ({listed(strange)}) is among the {there}")
     said = f"{len(chosen)} of {counted(len(topics), 'topic')} evaluated, as asked for"
     notes = [Note("some-topics", said, warning=False)]
     if strange:
-        message = f"no topic to evaluate is called so: {listed(strange)}"
+        message = f"asked for, but not among the topics to evaluate: {listed(strange)}"
         notes.append(Note("topics-not-found", message))
     return [topic for topic in topics if topic in chosen], notes
 

@@ -2,7 +2,7 @@
 
 Arrow's threads may let go of what they read after the reading has returned. Bytes of Python cannot
 be let go of while Python ends: such a thread aborts the whole program. So Arrow is given memory of
-its own wherever it reads with threads, which it does CSV and Parquet.
+its own wherever it reads with threads, as it does CSV and Parquet.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from riskcli.analyses.validate.between import note_names, note_same_rankings, note_same_scores
 from riskcli.analyses.validate.checker import Checker, Checks
@@ -23,9 +23,6 @@ from riskcli.scores.reading import OWN_RESULT
 from riskcli.trec.discovery import find_files, find_qrels, passed_over
 from riskcli.trec.folders import Folders
 from riskcli.trec.swapped import judgements_first
-
-if TYPE_CHECKING:
-    pass
 
 COLUMNS = ("path", "line", "severity", "code", "message", "more")
 
