@@ -45,6 +45,22 @@ def riskeval(
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+LIMITED = """import os, resource, sys
+limit, most = getattr(resource, sys.argv[1]), int(sys.argv[2])
+resource.setrlimit(limit, (most, most))
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+def limited(limit: str, most: int, *call: str | Path) -> list[str]:
+    """The call under a limit such as RLIMIT_AS.
+
+    It is set by a small process before it becomes the call: subprocess's own way copies the whole
+    of the tests' process first, for which a busy machine may have no memory.
+    """
+    return [sys.executable, "-ISc", LIMITED, limit, str(most), *map(str, call)]
+
+
 def python(code: str) -> Ran:
     """Run a piece of Python in a fresh interpreter."""
     done = subprocess.run(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,7 +18,7 @@ from riskcli.app import COMMANDS, load_command
 from riskcli.core.version import __version__
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES, python, riskeval
+from tests.program import QRELS, SAMPLES, limited, python, riskeval
 
 SCORE = ["score", str(SAMPLES), "-q", str(QRELS), "-b", "indriCASP", "-m", "P@5", "-f", "csv"]
 RUN = "1 Q0 a 1 2 t\n"
@@ -28,7 +26,7 @@ RUN = "1 Q0 a 1 2 t\n"
 
 def program(
     *arguments: str | Path,
-    before: Callable[[], None] | None = None,
+    limit: tuple[str, int] | None = None,
     code: str = "",
     shell: str = "",
 ) -> subprocess.CompletedProcess[str]:
@@ -40,13 +38,12 @@ def program(
     if shell:
         call = ["bash", "-c", shell if "$0" in shell else f'"$0" "$@" {shell}', *call]
     return subprocess.run(
-        call,
+        limited(*limit, *call) if limit else call,
         cwd=ROOT,
         env=terminal_environment(),
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=before,
         timeout=120,
     )
 
@@ -202,11 +199,8 @@ def test_little_is_imported_before_interrupts_are_quiet() -> None:
 
 def test_an_ignored_signal_stays_ignored() -> None:
     """As under `nohup`, or in the background of a script."""
-
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    ran = program(*SCORE, code=INTERRUPT.format(imports=40, name="SIGINT"), before=ignore)
+    ignored = 'trap \'\' INT; exec "$0" "$@"'
+    ran = program(*SCORE, code=INTERRUPT.format(imports=40, name="SIGINT"), shell=ignored)
     assert ran.returncode == 0 and ran.stdout.startswith("run,")
 
 
@@ -324,13 +318,11 @@ def test_loops_of_links_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("most", range(3, 21))
 def test_a_low_limit_of_open_files_is_refused_before_anything_is_imported(most: int) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
+    limit = ("RLIMIT_NOFILE", most)
     first_line = "import riskcli.__main__, sys; sys.stderr.write('here')"
-    if program(code=first_line + "\nraise SystemExit(0)", before=limit).stderr != "here":
+    if program(code=first_line + "\nraise SystemExit(0)", limit=limit).stderr != "here":
         pytest.skip("Python does not come to the first line of riskeval with so few")
-    ran = program(*SCORE, before=limit)
+    ran = program(*SCORE, limit=limit)
     if most < 3 + LEAST_FILES:
         assert (ran.returncode, ran.stdout) == (2, "")
         assert ran.stderr == (
@@ -351,11 +343,7 @@ def test_a_library_that_cannot_be_opened_is_no_fault_of_ours() -> None:
 @pytest.mark.parametrize("mib", [80, 150, 500, 767, 768, 1000])
 def test_little_memory(mib: int) -> None:
     """A result or one line: the libraries under us would print tracebacks, or abort."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (mib * 2**20, mib * 2**20))
-
-    ran = program(*SCORE, before=limit)
+    ran = program(*SCORE, limit=("RLIMIT_AS", mib * 2**20))
     assert "Traceback" not in ran.stderr
     if ran.returncode:
         assert (ran.returncode, ran.stdout) == (2, "")

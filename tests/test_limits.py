@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import re
-import resource
 import subprocess
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,7 +22,7 @@ from riskcli.output.escape import html, latex, markdown, visible
 from tests.conftest import Write
 from tests.console import PROGRAMS, terminal_environment
 from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.program import QRELS, SAMPLES, limited, riskeval
 from tests.strategies import ANY_SCORE
 
 QRELS_TEXT = "1 0 a 1\n1 0 b 0\n2 0 a 1\n3 0 c 2\n"
@@ -401,15 +400,12 @@ def test_every_command_takes_scores_at_the_bounds(folder: Path, write: Write, co
 
 
 def test_a_cutoff_beyond_every_ranking_costs_nothing(folder: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (800 * 2**20, 800 * 2**20))
-
     shallow = riskeval("matrix", "x.run", "-q", "q", "-m", "ERR@1000", "-f", "tsv", cwd=folder)
     for measure in ("ERR@10000000", "RBP(rel=1)@10000000", "Judged@10000000"):
         deep = subprocess.run(
-            [str(PROGRAMS / "riskeval"), "matrix", "x.run", "-q", "q", "-m", measure, "-f", "tsv"],
+            limited("RLIMIT_AS", 800 * 2**20, PROGRAMS / "riskeval",
+                    "matrix", "x.run", "-q", "q", "-m", measure, "-f", "tsv"),
             cwd=folder, env=terminal_environment(), capture_output=True, text=True, check=False,
-            preexec_fn=limit,
         )  # fmt: skip
         assert deep.returncode == 0, deep.stderr
         assert not measure.startswith("ERR") or deep.stdout == shallow.out
@@ -419,15 +415,13 @@ def test_a_cutoff_beyond_every_ranking_costs_nothing(folder: Path) -> None:
 def test_a_line_without_end_is_refused_before_it_is_all_read(
     folder: Path, pack: Callable[[bytes], bytes]
 ) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
-
     (folder / "long").write_bytes(pack(b"a" * 2**28))
-    for call, before in ((["long", "-q", "q"], limit), (["x.run", "-q", "long"], None)):
+    score = [str(PROGRAMS / "riskeval"), "score", "-m", "P@5"]
+    run = limited("RLIMIT_AS", 2**30, *score, "long", "-q", "q")
+    for call in (run, [*score, "x.run", "-q", "long"]):
         ran = subprocess.run(
-            [str(PROGRAMS / "riskeval"), "score", *call, "-m", "P@5"],
+            call,
             cwd=folder, env=terminal_environment(), capture_output=True, text=True, check=False,
-            preexec_fn=before,
         )  # fmt: skip
         assert ran.returncode == 2
         assert (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import subprocess
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from riskcli.learn.feature_files import read_features
 from tests.conftest import Write
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
+from tests.program import limited
 
 GB = 10**9
 KB = 1024
@@ -124,15 +124,10 @@ def test_each_baseline_and_alpha_counts() -> None:
     assert score.bytes(10, 20, 30) == score.base + 10 * score.cell + 20 * score.row
 
 
-def limited(gigabytes: float, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    def limit() -> None:
-        most = int(gigabytes * GB)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
+def riskeval_within(gigabytes: float, *call: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(PROGRAMS / "riskeval"), *map(str, arguments)],
+        limited("RLIMIT_AS", int(gigabytes * GB), PROGRAMS / "riskeval", *call),
         cwd=ROOT, env=terminal_environment(), capture_output=True, text=True, check=False,
-        preexec_fn=limit,
     )  # fmt: skip
 
 
@@ -141,7 +136,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with path.open("w") as stream:
         stream.write("run,1,2\na,0.5,1\n")
         stream.truncate(300_000_000)  # holes, which take no place on the disk
-    ran = limited(1.5, "matrix", path)
+    ran = riskeval_within(1.5, "matrix", path)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert f"out-of-memory: reading {path} (csv, 300,000,000 bytes) would take about " in ran.stderr
     assert "this process may have " in ran.stderr and "(ulimit -v)" in ran.stderr
@@ -150,10 +145,10 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
 def test_a_figure_is_refused_where_its_engine_would_abort(write: Write) -> None:
     pytest.importorskip("vl_convert", reason="the extra plots is not installed")
     path = write("m.csv", "run,1,2,3\na,0.1,0.2,0.3\nb,0.2,0.3,0.7\n")
-    ran = limited(3, "plot", "box", path, "-o", path.with_suffix(".svg"))
+    ran = riskeval_within(3, "plot", "box", path, "-o", path.with_suffix(".svg"))
     assert ran.returncode == 2
     assert "what draws figures reserves 100 GB of address space" in ran.stderr
-    ran = limited(3, "plot", "box", path, "-o", path.with_suffix(".html"))
+    ran = riskeval_within(3, "plot", "box", path, "-o", path.with_suffix(".html"))
     assert ran.returncode == 0 and path.with_suffix(".html").exists()
 
 

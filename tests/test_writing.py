@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.console import PROGRAMS, ROOT, terminal_environment
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.program import QRELS, SAMPLES, limited, riskeval
 
 OLD = "the old one\n" * 1000
 WAITING = """
@@ -97,14 +96,14 @@ def test_a_full_disk(target: Path, existing: bool) -> None:
     """A limit on the size of files stands in for it: writing fails half-way."""
     if not existing:
         target.unlink()
+    call = [str(PROGRAMS / "riskeval"), "matrix", str(SAMPLES), "--long", "--quiet"]
     done = subprocess.run(
-        [str(PROGRAMS / "riskeval"), "matrix", SAMPLES, "--long", "--quiet", "-o", target],
+        limited("RLIMIT_FSIZE", 5000, *call, "-o", target),
         cwd=ROOT,
         env=terminal_environment(),
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),
     )
     assert done.returncode == 2
     assert f"{target}: cannot-write: File too large" in done.stderr
