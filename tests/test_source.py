@@ -8,6 +8,7 @@ import hashlib
 import io
 import lzma
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from riskcli.trec import source
 from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import read_qrels
-from riskcli.trec.source import Source, load
+from riskcli.trec.source import PIECE, Source, load
 from tests.conftest import Write
 
 TEXT = b"".join(b"1 Q0 doc-%d %d %d.5 tag\n" % (i, i, -i) for i in range(200))
@@ -268,6 +269,20 @@ def test_streams_without_a_checksum_are_whole_or_refused(write: Write, name: str
     for end in [*range(len(MAGIC[name]), len(packed)), *range(len(packed) + 4, 2 * len(packed))]:
         with pytest.raises(InputError, match="damaged-archive"):
             load(write("run", (packed * 2)[:end]))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc/self/statm here")
+@pytest.mark.parametrize("name", WITHOUT_CHECKSUM)
+def test_a_damaged_stream_takes_no_memory_for_good(write: Write, name: str) -> None:
+    """A hundred of them took 840 MB of address space: a piece for each."""
+    path = write("run", WITHOUT_CHECKSUM[name](TEXT)[:-9])
+    taken = []
+    for _ in range(2):
+        for _ in range(100):
+            with pytest.raises(InputError, match="damaged-archive"):
+                load(path)
+        taken.append(int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize())
+    assert taken[1] - taken[0] < 20 * PIECE
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
