@@ -200,6 +200,30 @@ def test_georisk_curves_that_cross_twice_against_a_fine_scan() -> None:
     assert max(crossings) >= 2 and crossings.count(2) > 10
 
 
+def test_trisk_curves_that_cross_twice_against_a_fine_scan() -> None:
+    """One pair in some 250: those whose sign is the same at both ends of the alphas."""
+    rng = np.random.default_rng(3)
+    grid = np.linspace(0, LAST, 4001)
+    crossings: list[int] = []
+    for _ in range(40):
+        values = rng.uniform(0, 1, (9, 6))
+        found = swaps_of_trisk(
+            Paired(values, values[0]).moments, Pairs.of(list(range(1, 9))), Span(0, LAST)
+        )
+        ends = zip(found.ahead.tolist(), found.behind.tolist(), found.alpha, strict=True)
+        swaps = [({ahead, behind}, alpha) for ahead, behind, alpha in ends]
+        series = [curve(grid) for curve in curves(values)["trisk"] if curve]
+        for i, j in itertools.combinations(range(8), 2):
+            mine = sorted(alpha for pair, alpha in swaps if pair == {i + 1, j + 1})
+            signs = np.sign(series[i] - series[j])
+            places = np.flatnonzero(signs[1:] != signs[:-1])
+            assert len(mine) == len(places)
+            for alpha, place in zip(mine, places, strict=True):
+                assert grid[place] <= alpha <= grid[place + 1]
+            crossings.append(len(mine))
+    assert crossings.count(2) > 2
+
+
 def test_identical_parallel_and_touching_runs_do_not_swap() -> None:
     base = [0.5, 0.5, 0.5, 0.5]
     identical = np.array([base, [0.2, 0.6, 0.7, 0.5], [0.2, 0.6, 0.7, 0.5]])
