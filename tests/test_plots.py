@@ -208,6 +208,23 @@ def test_words_for_those_who_cannot_see_a_figure(kind: str, samples: ScoreMatrix
     assert root.findtext(f"{space}desc") == told and root.findtext(f"{space}title")
 
 
+def test_power_is_of_pairs_and_of_the_population_asked_for(tmp_path: Path) -> None:
+    population, figure = tmp_path / "p.json", tmp_path / "figure.json"
+    one = ("-m", "ERR@20", "-q", QRELS)
+    riskeval("population", "freeze", SAMPLES, *one, "-o", population, "--quiet")
+    drawn: list[object] = []
+    for asked in ((), ("--population", population)):
+        ran = riskeval("plot", "power", SAMPLES, *one, "--of", "georisk", *asked, "-o", figure)
+        assert ran.code == 0 and "no baseline given" not in ran.err
+        drawn.append(json.loads(figure.read_text())["datasets"])
+        told = Path(f"{figure}.alt.txt").read_text(encoding="utf-8")
+        assert told.endswith("on 50 topics.\n") and "baseline" not in told
+    assert drawn[0] != drawn[1]
+    several = ("-b", "indriCASP", "-b", "plainBM25")
+    assert riskeval("plot", "power", SAMPLES, *one, *several, "-o", figure).code == 0
+    assert "pairs with indriCASP, plainBM25" in Path(f"{figure}.alt.txt").read_text()
+
+
 def test_the_words_stand_beside_the_file(tmp_path: Path) -> None:
     path = tmp_path / "figure.pdf"
     riskeval("plot", "tradeoff", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-o", path)

@@ -12,7 +12,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskcli import PowerTable, ScoreMatrix, UsageError, judge, power_table
+import riskcli
+from riskcli import (
+    Options,
+    PowerTable,
+    Rules,
+    ScoreMatrix,
+    UsageError,
+    freeze,
+    judge,
+    power_table,
+    risk_table,
+)
 from riskcli.risk.power import power
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
@@ -121,6 +132,30 @@ def test_georisk_is_seen_as_often_as_announced() -> None:
     assert rejected / 300 == pytest.approx(power(loss, spread, topics, 0.05), abs=0.09)
 
 
+def test_in_a_frozen_population_spreads_are_those_of_its_risk_table() -> None:
+    """From the intervals of differences to one run: half as wide as t times the error."""
+    values = past(6)
+    options = Options(population=freeze(named(values[3:])), alphas=(5.0,))
+    frame = risk_table(named(values[:4]), "r0", options=options).to_frame()
+    width = (frame["georisk_diff_hi"] - frame["georisk_diff_lo"]).to_numpy(dtype=float)[1:]
+    spreads = width / 2 / stats.t.ppf(0.975, 29) * math.sqrt(30)
+    table = power_table(named(values[:4]), "r0", options=options)
+    for share in (0.5, 0.9):
+        (row, *_) = rows(table, of="georisk", share=share)
+        assert row["spread"] == pytest.approx(share_of(spreads.tolist(), share), rel=1e-9)
+        alone = power_table(named(values[:4]), "r0", alpha=5.0)
+        assert row["spread"] != pytest.approx(rows(alone, of="georisk", share=share)[0]["spread"])
+        mean = rows(table, of="mean", share=share)[0]
+        assert mean == rows(alone, of="mean", share=share)[0]
+    assert table.basis.settings["population"].startswith("frozen:")
+    assert "Population of GeoRisk: frozen:" in str(table.displays(80)[0].caption)
+
+
+def test_a_pair_in_a_population_of_other_runs_at_hand_is_refused() -> None:
+    with pytest.raises(UsageError, match="its population is baselines, or a frozen one"):
+        power_table(named(past()), options=Options(population="all"))
+
+
 def test_copies_and_pairs_that_cannot_be_tested_are_left_out_and_counted() -> None:
     values = past(3)
     table = power_table(named(np.vstack([values, values[:1], np.zeros((1, 30))])))
@@ -174,3 +209,18 @@ def test_the_command_by_matrices_and_by_runs_is_the_same(tmp_path: Path) -> None
     assert "ERR@20: what a test detects with power 0.8" in table and "9 of 10" in table
     assert riskeval("power", kept, "--loss", "-1").code == 2
     assert riskeval("power", kept, "-b", "nobody").code == 2
+
+
+def test_the_command_in_a_frozen_population(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    one = ("-m", "ERR@20", "-q", QRELS)
+    assert riskeval("population", "freeze", SAMPLES, *one, "-o", file, "--quiet").code == 0
+    asked = ("power", SAMPLES, *one, "--population", file, "--of", "georisk")
+    ran = json.loads(riskeval(*asked, "-b", "indriCASP", "-f", "json").out)
+    matrix = riskcli.evaluate(SAMPLES, qrels=QRELS, rules=Rules(measures=("ERR@20",))).matrices[0]
+    options = Options(population=riskcli.read_population(file))
+    library = rows(power_table(matrix, "indriCASP", of="georisk", options=options))
+    assert [row["spread"] for row in ran["rows"]] == [row["spread"] for row in library]
+    assert "Population of GeoRisk: frozen:" in riskeval(*asked, "-f", "table").out
+    refused = riskeval(*asked[:4], "--population", "all")
+    assert refused.code == 2 and "--population is baselines, or a file" in refused.err

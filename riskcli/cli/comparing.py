@@ -60,6 +60,28 @@ def chosen_population(given: Sequence[str]) -> PopulationRule | FrozenPopulation
     return None
 
 
+def frozen_population(given: Sequence[str]) -> FrozenPopulation | None:
+    """The population of a file, or None for that of the two runs that are compared."""
+    chosen = chosen_population(given)
+    if chosen == "all":
+        raise UsageError(
+            "two runs are compared whatever others there are: --population is baselines, or a file"
+        )
+    return chosen if isinstance(chosen, FrozenPopulation) else None
+
+
+def options_of_pairs(
+    baselines: tuple[str, ...], population: Sequence[str], alpha: float, gamma: float
+) -> Options:
+    """The library's options where pairs of runs are measured, each whatever others there are."""
+    return Options(
+        baselines=baselines,
+        population=frozen_population(population),
+        alphas=(alpha,),
+        significance=Significance(gamma=gamma),
+    )
+
+
 def _chosen_alphas(against: AskedAgainst) -> tuple[float, ...]:
     if against.alpha_hats and against.alphas:
         raise UsageError("--alpha and --alpha-hat say the same thing: give one of them")

@@ -105,6 +105,17 @@ def gamma_option(of_intervals: str = ".") -> Callable[[Command], Command]:
     )
 
 
+def population_of_two(whose: str) -> Callable[[Command], Command]:
+    """`--population`, where two runs are compared whatever others there are."""
+    return click.option(
+        "--population",
+        multiple=True,
+        metavar="baselines|FILE",
+        help=f"Whose totals {whose}, or a population kept in a file (riskeval population freeze). "
+        "[default: baselines]",
+    )
+
+
 POOL: Callable[[Command], Command] = click.option(
     "--pool",
     type=click.Choice(words(Pool)),

@@ -9,6 +9,7 @@ import numpy as np
 
 from riskcli.core.notes import counted, listed
 from riskcli.plots import KINDS, OF_EXPERIMENTS
+from riskcli.plots.lacking import WITHOUT_BASELINE
 from riskcli.plots.request import Request
 
 if TYPE_CHECKING:
@@ -20,17 +21,26 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
     if not isinstance(request, Request):
         what = OF_EXPERIMENTS[kind].split(" (")[0]
         return f"{what[0].upper()}{what[1:]}. The experiment is {request.folder.name}."
-    matrix, comparison = request.matrix, request.comparison
+    matrix = request.matrix
     what = KINDS[kind].split(" (")[0]
     parts = [
         f"{what[0].upper()}{what[1:]}.",
         f"{matrix.measure} of {counted(len(matrix.runs), 'run')} on "
-        f"{counted(len(matrix.topics), 'topic')}; baseline {comparison.baseline.name}.",
+        f"{counted(len(matrix.topics), 'topic')}{_compared(kind, request)}.",
     ]
     facts = FACTS.get(kind)
     if facts is not None:
         parts.append(facts(request))
     return " ".join(parts)
+
+
+def _compared(kind: str, request: Request) -> str:
+    """The baselines, but for figures that show none."""
+    if kind not in WITHOUT_BASELINE:
+        return f"; baseline {request.comparison.baseline.name}"
+    if kind == "power" and request.options.baselines:
+        return f"; pairs with {listed(request.options.baselines)}"
+    return ""
 
 
 def _georisk(request: Request) -> str:

@@ -14,7 +14,7 @@ from riskcli.core.choices import FigureSize, words
 from riskcli.core.errors import UsageError
 from riskcli.output.emit import emit
 from riskcli.plots import KINDS, OF_EXPERIMENTS, SCALED, form_of
-from riskcli.plots.lacking import refuse_what_figures_lack
+from riskcli.plots.lacking import WITHOUT_BASELINE, refuse_what_figures_lack
 
 _ALL = {**KINDS, **OF_EXPERIMENTS}
 _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
@@ -88,7 +88,7 @@ def plot(
         return 0
     refuse_what_figures_lack(kind, against.convention, against.loss, of)
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
-    setup = save.set_up(evaluation, against.options())
+    setup = save.set_up(evaluation, against.options(), noting=kind not in WITHOUT_BASELINE)
     ranged = bool(against.alphas or against.alpha_hats)
     wanted = request.Request(
         setup.matrices[0], setup.options, names, of, width, height, seed,

@@ -8,7 +8,13 @@ import altair as alt
 import numpy as np
 
 from riskcli.analyses.power.display import share_in_words
-from riskcli.analyses.power.prospects import Asked, Prospect, paired_rows, prospects
+from riskcli.analyses.power.prospects import (
+    Asked,
+    Prospect,
+    paired_rows,
+    population_of_pairs,
+    prospects,
+)
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import counted
 from riskcli.plots.labels import Frame
@@ -63,7 +69,8 @@ def shown(request: Request) -> list[Prospect]:
     measure = next(m for m in measures() if m.id == of)
     rows = paired_rows(matrix, options.baselines)
     asked = Asked((), (), COUNTS, options.significance.gamma, USUAL_POWER)
-    found = prospects(matrix, measure, request.alpha, rows, asked)
+    members = population_of_pairs(matrix, options)
+    found = prospects(matrix, measure, request.alpha, rows, asked, members)
     if not found:
         raise UsageError("no two runs differ in a way that could be tested: give more past runs")
     return found

@@ -18,6 +18,7 @@ from riskcli.cli.options import (
     Output,
     gamma_option,
     output_options,
+    population_of_two,
     scoring_options,
 )
 from riskcli.cli.paths import announced_output, is_from_settings
@@ -90,13 +91,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     help="What candidates are compared with: a run of "
     "RUNS, a run file, or a file that `riskeval matrix` wrote.",
 )
-@click.option(
-    "--population",
-    multiple=True,
-    metavar="baselines|FILE",
-    help="Whose totals GeoRisk and ZRisk expect scores from: the baseline and the candidate, or a "
-    "population kept in a file (riskeval population freeze). [default: baselines]",
-)
+@population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
 @click.option(
     "--policy",
     shell_complete=among(lambda: _publish().POLICIES),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from riskcli.analyses.check.grammar import Rule, parse_rule
-from riskcli.cli.comparing import chosen_population
+from riskcli.cli.comparing import frozen_population as frozen_population
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.options import Inputs
 from riskcli.core.basis import Input
@@ -16,7 +16,6 @@ from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.notes import Note, listed
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
-from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.made import SCORING
 from riskcli.scores.matrix import ScoreMatrix, join
 from riskcli.trec.names import name_of_baseline, named_place
@@ -35,16 +34,6 @@ def rules_of_option(text: str) -> list[Rule]:
         except UsageError as error:
             raise InputError(path, "bad-rule", str(error), number) from error
     return rules
-
-
-def frozen_population(given: Sequence[str]) -> FrozenPopulation | None:
-    """The population of a file, or None for that of the baseline and the candidate."""
-    chosen = chosen_population(given)
-    if chosen == "all":
-        raise UsageError(
-            "a verdict does not depend on other candidates: --population is baselines, or a file"
-        )
-    return chosen if isinstance(chosen, FrozenPopulation) else None
 
 
 def with_baseline(

@@ -6,9 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, set_up
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    chosen_measures,
+    population_record,
+    set_up,
+)
 from riskcli.analyses.power.display import displays
-from riskcli.analyses.power.prospects import Asked, Prospect, paired_rows, prospects
+from riskcli.analyses.power.prospects import (
+    Asked,
+    Prospect,
+    paired_rows,
+    population_of_pairs,
+    prospects,
+)
 from riskcli.core.errors import UsageError
 from riskcli.core.notes import Note, counted
 from riskcli.output.display import Display
@@ -18,6 +31,7 @@ from riskcli.risk.measures import measures
 from riskcli.risk.options import Options
 from riskcli.risk.power import USUAL_POWER
 from riskcli.risk.table import require_plain
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
@@ -36,10 +50,12 @@ class PowerTable(Analysis):
     prospects: tuple[Prospect, ...]
     asked: Asked
     tests: int
+    population: str | None = None
+    """The frozen population that GeoRisk is measured in; None: that of each pair alone."""
 
     def displays(self, width: int) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        return displays(self.prospects, self.asked, self.tests, width)
+        return displays(self.prospects, self.asked, self.tests, width, self.population)
 
     def result(self) -> Result:
         """A row an answer."""
@@ -72,7 +88,8 @@ def power_table(
 
     Past scores tell how much differences vary over topics: those of every pair of runs, or of the
     baseline and every other run. `tests` is how many the gate will correct for: candidates times
-    tests of its policy times measures.
+    tests of its policy times measures. GeoRisk is measured as the gate does: in the matrix of the
+    two runs of a pair, or in the frozen population of the options.
     """
     setup = set_up(scores, options, baseline, alpha, noting=False)
     options = setup.options
@@ -88,17 +105,21 @@ def power_table(
     notes: list[Note] = []
     for matrix in setup.matrices:
         rows = paired_rows(matrix, options.baselines)
+        members = population_of_pairs(matrix, options)
         for measure in chosen:
-            mine = prospects(matrix, measure, options.alphas[0], rows, asked)
+            mine = prospects(matrix, measure, options.alphas[0], rows, asked, members)
             found += mine
             notes += _notes(matrix, measure, mine)
     if not found:
         raise UsageError("no two runs differ in a way that could be tested: give more past runs")
+    frozen = options.population if isinstance(options.population, FrozenPopulation) else None
     settings = {
         "baselines": list(options.wanted) if options.baselines else None,
         "alphas": list(options.alphas), "gamma": gamma, "tests": tests, "power": power,
+        "population": population_record(options) if frozen else "pair",
     }  # fmt: skip
-    return PowerTable(tuple(found), asked, tests, basis=setup.basis.adding(settings, notes))
+    basis = setup.basis.adding(settings, notes)
+    return PowerTable(tuple(found), asked, tests, frozen.name if frozen else None, basis=basis)
 
 
 def _check(

@@ -8,7 +8,15 @@ from riskcli.cli.alphas import one_alpha
 from riskcli.cli.completing import among, baselines, risk_measures
 from riskcli.cli.conclude import conclude
 from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import Inputs, Output, gamma_option, output_options, scoring_options
+from riskcli.cli.options import (
+    Inputs,
+    Output,
+    gamma_option,
+    in_file,
+    output_options,
+    population_of_two,
+    scoring_options,
+)
 
 _SIZE = click.FloatRange(min=0, min_open=True)
 
@@ -57,6 +65,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     shell_complete=among(risk_measures),
     help="mean or georisk, repeatable. [default: both]",
 )
+@population_of_two("GeoRisk expects scores from: the two runs of a pair")
 @one_alpha("Of GeoRisk: losses count 1 + alpha times.")
 @click.option(
     "--power",
@@ -82,6 +91,7 @@ def power(
     margins: tuple[float, ...],
     counts: tuple[int, ...],
     of: tuple[str, ...],
+    population: tuple[str, ...],
     alpha: float,
     power: float,
     tests: int,
@@ -94,19 +104,19 @@ def power(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.power.analysis import USUAL_COUNTS, USUAL_LOSSES, power_table
-    from riskcli.risk.options import Options, Significance
+    from riskcli.cli.comparing import options_of_pairs
 
+    options = options_of_pairs(baselines, population, alpha, gamma)
+    checksums = output.form.checksums or in_file(population)
     anything = losses or margins or counts
     table = power_table(
-        inputs.evaluate(baselines, output.form.checksums),
+        inputs.evaluate(baselines, checksums),
         losses=losses if anything else USUAL_LOSSES,
         margins=margins,
         counts=counts if anything else USUAL_COUNTS,
         of=of,
         power=power,
         tests=tests,
-        options=Options(
-            baselines=baselines, alphas=(alpha,), significance=Significance(gamma=gamma)
-        ),
+        options=options,
     )
     return conclude(table, inputs, output)

@@ -7,22 +7,34 @@ from collections.abc import Sequence
 from riskcli.analyses.power.prospects import Answer, Asked, Prospect
 from riskcli.core.notes import counted
 from riskcli.output.display import Cell, Display, Heading, folded
+from riskcli.risk.members import described
 from riskcli.risk.power import MOST_TOPICS
 
 
-def displays(prospects: Sequence[Prospect], asked: Asked, tests: int, width: int) -> list[Display]:
+def displays(
+    prospects: Sequence[Prospect],
+    asked: Asked,
+    tests: int,
+    width: int,
+    population: str | None = None,
+) -> list[Display]:
     """A table for each effectiveness measure."""
+    below = [f"Population of GeoRisk: {described(population)}."] if population else []
     by_measure = dict.fromkeys(prospect.measure for prospect in prospects)
     return [
         table
         for measure in by_measure
         for table in folded(
-            _table([p for p in prospects if p.measure == measure], asked, tests), width, fixed=3
+            _table([p for p in prospects if p.measure == measure], asked, tests, below),
+            width,
+            fixed=3,
         )
     ]
 
 
-def _table(prospects: Sequence[Prospect], asked: Asked, tests: int) -> Display:
+def _table(
+    prospects: Sequence[Prospect], asked: Asked, tests: int, below: Sequence[str]
+) -> Display:
     first = prospects[0]
     headings = [
         Heading("", left=True, names=True), Heading("pairs\nof runs", left=True, names=True),
@@ -38,7 +50,7 @@ def _table(prospects: Sequence[Prospect], asked: Asked, tests: int) -> Display:
         for prospect in prospects
     ]
     title = f"{first.measure}: what a test detects with power {asked.power:g}"
-    return Display.of_rows(title, headings, rows, _caption(prospects, asked, tests))
+    return Display.of_rows(title, headings, rows, [*_caption(prospects, asked, tests), *below])
 
 
 def share_in_words(share: float) -> str:

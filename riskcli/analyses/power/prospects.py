@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import is_virtual
+from riskcli.core.choices import PopulationRule, is_virtual
 from riskcli.core.errors import UsageError
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.risk.baselines import Baseline
@@ -17,10 +17,12 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import statistics
-from riskcli.risk.options import Significance
+from riskcli.risk.members import Members
+from riskcli.risk.options import Options, Significance
 from riskcli.risk.power import smallest_loss, topics_needed
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.table import named_rows
+from riskcli.risk.table import frozen_members, named_rows
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 Question = Literal["loss", "margin", "topics"]
@@ -94,28 +96,48 @@ def paired_rows(matrix: ScoreMatrix, baselines: Sequence[str]) -> Sequence[int]:
     return range(len(matrix.runs))
 
 
-def pair_spreads(matrix: ScoreMatrix, of: RiskMeasure, alpha: float, rows: Sequence[int]) -> Floats:
+def population_of_pairs(matrix: ScoreMatrix, options: Options) -> Members | None:
+    """The members of a frozen population; None for that of each pair alone, as the gate has it."""
+    if options.population == "all":
+        raise UsageError(
+            "power measures each pair of runs alone: its population is baselines, or a frozen one"
+        )
+    frozen = options.population
+    return frozen_members(frozen, matrix) if isinstance(frozen, FrozenPopulation) else None
+
+
+def pair_spreads(
+    matrix: ScoreMatrix,
+    of: RiskMeasure,
+    alpha: float,
+    rows: Sequence[int],
+    members: Members | None = None,
+) -> Floats:
     """The spread of every pair of a run in `rows` and another run, each pair once.
 
-    Each pair is measured in the matrix of its two runs alone, as the gate does. NaN where the test
-    is undefined; scores below 0 give NaN where the risk measure cannot take them.
+    Each pair is measured in the matrix of its two runs alone, or within `members`, as the gate
+    does. NaN where the test is undefined; scores below 0 give NaN where the risk measure cannot
+    take them.
     """
     spreads = [np.empty(0)]
     done: set[int] = set()
     for row in rows:
         done.add(row)
         others = [other for other in range(len(matrix.runs)) if other not in done]
-        spreads.append(_spreads_to(matrix, of, alpha, row)[others])
+        spreads.append(_spreads_to(matrix, of, alpha, row, members)[others])
     return np.concatenate(spreads)
 
 
-def _spreads_to(matrix: ScoreMatrix, of: RiskMeasure, alpha: float, row: int) -> Floats:
+def _spreads_to(
+    matrix: ScoreMatrix, of: RiskMeasure, alpha: float, row: int, members: Members | None
+) -> Floats:
     """The spread of each run's difference to the run `row`."""
     values = matrix.values
     if of.plain_mean:
         return np.asarray(np.std(values - values[row], axis=1, ddof=1))
     baseline = Baseline(matrix.runs[row], (row,), values[row])
-    comparison = Comparison(values, baseline, "baselines", (row,))
+    rule: PopulationRule = "all" if members else "baselines"
+    comparison = Comparison(values, baseline, rule, (row,), members=members)
     if of.details is None or (of.nonnegative and comparison.has_negative):
         return np.full(len(values), np.nan)
     inference = Inference(comparison, Significance(), statistics(), (alpha,))
@@ -125,10 +147,15 @@ def _spreads_to(matrix: ScoreMatrix, of: RiskMeasure, alpha: float, row: int) ->
 
 
 def prospects(
-    matrix: ScoreMatrix, of: RiskMeasure, alpha: float, rows: Sequence[int], asked: Asked
+    matrix: ScoreMatrix,
+    of: RiskMeasure,
+    alpha: float,
+    rows: Sequence[int],
+    asked: Asked,
+    members: Members | None = None,
 ) -> list[Prospect]:
     """An object a share of the pairs; none where no pair differs."""
-    all_pairs = pair_spreads(matrix, of, alpha, rows)
+    all_pairs = pair_spreads(matrix, of, alpha, rows, members)
     known = all_pairs[all_pairs > NO_DIFFERENCE]
     if not len(known):
         return []
