@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from tests import shared_data
 settings.register_profile("steady", deadline=None, database=None, derandomize=True)
 settings.register_profile("explore", deadline=None, database=None, max_examples=3000)
 settings.load_profile("steady")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As where a shell starts the tests in the background: programs would start deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Write = Callable[[str, bytes | str], Path]
 
