@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[list[Rows], list[str] | None, bool, str]] = {
         [A, {"b": {"001": 1.0}}],
         ["1"],
         True,
-        "run b answers none of the 1 topic",
+        "run b does not answer the one topic",
     ),
     "an empty universe": ([A], [], False, "no topic to evaluate"),
     "one run in two parts": ([A, {"a": {"4": 1.0}}], None, False, "run 'a' occurs twice"),

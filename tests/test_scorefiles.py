@@ -265,7 +265,7 @@ NOTHING: dict[str, str | bytes] = {
 
 @pytest.mark.parametrize("content", NOTHING.values(), ids=NOTHING.keys())
 def test_a_run_of_empty_cells_does_not_vanish(write: Write, content: str | bytes) -> None:
-    with pytest.raises(UsageError, match="run b answers none of the 1 topic evaluated"):
+    with pytest.raises(UsageError, match="run b does not answer the one topic evaluated"):
         evaluate([write("x", content)])
 
 

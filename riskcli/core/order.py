@@ -10,9 +10,10 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 
 @lru_cache(maxsize=65_536)  # the same names are put in order time and again
-def natural_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
+def natural_key(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
     """A sort key that compares runs of digits as numbers; `1` and `001` keep a fixed order."""
-    return [by_value(part) if is_number(part) else (1, 0, part) for part in _parts(name)], name
+    parts = (by_value(part) if is_number(part) else (1, 0, part) for part in _parts(name))
+    return tuple(parts), name
 
 
 def naturally(names: Iterable[str]) -> list[str]:

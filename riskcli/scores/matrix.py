@@ -210,10 +210,9 @@ def _refuse_strangers(matrix: ScoreMatrix) -> None:
 
 def answers_nothing(run: str, topics: Sequence[str]) -> str:
     """What is said of a run whose topics are all other ones."""
-    return (
-        f"run {run} answers none of the {counted(len(topics), 'topic')} evaluated "
-        f"({listed(topics, 3)}); are the topic ids the same?"
-    )
+    many = len(topics) > 1
+    which = f"answers none of the {len(topics)} topics" if many else "does not answer the one topic"
+    return f"run {run} {which} evaluated ({listed(topics, 3)}); are the topic ids the same?"
 
 
 def _note_dropped(topics: Sequence[str]) -> list[Note]:
