@@ -56,6 +56,8 @@ def test_whether_a_cubic_rises() -> None:
     assert PUBLISHED.rises  # ECIR'20: the discriminant of s' is below 0
     assert Cubic(0.0, 0.0, 1.0).rises
     assert not Cubic(1.0, 0.0, -0.1).rises
+    assert Cubic(1 / 3, -1.5, 2.1).rises  # s' is lowest at 1.5, where no difference is, and below 0
+    assert not Cubic(1 / 3, -0.75, 0.5).rises  # and here at 0.75
     assert not Cubic(0.0, 1.0, 1.0).rises  # s'(-1) = -1
     assert not Cubic(1.0, -0.9, 0.1).rises  # falls around 0.3 only
 

@@ -152,13 +152,17 @@ def test_equal_runs_have_p_1_and_a_constant_difference_none() -> None:
     assert np.isnan(shuffled_means(values, values[1], 99, 1).p[0])
 
 
-def test_critical_value_is_where_p_reaches_gamma() -> None:
+@pytest.mark.parametrize("gamma", [0.05, 0.0005, 0.0003])
+def test_critical_value_is_where_p_reaches_gamma(gamma: float) -> None:
+    """At .0005 only a t above all 2,997 shuffled ones is significant; at .0003 none is."""
     sizes = np.random.default_rng(4).random((999, 3))
     test = ShuffleTest(np.zeros(3), np.ones(3), sizes, 0.0)
-    critical = test.critical(0.05)
-    for t, significant in ((critical * (1 + 1e-9), True), (critical * (1 - 1e-9), False)):
+    critical = test.critical(gamma)
+    assert np.isinf(critical) == (gamma == 0.0003)
+    least = min(critical, 1e9)
+    for t, significant in ((least * (1 + 1e-9), gamma > 0.0003), (least * (1 - 1e-9), False)):
         beside = ShuffleTest(np.full(3, t), np.ones(3), sizes, 0.0)
-        assert (beside.p < 0.05).tolist() == [significant] * 3
+        assert (beside.p < gamma).tolist() == [significant] * 3
 
 
 def equal_runs(generator: np.random.Generator, topics: int, runs: int = 8) -> Floats:
@@ -248,6 +252,36 @@ def test_ranks_of_weighted_parts_equal_those_of_their_sum(values: Floats, gamma:
     together = rank_intervals_of_parts(np.tile(values.mean(axis=1), (3, 1)), parts, weights, gamma)
     for each, found in zip(sums, together, strict=True):
         assert np.array_equal(found, rank_intervals(values.mean(axis=1), each, gamma))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rank_intervals_of_the_table_equal_tests_of_every_pair(seed: int) -> None:
+    """Jackknife of every pair by a literal loop, Holm over a run's others, at each alpha."""
+    generator, gamma = np.random.default_rng(seed), 0.3
+    spread = np.array([[0.05], [0.1], [0.3], [0.6], [0.9]])
+    values = generator.beta(2, 2, 16) * np.exp(spread * generator.standard_normal((5, 16)) - 1)
+    plan = Options(alphas=(0.0, 1.0, 5.0), significance=Significance(gamma=gamma))
+    frame = risk_table(named(values), "r0", options=plan).to_frame()
+    matrix, narrow = values.tolist(), dict.fromkeys(("mean", "zrisk", "georisk"), 0)
+    for alpha, (column, measure) in product(
+        plan.alphas, (("mean", None), ("zrisk", "zeta"), ("georisk", "georisk"))
+    ):
+        for j in range(5):
+            others = [k for k in range(5) if k != j]
+            tests = [
+                reference.mean_test(reference.deltas(matrix[j], matrix[k]))
+                if measure is None
+                else reference.difference_jackknife(matrix, j, k, measure, alpha)  # type: ignore[arg-type]
+                for k in others
+            ]
+            adjusted = reference.holm([test["p"] for test in tests])
+            told = [t for t, p in zip(tests, adjusted, strict=True) if p is not None and p < gamma]
+            low = 1 + sum(test["estimate"] < 0 for test in told)
+            high = 5 - sum(test["estimate"] > 0 for test in told)
+            row = frame[(frame["alpha"] == alpha) & (frame["run"] == f"r{j}")].iloc[0]
+            assert (row[f"rank_{column}_lo"], row[f"rank_{column}_hi"]) == (low, high)
+            narrow[column] += (low, high) != (1, 5)
+    assert narrow["zrisk"] > 2 and narrow["georisk"] > 2
 
 
 def test_ranks_and_their_intervals_in_the_table() -> None:

@@ -193,6 +193,17 @@ def test_tukey_of_identical_runs_is_1() -> None:
     assert randomised_tukey_hsd(np.full((3, 5), 0.25), 9_999, 1).tolist() == [1, 1, 1]
 
 
+def test_a_family_of_the_whole_table_counts_what_is_not_shown() -> None:
+    """`--of georisk --family all` corrects for the tests of every measure, as the table does."""
+    matrix = named(np.random.default_rng(6).beta(2, 2, (5, 12)))
+    options = Options(significance=Significance(family="all"))
+    (table,) = compare_pairs(matrix, "r0", of="georisk", options=options).tables
+    whole = risk_table(matrix, "r0", options=options).to_frame()["georisk_p_adj"]
+    assert table.pairs.p_adjusted.tolist() == whole.tolist()[1:]
+    (column,) = compare_pairs(matrix, "r0", of="georisk").tables
+    assert (table.pairs.p_adjusted > column.pairs.p_adjusted).any()
+
+
 def test_tukey_keeps_the_family_wise_error() -> None:
     """Five exchangeable runs: the chance of any flag is gamma; bounds of three standard errors."""
     generator = np.random.default_rng(11)

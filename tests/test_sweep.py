@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from riskcli import Options
 from riskcli.analyses.sweep.events import Event, events
 from riskcli.output.display import thinned
-from riskcli.risk.crossings import Pairs, Span, swaps_of_georisk, swaps_of_trisk
+from riskcli.risk.crossings import Pairs, Span, _real_parts, swaps_of_georisk, swaps_of_trisk
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Departures
@@ -203,9 +204,9 @@ def test_georisk_curves_that_cross_twice_against_a_fine_scan() -> None:
 def test_trisk_curves_that_cross_twice_against_a_fine_scan() -> None:
     """One pair in some 250: those whose sign is the same at both ends of the alphas."""
     rng = np.random.default_rng(3)
-    grid = np.linspace(0, LAST, 4001)
+    grid = np.linspace(0, LAST, 2001)
     crossings: list[int] = []
-    for _ in range(40):
+    for _ in range(150):
         values = rng.uniform(0, 1, (9, 6))
         found = swaps_of_trisk(
             Paired(values, values[0]).moments, Pairs.of(list(range(1, 9))), Span(0, LAST)
@@ -221,7 +222,63 @@ def test_trisk_curves_that_cross_twice_against_a_fine_scan() -> None:
             for alpha, place in zip(mine, places, strict=True):
                 assert grid[place] <= alpha <= grid[place + 1]
             crossings.append(len(mine))
-    assert crossings.count(2) > 2
+    assert crossings.count(2) > 10
+
+
+def test_roots_of_many_quartics_are_those_of_each() -> None:
+    """Also where the highest or the lowest coefficients are 0: roots at 0 are left out."""
+    rng = np.random.default_rng(2)
+    quartics = rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.8)
+    for row, found in zip(quartics, _real_parts(quartics), strict=True):
+        alone = np.roots(row[::-1])
+        expected = np.sort(alone[alone != 0].real)
+        assert np.sort(found[~np.isnan(found)]) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_significance_that_is_passed_twice_against_a_fine_scan() -> None:
+    """From above to below, or in and out again: both passages count, each with its sides."""
+    rng = np.random.default_rng(5)
+    grid = np.linspace(0, LAST, 2001)
+    passages: list[int] = []
+    for _ in range(60):
+        delta = rng.normal(0.05, 0.02, (5, 60)) * np.where(rng.random((5, 60)) < 0.15, -1, 1)
+        values = np.vstack([np.full(60, 0.5), 0.5 + delta])
+        found = [event for event in found_in(values, "trisk") if event.kind == "significance"]
+        critical = float(stats.t.ppf(0.975, 59))
+        for i, curve in enumerate(curves(values)["trisk"]):
+            mine = [event for event in found if event.run == i]
+            if curve is None:
+                assert not mine
+                continue
+            t = curve(grid)
+            state = np.where(np.abs(t) > critical, np.sign(t), 0.0)
+            places = np.flatnonzero(state[1:] != state[:-1])
+            assert len(mine) == len(places)
+            for event, place in zip(mine, places, strict=True):
+                assert grid[place] <= event.alpha <= grid[place + 1]
+            passages.append(len(mine))
+    assert passages.count(2) > 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_events_of_a_part_of_the_alphas_are_those_of_the_whole(name: str) -> None:
+    """A range that begins above 0 holds what lies within it, and nothing else."""
+    rng = np.random.default_rng(9)
+    within = 0
+    for _ in range(20):
+        matrix = named(rng.beta(1, 2, (6, 8)))
+        (comparison,) = comparisons(matrix, Options(baselines=("r0",)))
+        whole, part = (
+            events(comparison, Span(first, last), 0.05, range(6), [BY_ID[name]])
+            for first, last in ((0.0, LAST), (2.0, 7.0))
+        )
+        expected = [event for event in whole if 2.0 < event.alpha < 7.0]
+        assert [(e.kind, e.run, e.other) for e in part] == [
+            (e.kind, e.run, e.other) for e in expected
+        ]
+        assert [e.alpha for e in part] == pytest.approx([e.alpha for e in expected], rel=1e-12)
+        within += len(part)
+    assert within > 10
 
 
 def test_identical_parallel_and_touching_runs_do_not_swap() -> None:

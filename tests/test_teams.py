@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.block import Block
-from riskcli.risk.members import Teams, team_rows
+from riskcli.risk.members import Members, Teams, team_rows
 from riskcli.risk.table import comparisons
 from riskcli.scores.teams import anonymised, with_teams
 from tests import reference
@@ -248,6 +248,12 @@ def test_a_pattern_that_finds_nobody_is_an_error_and_who_is_alone_is_noted(
     assert "without a team" not in riskeval(*call, "--team-of", ".").err
     pack = riskeval("organise", *call[1:6], "--team-of", "xyz", "-o", "pack", cwd=tmp_path)
     assert pack.code == 2 and "finds none in the runs' names" in pack.err
+
+
+def test_a_zero_is_a_zero_of_either_sign() -> None:
+    """A run that differs from a member by the sign of a zero is that member."""
+    members = Members.of_runs(np.array([[0.0, 0.5]]), "frozen")
+    assert members.include(np.array([[-0.0, 0.5], [0.0, 0.4]])).tolist() == [True, False]
 
 
 def test_a_frozen_population_keeps_its_teams() -> None:

@@ -37,19 +37,15 @@ def rank_intervals_of_parts(
     """
     topics = parts[0].shape[1]
     low, high = np.full((2, *values.shape), np.nan)
-    present = np.isfinite(values).all(axis=0)
-    if topics >= LEAST_TOPICS and present.any():
-        spread = parts if present.all() else [part[present] for part in parts]
-        low[:, present], high[:, present] = _ranks_left_open(
-            values[:, present], spread, np.array(weights), gamma
-        )
+    if topics >= LEAST_TOPICS and values.size:
+        low, high = _ranks_left_open(values, parts, np.array(weights), gamma)
     return list(zip(low, high, strict=True))
 
 
 def _ranks_left_open(
     values: Floats, parts: Sequence[Floats], weights: Floats, gamma: float
 ) -> tuple[Floats, Floats]:
-    """By statistic and run, for runs that all have values."""
+    """By statistic and run."""
     count, topics = parts[0].shape
     pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1)]
     factors = [[(1 if i == j else 2) * w[i] * w[j] for i, j in pairs] for w in weights]
