@@ -111,6 +111,24 @@ def test_agreement_is_over_runs_that_both_rank(values: Floats, loss: Loss) -> No
     assert (tau is None and math.isnan(mine)) or mine == pytest.approx(tau)
 
 
+def test_rankings_are_compared_from_their_best_run() -> None:
+    """RBO and tau_AP weigh the top: turned round, the same two rankings agree otherwise."""
+    values = np.random.default_rng(4).beta(1, 2, (8, 10))
+    found = ranking_agreement(named(values), "r0", options=Options(alphas=(5.0,)))
+    frame, known = found.to_frame(), {ranking.of.id: ranking.values for ranking in found.rankings}
+    turned = 0
+    for row in frame[(frame["of"] != "urisk") & (frame["other_of"] != "urisk")].to_dict("records"):
+        one, other = (known[row[name]] for name in ("of", "other_of"))
+        runs = [run for run in one if not (math.isnan(one[run]) or math.isnan(other[run]))]
+        first, second = (sorted(runs, key=lambda run: -each[run]) for each in (one, other))
+        expected = reference.rbo(first, second)
+        assert row["rbo_min"] == pytest.approx(expected["min"])
+        assert row["tau_ap"] == pytest.approx(reference.tau_ap(first, second))
+        backwards = reference.rbo(first[::-1], second[::-1])
+        turned += abs(backwards["min"] - expected["min"]) > 0.01
+    assert turned > 2
+
+
 def test_the_command_compares_measures_and_losses() -> None:
     shared = ("agree", SAMPLES, "-b", "indriCASP", "-a", "1")
     rows = table_of(riskeval(*shared, "--of", "georisk", "--loss", "smooth").out)

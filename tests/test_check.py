@@ -13,6 +13,7 @@ import pytest
 import xmlschema
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.check.gate import Gate, judge
@@ -163,6 +164,7 @@ TOPIC_SCORES = np.array([[0.5, 0.2, 0.9], [0.6, 0.2, 0.4]])
         ("max_loss <= 0.5", True),
         ("max_loss <= 0.49", False),
         ("max_gain >= 0.0999", True),
+        ("max_gain <= 0.1001", True),
         ("loss(153) <= 0.4", False),
         ("loss(151) <= 0", True),
         ("loss(151) == -0.1", True),
@@ -183,6 +185,18 @@ def test_rules_hold_or_fail(rule: str, passes: bool) -> None:
         values[:, 0] = [0.5, 0.625]
         rule = "loss(151) == -0.125"
     assert gate(values, "none", rule).passed is passes
+
+
+def test_the_largest_loss_of_a_gain_is_0_and_so_is_the_largest_gain_of_a_loss() -> None:
+    lower, higher = np.full(3, 0.25), np.full(3, 0.5)
+    assert gate(np.array([lower, higher]), "none", "max_loss == 0", "max_gain == 0.25").passed
+    assert gate(np.array([higher, lower]), "none", "max_gain == 0", "max_loss == 0.25").passed
+
+
+def test_the_means_of_both_are_told() -> None:
+    found = gate(TOPIC_SCORES, "none", "mean > 0")
+    (verdict,) = found.verdicts
+    assert (verdict.mean, verdict.baseline_mean) == pytest.approx((0.4, 1.6 / 3))
 
 
 @pytest.mark.parametrize(
@@ -251,6 +265,30 @@ def test_p_values_are_one_sided_and_corrected_over_tests_and_candidates() -> Non
     assert len(p) == 6
     smallest = next(finding for finding in findings if finding.p == p[0])
     assert smallest.p_adjusted == pytest.approx(6 * p[0])
+
+
+@pytest.mark.parametrize("shift", [-0.03, 0.02])
+@pytest.mark.parametrize("margin", [None, 0.005, 0.2])
+def test_p_values_of_the_mean_are_those_of_scipys_one_sided_tests(
+    shift: float, margin: float | None
+) -> None:
+    """Without a margin that the loss is 0, with one that it is as large as the margin."""
+    values = fifty(shift)
+    found = judge(matrix(values), "prod", policy="lenient", margin=margin)
+    (finding,) = found.verdicts[0].findings
+    delta = values[1] - values[0]
+    less = stats.ttest_1samp(delta, 0.0, alternative="less").pvalue
+    expected = less
+    if margin is not None and (finding.outcome != "fail"):
+        expected = stats.ttest_1samp(delta, -margin, alternative="greater").pvalue
+    assert finding.p == pytest.approx(expected)
+    if margin is not None and finding.outcome == "inconclusive":
+        assert expected >= 0.05 and less >= 0.05
+
+
+def test_p_of_no_difference_is_1() -> None:
+    (finding,) = gate(fifty(0.0, noise=0.0), "lenient").verdicts[0].findings
+    assert finding.p == 1.0
 
 
 def test_a_verdict_does_not_depend_on_other_candidates() -> None:

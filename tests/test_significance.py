@@ -193,6 +193,29 @@ def test_tukey_of_identical_runs_is_1() -> None:
     assert randomised_tukey_hsd(np.full((3, 5), 0.25), 9_999, 1).tolist() == [1, 1, 1]
 
 
+@settings(max_examples=30)
+@given(score_values(min_runs=3, min_topics=4), st.sampled_from([0.05, 0.2]))
+def test_intervals_of_all_pairs_are_those_of_their_tests(values: Floats, gamma: float) -> None:
+    """Of means as scipy has them, of GeoRisk by a literal jackknife; without 0 where p < gamma."""
+    plan = Options(alphas=(5.0,), significance=Significance(gamma=gamma, correction="none"))
+    means, georisks = compare_pairs(named(values), options=plan).tables
+    for table in (means, georisks):
+        pairs = table.pairs
+        for k, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+            if np.isnan(pairs.p[k]) or np.ptp(values[i] - values[j]) < 1e-6:
+                continue
+            assert (pairs.p[k] < gamma) == (pairs.low[k] > 0 or pairs.high[k] < 0)
+            if table is means:
+                known = stats.ttest_rel(values[i], values[j]).confidence_interval(1 - gamma)
+                low, high = known.low, known.high
+            else:
+                literal = reference.difference_jackknife(
+                    values.tolist(), int(i), int(j), "georisk", 5.0, level=1 - gamma
+                )
+                low, high = literal["lo"], literal["hi"]
+            assert (pairs.low[k], pairs.high[k]) == pytest.approx((low, high), rel=1e-6, abs=1e-9)
+
+
 def test_a_family_of_the_whole_table_counts_what_is_not_shown() -> None:
     """`--of georisk --family all` corrects for the tests of every measure, as the table does."""
     matrix = named(np.random.default_rng(6).beta(2, 2, (5, 12)))
@@ -236,6 +259,19 @@ def test_the_last_step_of_an_explanation_is_the_value_of_the_table(values: Float
         assert total / values.shape[1] == pytest.approx(frame.loc["r1", sums[of]], abs=1e-12)
     else:
         assert total == pytest.approx(frame.loc["r1", "zrisk"], abs=1e-12)
+
+
+def test_an_explanation_shows_the_t_of_the_test_that_was_taken() -> None:
+    """Label swaps have no Student's t; their p comes from the replicates."""
+    for test, has_t in (("jackknife", True), ("swap", False)):
+        plan = Options(significance=Significance(test=test))  # type: ignore[arg-type]
+        steps = dict(
+            explain_run(named(golden_matrix()), "r0", run="r1", of="zrisk", options=plan).test
+        )
+        assert ("t" in steps) is ("SE of the difference" in steps) is has_t
+        if has_t:
+            ratio = steps["difference to the baseline"] / steps["SE of the difference"]
+            assert steps["t"] == pytest.approx(ratio)
 
 
 def test_explanations_start_with_the_worst_topic() -> None:
