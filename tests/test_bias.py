@@ -19,7 +19,7 @@ from riskcli.analyses.bias.baselines import (
     friedman,
     principal_components,
 )
-from riskcli.analyses.bias.shuffled import _kendall_w, _urisk_and_similarity, biases
+from riskcli.analyses.bias.shuffled import _compared, _kendall_w, _urisk_and_similarity, biases
 from riskcli.risk.baselines import VIRTUAL
 from tests import reference
 from tests.console import ROOT, on_terminal
@@ -215,6 +215,19 @@ def test_equal_runs_in_all_shuffles() -> None:
     assert found.equal_runs.w.mean[0] == pytest.approx(np.mean(every), abs=0.02)
     p = np.mean(np.array(every) >= found.friedman.w - 1e-12)
     assert found.equal_runs.w.p[0] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 999) + 0.001)
+
+
+def test_p_values_of_shuffles_count_the_sample_itself() -> None:
+    """(count + 1) / (B + 1), twice that of the smaller tail; never 0."""
+    replicates = np.array([[0.1, -0.5], [0.2, 0.5], [0.3, np.nan], [0.4, 0.0]])
+    found = _compared(replicates, np.array([0.9, 0.5]), runs=0)
+    assert found.p.tolist() == [2 * 1 / 5, 2 * 2 / 4]
+    assert found.mean == pytest.approx([0.25, 0.0])
+    assert _compared(replicates, np.array([-9.0, 0.0]), runs=0).p.tolist() == [2 / 5, 1.0]
+    pooled = _compared(replicates, np.array([0.25, np.nan]), runs=2)  # seven known replicates
+    assert pooled.p[0] == pytest.approx(2 * (3 + 1) / 8) and np.isnan(pooled.p[1])
+    ordered = 0.1 * np.arange(8)[:, None] + 0.02 * np.random.default_rng(1).random((8, 30))
+    assert each_as_baseline(ordered, 1.0).equal_runs.w.p.tolist() == [1 / 1000]
 
 
 def test_web_2012_is_no_more_consistent_than_equal_runs() -> None:

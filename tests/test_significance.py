@@ -261,6 +261,23 @@ def test_the_last_step_of_an_explanation_is_the_value_of_the_table(values: Float
         assert total == pytest.approx(frame.loc["r1", "zrisk"], abs=1e-12)
 
 
+def test_all_pairs_have_one_population_and_a_baseline_may_have_its_own() -> None:
+    options = Options(population="baselines")
+    with pytest.raises(UsageError, match="all pairs are compared in the population of all runs"):
+        compare_pairs(named(golden_matrix()), options=options)
+    (table,) = compare_pairs(named(golden_matrix()), "r0", of="georisk", options=options).tables
+    assert table.population == "baselines"
+
+
+def test_the_cautions_of_the_tests_against_a_baseline_are_told() -> None:
+    """As `score` tells them of the same tests."""
+    call = (SAMPLES, "-q", QRELS, "-m", "ERR@20", "-b", "indriCASP", "--population", "baselines")
+    ran = riskeval("significance", *call, "--of", "mean", "--of", "zrisk", "--of", "georisk")
+    assert ran.code == 0
+    (heavy,) = (line for line in ran.err.splitlines() if "more than half of the variance" in line)
+    assert heavy in riskeval("score", *call).err
+
+
 def test_an_explanation_shows_the_t_of_the_test_that_was_taken() -> None:
     """Label swaps have no Student's t; their p comes from the replicates."""
     for test, has_t in (("jackknife", True), ("swap", False)):
@@ -269,6 +286,7 @@ def test_an_explanation_shows_the_t_of_the_test_that_was_taken() -> None:
             explain_run(named(golden_matrix()), "r0", run="r1", of="zrisk", options=plan).test
         )
         assert ("t" in steps) is ("SE of the difference" in steps) is has_t
+        assert steps["degrees of freedom, c - 1"] == golden_matrix().shape[1] - 1
         if has_t:
             ratio = steps["difference to the baseline"] / steps["SE of the difference"]
             assert steps["t"] == pytest.approx(ratio)

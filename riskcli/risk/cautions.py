@@ -18,6 +18,7 @@ FEW_TOPICS = 25
 FEW_DIFFERING = 10
 MANY_ZEROS = 1 / 10
 HEAVY_TOPIC = 1 / 2
+NO_RANK_INTERVALS = "no-rank-intervals"
 
 
 def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
@@ -138,7 +139,7 @@ def ranks_without_intervals(matrix: ScoreMatrix) -> list[Note]:
         f"{topics:,} topics are too many (at most {MOST_RANKED_RUNS:,} runs and "
         f"{MOST_CELLS_AT_ONCE:,} scores), so they are left empty"
     )
-    return [Note("no-rank-intervals", message)]
+    return [Note(NO_RANK_INTERVALS, message)]
 
 
 def doubtful_tests(

@@ -27,7 +27,7 @@ from riskcli.core.notes import Note
 from riskcli.output.display import Display
 from riskcli.output.many import rows_of
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.cautions import cautions
+from riskcli.risk.cautions import NO_RANK_INTERVALS, cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.correction import adjust
 from riskcli.risk.estimate import flags, rank
@@ -112,8 +112,9 @@ def compare_pairs(
         for measure in chosen:
             alphas = options.alphas if measure.depends_on_alpha else options.alphas[:1]
             for level in alphas:
-                tables.append(make(matrix, measure, level, options, tukey))
-        notes += cautions(matrix, _everyone(matrix, options), options.alphas)
+                table, cautioned = make(matrix, measure, level, options, tukey)
+                tables.append(table)
+                notes += cautioned
     settings = _described([measure.id for measure in chosen], between, options, tukey)
     return SignificanceTables(
         tuple(tables), options.significance, basis=setup.basis.adding(settings, notes)
@@ -128,7 +129,7 @@ def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
 
 def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
-) -> PairTable:
+) -> tuple[PairTable, list[Note]]:
     comparison, plan = _everyone(matrix, options), options.significance
     correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:
@@ -143,13 +144,14 @@ def _all_pairs(
     if correction == TUKEY:
         pairs = _by_tukey(pairs, matrix, plan)
     low, high = rank_intervals(values, deviations, plan.gamma)
-    return PairTable(
+    table = PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
         values, pairs, _effects(measure, pairs, comparison.topics),
         _letters(values, pairs), correction,
         comparison.population_name,
         rank_low=low, rank_high=high,
     )  # fmt: skip
+    return table, cautions(matrix, comparison, options.alphas)
 
 
 def _letters(values: Floats, pairs: Pairs) -> tuple[str, ...]:
@@ -190,9 +192,9 @@ def _effects(measure: RiskMeasure, pairs: Pairs, topics: int) -> Floats:
 
 def _against_baseline(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, _tukey: bool
-) -> PairTable:
-    """The same tests as the risk table's, with the interval of the difference."""
-    blocks, _ = risk_blocks(matrix, replace(options, alphas=(alpha,)), [measure])
+) -> tuple[PairTable, list[Note]]:
+    """The same tests as the risk table's, with the interval of the difference, and its cautions."""
+    blocks, notes = risk_blocks(matrix, replace(options, alphas=(alpha,)), [measure])
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
     (block,) = blocks
@@ -208,12 +210,13 @@ def _against_baseline(
         known.difference_low[rows], known.difference_high[rows], known.p[rows],
         known.p_adjusted[rows], known.flag[rows], known.family,
     )  # fmt: skip
-    return PairTable(
+    table = PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, known.value,
         (block.baseline,), known.value - known.difference, pairs,
         _effects(measure, pairs, len(matrix.topics)), (), options.significance.correction,
         block.population,
     )  # fmt: skip
+    return table, [note for note in notes if note.code != NO_RANK_INTERVALS]
 
 
 def _rows(table: PairTable) -> Iterator[list[Value]]:
