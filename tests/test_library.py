@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import riskcli
-from riskcli import Options, ScoreMatrix, UsageError
+from riskcli import Options, Rules, ScoreMatrix, UsageError
 from tests.conftest import Write
 from tests.program import QRELS, SAMPLES, python, riskeval
 
@@ -113,6 +113,15 @@ def test_frames_that_are_no_runs_are_refused(frame: pd.DataFrame, message: str) 
 
 
 # ---------------------------------------------------------------- scores in hand
+
+
+def test_frames_take_the_topics_that_the_rules_ask_for() -> None:
+    """Topic 2 is judged and has nothing relevant; topic 3 one run alone answers."""
+    qrels = {"1": {"a": 1}, "2": {"a": 0}, "3": {"a": 1}}
+    runs = {"x": {"1": {"a": 2.0}, "3": {"a": 1.0}}, "y": {"1": {"a": 2.0}}}
+    for rule, topics in (("relevant", "13"), ("judged", "123"), ("common", "1")):
+        found = riskcli.score_runs(runs, qrels, ["P@1"], rules=Rules(topics=rule))  # type: ignore[arg-type]
+        assert found.matrices[0].topics == tuple(topics)
 
 
 def test_pyterrier_experiment_per_query(evaluation: riskcli.Evaluation) -> None:

@@ -204,6 +204,31 @@ def test_answers_come_back(topics: dict[str, dict[str, float]]) -> None:
     assert run.scores.tolist() == [float(s) for docs in topics.values() for s in docs.values()]
 
 
+def test_whole_scores_of_either_sign_in_every_size() -> None:
+    """CBOR by hand (RFC 8949): what ranx packs where scores are whole numbers."""
+    scores = {
+        "a": (b"\x03", 3),
+        "b": (b"\x21", -2),
+        "c": (b"\x18\xc8", 200),
+        "d": (b"\x38\xc7", -200),
+        "e": (b"\x39\x01\x2c", -301),
+        "f": (b"\x1a\x00\x01\x00\x00", 65536),
+    }
+    documents = b"".join(b"\x61" + name.encode() + code for name, (code, _) in scores.items())
+    text = b"\xa1\x62q1" + bytes([0xA0 + len(scores)]) + documents
+    run = read_foreign(PATH, pack("lz4", text), RUN_FORMATS["run-lz4"])
+    assert run.scores.tolist() == [value for _, value in scores.values()]
+
+
+def test_a_hit_without_a_score_among_others_is_no_place() -> None:
+    """Only where no hit has a score does their order stand for it."""
+    hits = [{"_id": "a", "_score": 1.0}, {"_id": "b", "_score": None}]
+    text = json.dumps({"responses": [{"hits": {"hits": hits}}]}).encode()
+    with pytest.raises(InputError) as caught:
+        read_foreign(PATH, text, run_format_of(text) or RUN_FORMATS["rank_eval"])
+    assert caught.value.code == "bad-score"
+
+
 @given(st.binary(max_size=60))
 def test_spoilt_lz4_is_an_input_error(junk: bytes) -> None:
     text = load(FOREIGN / "ranx.lz4")

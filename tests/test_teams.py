@@ -14,10 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
+from riskcli.core.basis import Basis
+from riskcli.core.notes import Note
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.block import Block
 from riskcli.risk.members import Members, Teams, team_rows
 from riskcli.risk.table import comparisons
+from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.teams import anonymised, with_teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
@@ -345,6 +348,19 @@ def test_a_file_of_teams_with_names_to_show(tmp_path: Path) -> None:
 def test_a_wrong_file_of_teams_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     ran = riskeval("score", *CALL, "--teams", teams_file(tmp_path, text))
     assert (ran.code, ran.out) == (2, "") and message in ran.err
+
+
+def test_a_name_within_another_gives_no_part_of_it_away() -> None:
+    """Notes are rewritten: of `bm25` and `bm25-large` the longer name comes first."""
+    matrix = ScoreMatrix(
+        "m", ("bm25", "bm25-large"), ("1", "2"), np.array([[0.1, 0.2], [0.3, 0.4]])
+    )
+    said = Note("x", "bm25-large and bm25 (1); not bm250")
+    evaluation = Evaluation((matrix,), basis=Basis(notes=(said,)))
+    hidden, key = anonymised(evaluation)
+    shown = {name: neutral for _, name, neutral in csv.reader(key.splitlines()[1:])}
+    (note,) = hidden.basis.notes
+    assert note.message == f"{shown['bm25-large']} and {shown['bm25']} (1); not bm250"
 
 
 def test_neutral_names_are_stable_and_nothing_else_shows(tmp_path: Path) -> None:
