@@ -49,7 +49,7 @@ class Mutant:
 
 
 def mutants(source: str) -> Iterator[Mutant]:
-    """Every mutant of a module that is still Python; annotations and imports are left alone."""
+    """Every mutant of a module that is still Python; not of annotations, imports, decorators."""
     lines = source.splitlines(keepends=True)
     untouched = set(_untouched(ast.parse(source)))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -83,8 +83,10 @@ def _untouched(tree: ast.AST) -> Iterator[tuple[int, int]]:
             parts = [node]
         if isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            parts = list(node.decorator_list)
         if isinstance(node, ast.FunctionDef):
-            parts = [node.returns, *node.decorator_list]
+            parts.append(node.returns)
         for part in filter(None, parts):
             for inner in ast.walk(part):
                 if isinstance(inner, ast.expr | ast.stmt):

@@ -12,6 +12,7 @@ SOURCE = '''"""Adds 1 < 2."""
 from a import b  # 3 + 4
 
 
+@cached(size=1)
 def scaled(x: "int | None" = 5) -> float | None:
     return -x * 2 if x > 0 and not b else min(x, 1.5)
 '''
@@ -26,7 +27,7 @@ def test_each_token_that_counts_is_changed_once() -> None:
         ("not", ""), ("min", "max"), ("1.5", "2.26"),
     ]  # fmt: skip
     (comparison,) = (each for each in mutants(SOURCE) if each.old == ">")
-    assert "if x >= 0 and" in comparison.text and (comparison.line, comparison.column) == (6, 23)
+    assert "if x >= 0 and" in comparison.text and (comparison.line, comparison.column) == (7, 23)
 
 
 def project(folder: Path, test: str) -> Path:
