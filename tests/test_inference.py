@@ -436,7 +436,10 @@ def test_mean_columns_equal_scipy(values: Floats) -> None:
             assert frame["mean_dz"][run] == pytest.approx(
                 reference.cohen_dz(values[run].tolist(), values[0].tolist())
             )
-            assert frame["mean_dz_lo"][run] < frame["mean_dz"][run] < frame["mean_dz_hi"][run]
+            c, dz = len(delta), delta.mean() / delta.std(ddof=1)
+            spread = stats.t.isf(0.025, c - 1) * (1 / c + dz * dz / (2 * (c - 1))) ** 0.5
+            ends = frame["mean_dz_lo"][run], frame["mean_dz_hi"][run]
+            assert ends == pytest.approx((dz - spread, dz + spread), rel=1e-6, abs=1e-9)
             margin = stats.t.isf(0.025, len(delta) - 1) * delta.std(ddof=1) / len(delta) ** 0.5
             ends = frame["mean_diff_lo"][run], frame["mean_diff_hi"][run]
             assert ends == pytest.approx((delta.mean() - margin, delta.mean() + margin))
@@ -548,6 +551,17 @@ def test_calibration(alpha: float) -> None:
     assert 0.035 <= found["zrisk"] <= 0.065
     assert 0.935 <= found["georisk cover"] <= 0.965
     assert 0.930 <= found["zrisk cover"] <= 0.965
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_heaviest_topic_is_the_outermost_of_either_side(sign: float) -> None:
+    """Deleting topic q moves the mean by its deviation over c - 1."""
+    values = sign * np.array([0.0, 0.1, -0.1, 0.05, 1.0])
+    without = (values.sum() - values) / 4
+    error, heaviest = error_and_heaviest(without[None])
+    deviations = values - values.mean()
+    assert heaviest[0] == pytest.approx((deviations**2).max() / (deviations**2).sum())
+    assert error[0] == pytest.approx(stats.sem(values))
 
 
 def test_equal_values_have_neither_error_nor_a_heaviest_topic() -> None:

@@ -245,6 +245,9 @@ def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path
     for text, name in zip(line.split()[1:], shown, strict=True):
         assert float(text) == pytest.approx(float(ours["urisk-1"][name]), abs=5e-3), name
     plain, baseline, model = (ours[name] for name in ("plain", "baseline", "urisk-1"))
+    for name in ("mean", "risk"):
+        assert model[f"blend_{name}"] == ours["urisk-1.blend"][name]
+        assert model[f"coin_{name}"] == coin[name]
     chance = min(1.0, float(model["risk"]) / float(plain["risk"]))
     mean = chance * float(plain["mean"]) + (1 - chance) * float(baseline["mean"])
     assert float(model["equal_coin_mean"]) == pytest.approx(mean)
