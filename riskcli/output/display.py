@@ -69,7 +69,11 @@ class Column:
     @cached_property
     def texts(self) -> list[str]:
         """The cells' texts as a terminal shows them."""
-        return escape.all_visible([cell.text for cell in self.cells])
+        texts = [cell.text for cell in self.cells]
+        whole = "".join(texts)
+        if whole.isascii() and whole.isprintable():  # as most columns are: nothing to spell out
+            return texts
+        return escape.all_visible(texts)
 
     @cached_property
     def rank_digits(self) -> int:
