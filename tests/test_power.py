@@ -222,5 +222,7 @@ def test_the_command_in_a_frozen_population(tmp_path: Path) -> None:
     library = rows(power_table(matrix, "indriCASP", of="georisk", options=options))
     assert [row["spread"] for row in ran["rows"]] == [row["spread"] for row in library]
     assert "Population of GeoRisk: frozen:" in riskeval(*asked, "-f", "table").out
+    alone = riskeval(*asked[:-1], "mean", "-f", "table").out
+    assert "what a test detects" in alone and "Population" not in alone
     refused = riskeval(*asked[:4], "--population", "all")
     assert refused.code == 2 and "--population is baselines, or a file" in refused.err

@@ -56,6 +56,19 @@ def test_a_profile_wins_over_the_rest_and_the_command_line_over_both(folder: Pat
     assert {(row["baseline"], row["alpha"]) for row in found} == {("indriCASP", "7.0")}
 
 
+def test_the_population_of_tables_leaves_the_gate_and_power_as_they_are(tmp_path: Path) -> None:
+    """They compare two runs; `all` on their own command line is an error."""
+    (tmp_path / "riskeval.toml").write_text('population = "all"\n')
+    shared = (SAMPLES, "-q", QRELS, "-m", "ERR@20", "-b", "indriCASP", "--quiet", "-f", "json")
+    for command in ("power", "check"):
+        before, found = (
+            json.loads(riskeval(command, *shared, cwd=folder).out)["rows"]
+            for folder in (ROOT, tmp_path)
+        )
+        assert found == before
+        assert riskeval(command, *shared, "--population", "all", cwd=tmp_path).code == 2
+
+
 def test_riskeval_toml_wins_over_pyproject(folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool.riskeval]\nalpha = 9\ntop = 1\n")
     found = rows(riskeval("score", SAMPLES, cwd=folder))

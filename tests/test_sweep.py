@@ -173,6 +173,14 @@ def test_break_even_is_gain_over_risk(values: Floats) -> None:
             assert i not in found
 
 
+def check_changes(states: Floats, grid: Floats, alphas: list[float]) -> None:
+    """One alpha where the state changes between two points of the grid, and no other."""
+    places = np.flatnonzero(states[1:] != states[:-1])
+    assert len(alphas) == len(places)
+    for alpha, place in zip(alphas, places, strict=True):
+        assert grid[place] <= alpha <= grid[place + 1]
+
+
 def test_georisk_curves_that_cross_twice_against_a_fine_scan() -> None:
     """Sums of z chosen freely: steep curves that start high meet flat ones that start low."""
     rng = np.random.default_rng(12)
@@ -192,11 +200,7 @@ def test_georisk_curves_that_cross_twice_against_a_fine_scan() -> None:
             here = {(int(x), int(y)) for x, y in ((i, j), (j, i))}
             pairs = zip(found.ahead.tolist(), found.behind.tolist(), found.alpha, strict=True)
             mine = sorted(alpha for x, y, alpha in pairs if (x, y) in here)
-            signs = np.sign(series[i] - series[j])
-            places = np.flatnonzero(signs[1:] != signs[:-1])
-            assert len(mine) == len(places)
-            for alpha, place in zip(mine, places, strict=True):
-                assert grid[place] <= alpha <= grid[place + 1]
+            check_changes(np.sign(series[i] - series[j]), grid, mine)
             crossings.append(len(mine))
     assert max(crossings) >= 2 and crossings.count(2) > 10
 
@@ -216,11 +220,7 @@ def test_trisk_curves_that_cross_twice_against_a_fine_scan() -> None:
         series = [curve(grid) for curve in curves(values)["trisk"] if curve]
         for i, j in itertools.combinations(range(8), 2):
             mine = sorted(alpha for pair, alpha in swaps if pair == {i + 1, j + 1})
-            signs = np.sign(series[i] - series[j])
-            places = np.flatnonzero(signs[1:] != signs[:-1])
-            assert len(mine) == len(places)
-            for alpha, place in zip(mine, places, strict=True):
-                assert grid[place] <= alpha <= grid[place + 1]
+            check_changes(np.sign(series[i] - series[j]), grid, mine)
             crossings.append(len(mine))
     assert crossings.count(2) > 10
 
@@ -252,10 +252,7 @@ def test_significance_that_is_passed_twice_against_a_fine_scan() -> None:
                 continue
             t = curve(grid)
             state = np.where(np.abs(t) > critical, np.sign(t), 0.0)
-            places = np.flatnonzero(state[1:] != state[:-1])
-            assert len(mine) == len(places)
-            for event, place in zip(mine, places, strict=True):
-                assert grid[place] <= event.alpha <= grid[place + 1]
+            check_changes(state, grid, [event.alpha for event in mine])
             passages.append(len(mine))
     assert passages.count(2) > 10
 

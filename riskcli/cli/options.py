@@ -22,7 +22,7 @@ from riskcli.cli.inputs import input_options as input_options
 from riskcli.cli.inputs import organising_options as organising_options
 from riskcli.cli.inputs import scoring_options as scoring_options
 from riskcli.cli.paths import OUTPUT as OUTPUT
-from riskcli.cli.paths import STDIN
+from riskcli.cli.paths import STDIN, is_from_settings
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
     Colour,
@@ -105,12 +105,20 @@ def gamma_option(of_intervals: str = ".") -> Callable[[Command], Command]:
     )
 
 
+def _not_that_of_tables(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    """`all` in a settings file is for tables of all runs; given to two runs it is an error."""
+    return () if value == ("all",) and is_from_settings(param, ctx) else value
+
+
 def population_of_two(whose: str) -> Callable[[Command], Command]:
     """`--population`, where two runs are compared whatever others there are."""
     return click.option(
         "--population",
         multiple=True,
         metavar="baselines|FILE",
+        callback=_not_that_of_tables,
         help=f"Whose totals {whose}, or a population kept in a file (riskeval population freeze). "
         "[default: baselines]",
     )

@@ -35,7 +35,7 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
 
 
 def _compared(kind: str, request: Request) -> str:
-    """The baselines, but for figures that show none."""
+    """What runs are compared with, where they are."""
     if kind not in WITHOUT_BASELINE:
         return f"; baseline {request.comparison.baseline.name}"
     if kind == "power" and request.options.baselines:

@@ -7,7 +7,7 @@ from riskcli.core.errors import UsageError
 LOSS_KINDS = ("topics", "qq", "loss", "rbo")
 OF_KINDS = ("alpha", "topics", "power")
 WITHOUT_BASELINE = ("heatmap", "power")
-"""Figures that show nothing of a baseline where none is named."""
+"""Figures that compare with no baseline; `power` shows the pairs of those that are named."""
 
 
 def refuse_what_figures_lack(kind: str, convention: str, loss: str, of: str | None) -> None:

@@ -19,7 +19,9 @@ def displays(
     population: str | None = None,
 ) -> list[Display]:
     """A table for each effectiveness measure."""
-    below = [f"Population of GeoRisk: {described(population)}."] if population else []
+    below = []
+    if population and not all(prospect.of.plain_mean for prospect in prospects):
+        below = [f"Population of GeoRisk: {described(population)}."]
     by_measure = dict.fromkeys(prospect.measure for prospect in prospects)
     return [
         table
