@@ -19,7 +19,7 @@ from riskcli import UsageError, churn_table
 from riskcli.analyses.agree.coefficients import rank_biased_overlap
 from riskcli.analyses.churn import distances
 from riskcli.analyses.churn.distances import Shared, agreement, inversions, kendall_distance
-from tests.plain_reader import read_run
+from tests.bench.plain_reader import read_run
 from tests.program import QRELS, SAMPLES, riskeval
 
 Ranking = Sequence[int]

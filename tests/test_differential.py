@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from riskcli import Rules, evaluate
-from tests import differential, reference
+from tests import reference
+from tests.bench import differential
 
 
 def test_odd_files_are_scored_as_by_definition() -> None:

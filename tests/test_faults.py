@@ -1,11 +1,11 @@
-"""Faults raised at a few calls of every command; `python -m tests.faults` raises many more."""
+"""Faults raised at a few calls of every command; `tests/bench/faults.py` raises many more."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests import faults
-from tests.faults import CALLS, FAULTS, OLD, Outcome, inject
+from tests.bench import faults
+from tests.bench.faults import CALLS, FAULTS, OLD, Outcome, inject
 from tests.program import Ran
 
 POINTS = 10

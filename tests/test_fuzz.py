@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.fuzz import GOOD_RUN, SCORE_FILES, Mutant, fuzz, judge
+from tests.bench.fuzz import GOOD_RUN, SCORE_FILES, Mutant, fuzz, judge
 
 pytestmark = pytest.mark.slow
 

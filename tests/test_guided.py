@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.targets import TARGETS
+from tests.bench.targets import TARGETS
 
 _POPULATION = (
     b'{"riskeval_population": 1, "hash": "", "teams": {}, "settings": {}, "inputs": [], "measures":'

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from riskcli.trec.codes import CODES, ERRORS_OF_COMMANDS
+from tests.bench.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
 from tests.inprocess import run_inside
-from tests.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
 from tests.program import Ran
 
 LIMIT = ("--max-bytes", "1000000")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import mutants, survivors
+from tests.bench.mutants import mutants, survivors
 
 SOURCE = '''"""Adds 1 < 2."""
 from a import b  # 3 + 4

@@ -20,9 +20,9 @@ from riskcli.core.stopping import UNFINISHED
 from riskcli.organise import folder as folders
 from riskcli.organise.pack import file_stems
 from riskcli.trec.source import Source
+from tests.bench.malformed import DOUBTFUL, GOOD, REFUSED
+from tests.bench.malformed import QRELS as SMALL_QRELS
 from tests.inprocess import run_inside
-from tests.malformed import DOUBTFUL, GOOD, REFUSED
-from tests.malformed import QRELS as SMALL_QRELS
 from tests.program import QRELS, SAMPLES, Ran, riskeval
 from tests.shared_data import shared
 

@@ -19,7 +19,7 @@ from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.pieces import run_of
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.source import Source, load
-from tests.testkit import FOLDERS, KIT, write
+from tests.bench.testkit import FOLDERS, KIT, write
 
 MANIFEST = json.loads((KIT / "manifest.json").read_text(encoding="ascii"))
 LIMIT: int = MANIFEST["max_bytes"]

@@ -16,10 +16,10 @@ import pytest
 from riskcli.analyses.validate.analysis import validate
 from riskcli.analyses.validate.checker import Checks
 from riskcli.trec.codes import CODES
+from tests.bench.malformed import GOOD, QRELS
 from tests.conftest import Write
 from tests.console import ROOT
 from tests.inprocess import run_inside
-from tests.malformed import GOOD, QRELS
 from tests.program import QRELS as SAMPLE_QRELS
 from tests.program import SAMPLES, riskeval
 

@@ -1,9 +1,9 @@
 """Odd but valid files, and every common measure by two programs that share no code.
 
-`python -m tests.differential --count 10000 --seed 1` makes as many pairs of judgements and runs
-(ties, scores that tie only in single precision, numbers in every notation, topics interleaved,
+`python -m tests.bench.differential --count 10000 --seed 1` makes as many pairs of judgements and
+runs (ties, scores that tie only in single precision, numbers in every notation, topics interleaved,
 archives of several streams, ...), has them read in pieces of a few bytes, and compares each score
-with `tests/plain_reader.py` and `tests/plain_measures.py`, to a part in 10^9.
+with `plain_reader.py` and `plain_measures.py`, to a part in 10^9.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ import pyarrow as pa
 
 from riskcli import Rules, evaluate
 from riskcli.trec import source
-from tests import plain_measures, plain_reader, reference
-from tests.plain_measures import Measured
+from tests import reference
+from tests.bench import plain_measures, plain_reader
+from tests.bench.plain_measures import Measured
 from tests.trec_text import STRANGE_IDS
 
 TOLERANCE = 1e-9

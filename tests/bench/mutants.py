@@ -1,6 +1,6 @@
 """Breaks a module on purpose, one token at a time, and names what no test notices.
 
-    python -m tests.mutants riskcli/risk/ranks.py tests/test_permutation.py tests/test_inference.py
+    python -m tests.bench.mutants riskcli/risk/ranks.py tests/test_permutation.py
 
 takes a copy of the checkout, turns a sign, a comparison or a number of the module, and runs the
 tests given until one fails. What survives is a test that is missing, or a change without a meaning

@@ -1,9 +1,9 @@
 """Real-looking files, spoilt at random: nothing but a clean refusal or the right numbers.
 
-`python -m tests.fuzz` tries 100,000 mutants on all cores; `--count`, `--seed` and `--jobs` change
-that. A mutant fails where the program raises what is no error of its own, where it takes a file
-and finds other numbers than the plain reader, where it refuses a run that the plain reader takes,
-or where `validate` and the readers disagree about refusing.
+`python -m tests.bench.fuzz` tries 100,000 mutants on all cores; `--count`, `--seed` and `--jobs`
+change that. A mutant fails where the program raises what is no error of its own, where it takes a
+file and finds other numbers than the plain reader, where it refuses a run that the plain reader
+takes, or where `validate` and the readers disagree about refusing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from riskcli.analyses.validate.checker import Checks
 from riskcli.core.errors import RiskevalError
 from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.source import load
-from tests import plain_reader
+from tests.bench import plain_reader
+from tests.bench.plain_reader import Cells, RefusedError
 from tests.inprocess import run_inside
-from tests.plain_reader import Cells, RefusedError
 
 SEED = 3
 COUNT = 100_000

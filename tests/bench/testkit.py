@@ -1,8 +1,8 @@
 """The testkit for readers of TREC files: one file a case, and what a right reader makes of it.
 
-`python -m tests.testkit` writes `tests/trec-testkit/` anew; its README says how other programs can
-use it. What is expected of files that are taken comes from the plain reader, which shares no code
-with the program. The broken files are those of `tests/malformed.py`.
+`python -m tests.bench.testkit` writes `tests/trec-testkit/` anew; its README says how other
+programs can use it. What is expected of files that are taken comes from the plain reader, which
+shares no code with the program. The broken files are those of `malformed.py`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests import plain_reader
-from tests.fuzz import SCORE_FILES
-from tests.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
+from tests.bench import plain_reader
+from tests.bench.fuzz import SCORE_FILES
+from tests.bench.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
 
-KIT = Path(__file__).with_name("trec-testkit")
+KIT = Path(__file__).parents[1] / "trec-testkit"
 FOLDERS = {"run": "runs", "qrels": "qrels", "scores": "scores"}
 GOOD_QRELS = QRELS + b"2 0 c 2\n"
 LIMIT = 1_000_000

@@ -1,8 +1,8 @@
-"""Coverage-guided fuzzing of the targets in `tests/targets.py`.
+"""Coverage-guided fuzzing of the targets in `targets.py`.
 
-`python -m tests.guided TARGET --runs 100000` needs `pip install atheris`, which watches the lines
-and branches that an input reaches, and makes new inputs of those that reach new ones. It stops at
-the first input that breaks a target, and writes it to a file.
+`python -m tests.bench.guided TARGET --runs 100000` needs `pip install atheris`, which watches the
+lines and branches that an input reaches, and makes new inputs of those that reach new ones. It
+stops at the first input that breaks a target, and writes it to a file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
         import riskcli.scores.files.parquet
         import riskcli.scores.frozen
         import riskcli.scores.teams  # noqa: F401
-    from tests.targets import LARGEST, TARGETS  # late: it imports the package, too
+    from tests.bench.targets import LARGEST, TARGETS  # late: it imports the package, too
 
     target = TARGETS[given.target]
     with tempfile.TemporaryDirectory() as folder:

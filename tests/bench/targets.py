@@ -1,7 +1,7 @@
 """What coverage-guided fuzzing is aimed at: functions of bytes that raise where something is wrong.
 
-Whatever bytes come, the program has a result or one of its own errors. `tests/guided.py` makes the
-bytes; `tests/test_guided.py` tries the seeds, and what once broke the program.
+Whatever bytes come, the program has a result or one of its own errors. `guided.py` makes the bytes;
+`tests/test_guided.py` tries the seeds, and what once broke the program.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tests import plain_reader
-from tests.fuzz import GOOD_QRELS, GOOD_RUN, SCORE_FILES
-from tests.plain_reader import RefusedError
+from tests.bench import plain_reader
+from tests.bench.fuzz import GOOD_QRELS, GOOD_RUN, SCORE_FILES
+from tests.bench.plain_reader import RefusedError
 
-TESTKIT = Path(__file__).with_name("trec-testkit")
+TESTKIT = Path(__file__).parents[1] / "trec-testkit"
 LARGEST = 4096
 """Bytes of an input; longer ones reach nothing that shorter ones do not."""
 

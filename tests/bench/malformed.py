@@ -1,6 +1,6 @@
 """A corpus of files as organisers get them: each with one thing wrong, its code and its line.
 
-`python -m tests.malformed FOLDER` writes all of them, to look at or to try on other programs.
+`python -m tests.bench.malformed FOLDER` writes all of them, to look at or to try on other programs.
 """
 
 from __future__ import annotations

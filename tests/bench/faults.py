@@ -1,9 +1,9 @@
 """A fault injector: in every command, at any call of the package, something goes wrong.
 
-`python -m tests.faults --points 300` raises each kind of fault at so many calls of every command,
-spread evenly from its start to its end. Whatever is raised wherever: no traceback on stderr, an
-exit code that tells the truth, an old output that is whole or a new one that is, and nothing
-half-written beside it. A fault that the command gets over must not show in its result.
+`python -m tests.bench.faults --points 300` raises each kind of fault at so many calls of every
+command, spread evenly from its start to its end. Whatever is raised wherever: no traceback on
+stderr, an exit code that tells the truth, an old output that is whole or a new one that is, and
+nothing half-written beside it. A fault that the command gets over must not show in its result.
 """
 
 from __future__ import annotations
