@@ -1,25 +1,24 @@
-"""Write the parts of the documentation that the program knows best.
+"""Make the parts of the documentation that the program knows best.
 
-    python docs/generate.py
+`mkdocs build` calls the hooks at the end: they fill the pages of `PAGES` and add the schemas to the
+site. docs/man_page.py puts the manual page into the wheel.
 
-makes docs/commands.md and docs/riskeval.1 (from the help of every command), docs/reference.md
-(measures, columns, exit codes, from their declarations), docs/riskeval.schema.json and
-docs/settings.schema.json. The tests fail where they are stale.
+    python docs/generate.py FOLDER
+
+writes all of them to a folder. None of them is kept in the repository.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from dataclasses import fields, is_dataclass
-from functools import cached_property
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-import riskcli
 from riskcli.app import COMMANDS, load_command, riskeval
 from riskcli.app.glossary import EXIT_CODES, WORDS, columns_of
 from riskcli.cli.group import LazyGroup
@@ -27,24 +26,21 @@ from riskcli.cli.settings_schema import settings_schema
 from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measures import all_columns, measures
 
-DOCS = Path(__file__).parent
+MARK = "<!-- made by docs/generate.py when the site is built -->"
+"""Where a page takes what is made."""
 WIDTH = 96
 
 
 def commands() -> str:
     """The help of every command."""
-    parts = [
-        "# Commands\n",
-        "Made from the program's own help by `python docs/generate.py`.\n",
-        f"```text\n{_help(riskeval, 'riskeval')}\n```\n",
-    ]
+    parts = [f"```text\n{_help(riskeval, 'riskeval')}\n```\n"]
     for name in COMMANDS:
         command = load_command(name)
         shown = _help(command, f"riskeval {name}")
         parts.append(f"## {name}\n\n```text\n{shown}\n```\n")
         if isinstance(command, LazyGroup):
             parts += [_part_of(command, name, each) for each in command.summaries]
-    return "\n".join([*parts, "Next: [Settings](settings.md), which set options once.\n"])
+    return "\n".join(parts)
 
 
 def _part_of(group: LazyGroup, name: str, each: str) -> str:
@@ -66,12 +62,7 @@ def _help(command: click.Command, name: str) -> str:
 
 def reference() -> str:
     """Measures, columns, effectiveness measures and exit codes."""
-    lines = [
-        "# Reference",
-        "",
-        "Made from the program's declarations by `python docs/generate.py`.",
-    ]
-    lines += ["", "## Risk measures", ""]
+    lines = ["## Risk measures", ""]
     for measure in measures():
         columns = ", ".join(f"`{name}`" for name in columns_of(measure))
         lines += [
@@ -95,7 +86,7 @@ def reference() -> str:
         lines.append(f"| `{family.name}` | {_cell(family.summary)} | {trec} |")
     lines += ["", "## Exit codes", "", "| code | meaning |", "|--:|:--|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    return "\n".join([*lines, "", "Next: [Glossary](glossary.md).", ""])
+    return "\n".join([*lines, ""])
 
 
 def _cell(text: str) -> str:
@@ -161,81 +152,16 @@ def settings() -> str:
 
 def glossary() -> str:
     """Every word and sign that `riskeval help` explains."""
-    lines = [
-        "# Glossary", "",
-        "Made from `riskeval help` by `python docs/generate.py`: `riskeval help WORD` prints any",
-        "of these at a terminal, and explains columns, measures, options, policies, codes.", "",
-    ]  # fmt: skip
+    lines = []
     for word in sorted(WORDS, key=lambda word: word.names[0].lower().strip("@⁻")):
         name, _, text = word.text.partition(": ")
         lines += [f"**{_prose(name)}**: {_prose(' '.join(text.split()))}", ""]
-    return "\n".join([*lines, "Next: [Columns, measures and exit codes](reference.md).", ""])
+    return "\n".join(lines)
 
 
 def _prose(text: str) -> str:
     """Text that Markdown takes for text."""
     return re.sub(r"([*_<>\[\]|])", r"\\\1", text)
-
-
-def api() -> str:
-    """Every name of the library, with its signature and docstring."""
-    lines = [
-        "# The library, name by name", "",
-        "Made from the docstrings by `python docs/generate.py`. [Python](python.md) shows them at",
-        "work. Every name is an attribute of `riskcli`.", "",
-    ]  # fmt: skip
-    names = sorted(dir(riskcli), key=lambda name: (name[0].isupper(), name.lower()))
-    for name in names:
-        found = getattr(riskcli, name)
-        lines += [f"## {name}", "", *_signature(name, found), *_docstring(found)]
-        if inspect.isclass(found) and not issubclass(found, Exception):
-            lines += _members(found)
-    return "\n".join([*lines, "Next: [Glossary](glossary.md).", ""])
-
-
-def _members(found: type) -> list[str]:
-    """Fields, and public methods and properties, own and inherited, with the first of each text."""
-    lines: list[str] = []
-    if is_dataclass(found):
-        given = [part for part in fields(found) if not part.name.startswith("_")]
-        lines += [f"Fields: {', '.join(f'`{part.name}`' for part in given)}.", ""]
-    for name, member in inspect.getmembers(found):
-        text = inspect.getdoc(member)
-        plain = inspect.isfunction(member) or inspect.ismethod(member)
-        read = isinstance(member, property | cached_property)
-        if name.startswith("_") or text is None or not (plain or read):
-            continue
-        shown = f"{name}{_parameters(member)}" if plain else name
-        lines.append(f"- `{shown}`: {_prose(' '.join(text.split(chr(10) * 2)[0].split()))}")
-    return [*lines, ""] if lines else []
-
-
-def _signature(name: str, found: Any) -> list[str]:
-    if inspect.isclass(found) and issubclass(found, Exception):
-        return []
-    return ["```text", f"{name}{_parameters(found)}", "```", ""]
-
-
-def _parameters(found: Any) -> str:
-    """The parameters by name, with their defaults."""
-    shown = []
-    star = False
-    for parameter in inspect.signature(found).parameters.values():
-        if parameter.name == "self":
-            continue
-        if parameter.kind is parameter.KEYWORD_ONLY and not star:
-            shown.append("*")
-            star = True
-        default = parameter.default
-        plain = default is None or isinstance(default, str | int | float | bool | tuple)
-        known = "" if default is parameter.empty else f"={default!r}" if plain else "=..."
-        shown.append(f"{parameter.name}{known}")
-    return f"({', '.join(shown)})"
-
-
-def _docstring(found: Any) -> list[str]:
-    text = inspect.getdoc(found) or ""
-    return [_prose(" ".join(part.split())) + "\n" for part in text.split("\n\n")]
 
 
 def man() -> str:
@@ -285,22 +211,39 @@ def _roff(text: str) -> str:
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
-GENERATED = {
-    "api.md": api,
-    "glossary.md": glossary,
-    "riskeval.1": man,
+PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands,
+    "glossary.md": glossary,
     "reference.md": reference,
+}
+"""Pages of this folder, and what stands at their mark on the site."""
+SCHEMAS: dict[str, Callable[[], str]] = {
     "riskeval.schema.json": schema,
     "settings.schema.json": settings,
 }
 
 
-def main() -> None:
+def on_files(files: Any, config: Any) -> Any:
+    """The hook of mkdocs that adds the schemas to the site."""
+    from mkdocs.structure.files import File
+
+    for name, make in SCHEMAS.items():
+        files.append(File.generated(config, name, content=make()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """The hook of mkdocs that fills the pages."""
+    make = PAGES.get(page.file.src_uri)
+    return markdown if make is None else markdown.replace(MARK, make())
+
+
+def main(folder: Path) -> None:
     """Write all of them."""
-    for name, make in GENERATED.items():
-        (DOCS / name).write_text(make(), encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in {**PAGES, **SCHEMAS, "riskeval.1": man}.items():
+        (folder / name).write_text(make(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

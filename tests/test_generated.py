@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import runpy
 import shutil
 import subprocess
 import sys
-from importlib.metadata import version
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import jsonschema
 import pytest
 
-from riskcli.app import COMMANDS
+import riskcli
+from riskcli.app import COMMANDS, load_command
+from riskcli.cli.group import LazyGroup
 from tests.console import ROOT, terminal_environment
 from tests.program import SAMPLES, riskeval
 
 GENERATOR = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-MADE_WITH_CLICK = "8.5"
-"""Other versions of click lay out help texts otherwise."""
 
 
-@pytest.mark.parametrize("name", sorted(GENERATOR["GENERATED"]))
-def test_generated_documents_are_up_to_date(name: str) -> None:
-    if name in ("commands.md", "riskeval.1") and not version("click").startswith(MADE_WITH_CLICK):
-        pytest.skip(f"help texts are laid out by click {MADE_WITH_CLICK}")
-    shown = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert shown == GENERATOR["GENERATED"][name](), "run: python docs/generate.py"
+def options_of(command: click.Command) -> Iterator[click.Option]:
+    """Every option of a command, and of those within it, that its help shows."""
+    context = click.Context(command)
+    if isinstance(command, LazyGroup):
+        for name in command.summaries:
+            yield from options_of(command.get_command(context, name))
+    for option in command.get_params(context):
+        if isinstance(option, click.Option) and not option.hidden:
+            yield option
+
+
+@pytest.mark.parametrize("name", sorted(GENERATOR["PAGES"]))
+def test_a_page_says_where_its_content_goes(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert text.count(GENERATOR["MARK"]) == 1
+    assert len(GENERATOR["PAGES"][name]()) > 20 * len(text)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_site_and_the_manual_page_describe_every_option(command: str) -> None:
+    page, manual = GENERATOR["commands"](), GENERATOR["man"]()
+    (section,) = re.findall(rf"^## {command}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    shown = re.sub(r"\s+", "", section)
+    for option in options_of(load_command(command)):
+        assert max(option.opts, key=len) in shown
+        text = "".join((option.help or "").split())
+        assert text in shown
+        assert text in re.sub(r"\s+", "", manual).replace("\\-", "-").replace("\\e", "\\")
 
 
 def test_every_command_is_documented() -> None:
-    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^## (\w+)$", GENERATOR["commands"](), re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", dir(riskcli))
+def test_every_name_of_the_library_has_a_docstring(name: str) -> None:
+    """The site's page of the library is made of these."""
+    assert inspect.getdoc(getattr(riskcli, name))
 
 
 def test_every_document_is_in_the_navigation() -> None:
@@ -51,14 +80,14 @@ def test_every_document_is_in_the_navigation() -> None:
     ],
 )
 def test_real_output_keeps_the_schema(arguments: tuple[str, ...]) -> None:
-    schema = json.loads((ROOT / "docs" / "riskeval.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(GENERATOR["schema"]())
     jsonschema.Draft202012Validator.check_schema(schema)
     document = json.loads(riskeval("score", SAMPLES, *arguments, "-f", "json").out)
     jsonschema.validate(document, schema)
 
 
 def test_skipped_files_keep_the_schema(tmp_path: Path) -> None:
-    schema = json.loads((ROOT / "docs" / "riskeval.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(GENERATOR["schema"]())
     (tmp_path / "bad.run").write_text("101 Q0 d 1 high bad\n")
     call = ("score", SAMPLES, tmp_path / "bad.run", "-q", "qrels", "--on-error", "skip")
     document = json.loads(riskeval(*call, "-f", "json").out)
@@ -101,6 +130,6 @@ def test_a_measure_is_one_file(with_toy_measure: Path) -> None:
     rule = ("--policy", "none", "--require", "worst >= -0.01", "-f", "json")
     verdict = json.loads(toy(with_toy_measure, "-m", "riskcli", "check", *runs, *rule))
     assert verdict["passed"] is False
-    toy(with_toy_measure, "docs/generate.py")
-    reference = (with_toy_measure / "docs" / "reference.md").read_text(encoding="utf-8")
+    toy(with_toy_measure, "docs/generate.py", "made")
+    reference = (with_toy_measure / "made" / "reference.md").read_text(encoding="utf-8")
     assert "### Worst (`worst`)" in reference and "`rank_worst`" in reference
