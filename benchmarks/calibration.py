@@ -23,8 +23,8 @@ from scipy.special import ndtr
 from scipy.stats import beta
 
 import riskcli
-from riskcli.analyses.bias.baselines import each_as_baseline
-from riskcli.analyses.significance.pairs import compare_all, randomised_tukey_hsd
+from riskcli.analyses.baseline_bias import each_as_baseline
+from riskcli.analyses.pairs import compare_all, randomised_tukey_hsd
 from riskcli.risk.baselines import POOLS, Baseline
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, corrected, rank

@@ -25,7 +25,7 @@ import numpy as np
 import riskcli
 from riskcli import ScoreMatrix
 from riskcli.core.parallel import keep_freed_memory
-from riskcli.output.analysis import Analysis
+from riskcli.output.formats import Analysis
 
 MEGABYTE = 2**20
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from riskcli.core.memory import BASE, IN_HAND, OTHERWISE, READING, WORK
+from riskcli.core.limits import BASE, IN_HAND, OTHERWISE, READING, WORK
 from tests.console import PROGRAMS
 
 WORST = 1.5

@@ -81,7 +81,7 @@ def seconds(work: Callable[[], object], repeat: int) -> float:
 @contextmanager
 def two_workers() -> Iterator[Workers]:
     """Two processes of Dask on this machine, up and warm."""
-    from riskcli.scores.cluster import cluster
+    from riskcli.scores.dask import cluster
 
     with cluster("local:2") as workers:
         yield workers

@@ -19,10 +19,10 @@ from typing import Any
 
 import click
 
-from riskcli.app import COMMANDS, load_command, riskeval
-from riskcli.app.glossary import EXIT_CODES, WORDS, columns_of
 from riskcli.cli.group import LazyGroup
 from riskcli.cli.settings_schema import settings_schema
+from riskcli.commands import COMMANDS, load_command, riskeval
+from riskcli.commands.help import EXIT_CODES, WORDS, columns_of
 from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measures import all_columns, measures
 

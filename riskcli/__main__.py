@@ -38,7 +38,7 @@ def _collect_seldom() -> None:
 
 def main() -> None:
     """Run the command and exit."""
-    from riskcli.app import running  # late: only now do signals end the program quietly
+    from riskcli.commands import running  # late: only now do signals end the program quietly
 
     running.main()
 

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import UsageError, baseline_bias
-from riskcli.analyses.bias.baselines import (
+from riskcli.analyses.baseline_bias import (
+    _compared,
+    _kendall_w,
+    _urisk_and_similarity,
     bias_of,
+    biases,
     each_as_baseline,
     friedman,
     principal_components,
 )
-from riskcli.analyses.bias.shuffled import _compared, _kendall_w, _urisk_and_similarity, biases
 from riskcli.risk.baselines import VIRTUAL
 from tests import reference
 from tests.console import ROOT, on_terminal

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
+from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.gate import Gate, judge
-from riskcli.analyses.check.grammar import COMPARISONS, Bound, parse_rule
-from riskcli.analyses.check.policy import POLICIES
-from riskcli.analyses.check.quantities import column_quantities
+from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.risk.power import power, smallest_loss, topics_needed
 from tests.program import QRELS, SAMPLES, Ran, riskeval
 from tests.strategies import Floats

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli import UsageError, churn_table
-from riskcli.analyses.agree.coefficients import rank_biased_overlap
-from riskcli.analyses.churn import distances
-from riskcli.analyses.churn.distances import Shared, agreement, inversions, kendall_distance
+from riskcli.analyses import churn_distances as distances
+from riskcli.analyses.churn_distances import Shared, agreement, inversions, kendall_distance
+from riskcli.analyses.rank_agreement import rank_biased_overlap
 from tests.bench.plain_reader import read_run
 from tests.program import QRELS, SAMPLES, riskeval
 

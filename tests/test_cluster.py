@@ -25,8 +25,8 @@ from tests.test_remote import everything
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'riskeval[cluster]'")
 
-from riskcli.scores import cluster as cluster_module
-from riskcli.scores.cluster import cluster
+from riskcli.scores import dask as cluster_module
+from riskcli.scores.dask import cluster
 
 WAIT = 60.0
 
@@ -414,6 +414,6 @@ def remote_of(workers: remote.Workers, count: int) -> remote.Workers:
 
 def readers_made() -> int:
     """How many readers a worker made."""
-    from riskcli.scores import worker as there
+    from riskcli.scores import remote as there
 
     return len(there._readers)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from riskcli import InputError, UsageError
-from riskcli.trec.discovery import find_files, find_qrels
-from riskcli.trec.folders import IGNORED_SUFFIXES, Folders
+from riskcli.trec.discovery import IGNORED_SUFFIXES, Folders, find_files, find_qrels
 
 _ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
 SPOKEN_OF = _ENDINGS.split()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from riskcli.__main__ import LEAST_FILES
-from riskcli.app import COMMANDS, load_command
+from riskcli.commands import COMMANDS, load_command
 from riskcli.core.version import __version__
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from riskcli.trec import fields
 from riskcli.trec.arrow import reader
-from riskcli.trec.fast import fields
 from tests.trec_text import ids
 
 NAMES = ("a", "b", "c")

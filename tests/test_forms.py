@@ -13,9 +13,8 @@ from pyarrow import parquet
 import riskcli
 from riskcli import ScoreMatrix, UsageError
 from riskcli.output import binary
-from riskcli.output.forms import FORMS, Form
-from riskcli.output.many import rows_of
-from riskcli.output.result import Result
+from riskcli.output.formats import FORMS, Form
+from riskcli.output.result import Result, rows_of
 from tests.console import on_terminal
 from tests.program import QRELS, SAMPLES, python, riskeval
 

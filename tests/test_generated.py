@@ -17,8 +17,8 @@ import jsonschema
 import pytest
 
 import riskcli
-from riskcli.app import COMMANDS, load_command
 from riskcli.cli.group import LazyGroup
+from riskcli.commands import COMMANDS, load_command
 from tests.console import ROOT, terminal_environment
 from tests.program import SAMPLES, riskeval
 

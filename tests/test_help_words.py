@@ -11,8 +11,8 @@ from click import Option
 from click.shell_completion import ShellComplete
 
 import riskcli
-from riskcli.app import load_command
-from riskcli.app import riskeval as program
+from riskcli.commands import load_command
+from riskcli.commands import riskeval as program
 from tests.console import ROOT, on_terminal
 from tests.inprocess import run_inside
 from tests.program import SAMPLES, python, riskeval

@@ -25,7 +25,7 @@ ROOMS = (
     "plots",
     "learn",
     "organise",
-    "app",
+    "commands",
 )
 """A room may import those before it; the modules beside the rooms may import all of them."""
 
@@ -75,24 +75,6 @@ def test_imports_go_down_the_list() -> None:
     assert wrong == []
 
 
-ROOMS_FOR_OTHERS = ("base", "score", "agree", "matrix")
-"""What other analyses may use: how they are called, the risk table, coefficients of ranks, and
-scores as files."""
-
-
-def test_an_analysis_imports_no_other_but_those_meant_for_others() -> None:
-    wrong = []
-    for module, tree in modules().items():
-        parts = module.split(".")
-        if parts[1:2] == ["analyses"] and len(parts) > 3:
-            for name in imported(tree):
-                other = name.split(".")
-                stranger = other[1:2] == ["analyses"] and len(other) > 2
-                if stranger and other[2] not in (parts[2], *ROOMS_FOR_OTHERS):
-                    wrong.append(f"{module} imports {name}")
-    assert wrong == []
-
-
 def test_no_module_is_named_in_a_string() -> None:
     wrong = [
         f"{module}: {node.value}"
@@ -137,7 +119,7 @@ MOST_LATE_IMPORTS = 60
 
 def test_arrow_reads_memory_of_its_own() -> None:
     """Its threads let go of Python's bytes late: while Python ends, that aborts the program."""
-    own = {"riskcli/trec/arrow.py", "riskcli/scores/store/segments.py"}
+    own = {"riskcli/trec/arrow.py", "riskcli/scores/store_segments.py"}
     found = {
         str(path.relative_to(ROOT))
         for path in PACKAGE.rglob("*.py")

@@ -15,13 +15,19 @@ from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.core.choices import Correction
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.correction import adjust
+from riskcli.risk.estimate import adjust
 from riskcli.risk.inference import Inference
-from riskcli.risk.influence import influence, influence_error
-from riskcli.risk.jackknife import Jackknife, Statistic, delete_each_topic, error_and_heaviest
+from riskcli.risk.jackknife import (
+    Jackknife,
+    Statistic,
+    delete_each_topic,
+    error_and_heaviest,
+    influence,
+    influence_error,
+)
 from riskcli.risk.measures import georisk, zrisk
 from riskcli.risk.population import Population
-from riskcli.risk.swap import swap_tests
+from riskcli.risk.resampling import swap_tests
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riskcli.effectiveness.judged import Judged
-from riskcli.trec.fast import Texts, Words
+from riskcli.effectiveness.ranking import Judged
+from riskcli.trec.fields import Texts, Words
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.output import escape
 from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.html import as_html
 from riskcli.output.latex import as_latex
+from riskcli.output.markup import as_html
 from tests.program import SAMPLES, riskeval
 
 HOSTILE = [

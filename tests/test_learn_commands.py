@@ -22,14 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.make_features import letor, make_features
 from riskcli.learn import OBJECTIVES
 from riskcli.learn.baselines import parse_source
-from riskcli.learn.comparators import (
-    Judged,
-    Matching,
-    blended,
-    highest,
-    mean_loss,
-    selected,
-)
+from riskcli.learn.comparators import Judged, Matching, blended, highest, mean_loss, selected
 from riskcli.learn.comparison import Comparison
 from riskcli.learn.equal_risk import EqualRisk, equally_risky
 from riskcli.learn.experiment import Outcome, Plan, Ranked
@@ -606,8 +599,8 @@ def test_without_lightgbm_the_message_names_the_extra(data: Path, tmp_path: Path
 
 def test_nothing_else_imports_lightgbm() -> None:
     done = python(
-        "import sys, riskcli, riskcli.learn, riskcli.app\n"
-        "for name in riskcli.app.COMMANDS: riskcli.app.load_command(name)\n"
+        "import sys, riskcli, riskcli.learn, riskcli.commands\n"
+        "for name in riskcli.commands.COMMANDS: riskcli.commands.load_command(name)\n"
         "print('lightgbm' in sys.modules)"
     )
     assert done.out.strip() == "False", done.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from riskcli.trec.codes import CODES, ERRORS_OF_COMMANDS
+from riskcli.trec.findings import CODES, ERRORS_OF_COMMANDS
 from tests.bench.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
 from tests.inprocess import run_inside
 from tests.program import Ran

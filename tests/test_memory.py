@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riskcli.core import memory
-from riskcli.core.errors import UsageError
-from riskcli.core.memory import WORK, obtainable, refuse_beyond
+from riskcli.core import limits as memory
+from riskcli.core.limits import WORK, obtainable, refuse_beyond
+from riskcli.core.messages import UsageError
 from riskcli.learn.feature_files import read_features
 from tests.conftest import Write
 from tests.console import PROGRAMS, ROOT, terminal_environment

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import Options, risk_table
-from riskcli.analyses.explain.analysis import explain_run
-from riskcli.analyses.significance.analysis import compare_pairs
-from riskcli.analyses.sweep.analysis import alpha_sweep
-from riskcli.analyses.topics.analysis import topic_table
+from riskcli.analyses.explain import explain_run
+from riskcli.analyses.significance import compare_pairs
+from riskcli.analyses.sweep_alpha import alpha_sweep
+from riskcli.analyses.topics import topic_table
 from riskcli.page.data import page_data
 from riskcli.risk.columns import ORDER
 from riskcli.risk.comparison import Comparison

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import InputError
-from riskcli.analyses.validate import checker as validation
+from riskcli.analyses import checker as validation
 from riskcli.core.stopping import UNFINISHED
-from riskcli.organise import folder as folders
+from riskcli.organise import pack as folders
 from riskcli.organise.pack import file_stems
 from riskcli.trec.source import Source
 from tests.bench.malformed import DOUBTFUL, GOOD, REFUSED

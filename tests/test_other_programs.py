@@ -173,8 +173,8 @@ def test_a_format_that_is_not_the_files_is_an_error(write: Write, kind: str, con
 
 
 def riskeval_validate(path: Path, kind: str) -> int:
-    from riskcli.analyses.validate.analysis import validate
-    from riskcli.analyses.validate.checker import Checks
+    from riskcli.analyses.checker import Checks
+    from riskcli.analyses.validate import validate
 
     return validate([path], checks=Checks(input_format=kind)).count("error")
 

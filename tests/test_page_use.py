@@ -15,8 +15,8 @@ import pytest
 from riskcli import Rules, evaluate, population_bias
 from riskcli.effectiveness.ranking import rank
 from riskcli.risk.paired import Paired
-from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import read_qrels
+from riskcli.trec.runs import read_run
 from tests.browser import FLAGS, Tab, chromium, program, tab
 from tests.program import QRELS, SAMPLES, riskeval
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec import fast
-from riskcli.trec.fast import Texts, may_repeat, may_repeat_between
+from riskcli.trec import fields as fast
+from riskcli.trec.fields import Texts, may_repeat, may_repeat_between
 
 Pairs = list[tuple[int, str]]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, Significance, UsageError, risk_table
-from riskcli.risk.correction import CORRECTIONS
+from riskcli.risk.estimate import CORRECTIONS
 from riskcli.risk.losses import PUBLISHED, Cubic
 from riskcli.risk.measures import statistics
 from riskcli.risk.permutation import (

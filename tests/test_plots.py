@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riskcli
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.plots import KINDS
 from riskcli.plots.alternative import alternative
 from riskcli.plots.bootstrap import mean_replicates

@@ -10,8 +10,7 @@ import pytest
 
 from riskcli import Options, UsageError, baseline_bias, compare_pairs, freeze, risk_table
 from riskcli.core import arrays
-from riskcli.output.many import rows_of
-from riskcli.output.result import Result
+from riskcli.output.result import Result, rows_of
 from riskcli.output.rows import as_tsv
 from riskcli.risk import portions
 from riskcli.risk.members import Teams
@@ -124,8 +123,8 @@ def test_many_rows_are_made_when_they_are_written() -> None:
 def test_pairs_and_biases_of_many_runs_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = named(scores())
     expected = [compare_pairs(matrix).to_text(), baseline_bias(matrix).to_text()]
-    monkeypatch.setattr("riskcli.output.many._KEPT", 10)
-    monkeypatch.setattr("riskcli.analyses.significance.analysis._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("riskcli.output.result._KEPT", 10)
+    monkeypatch.setattr("riskcli.analyses.significance._ROWS_AT_ONCE", 7)
     monkeypatch.setattr("riskcli.core.arrays._CELLS_AT_ONCE", 100)
     assert [compare_pairs(matrix).to_text(), baseline_bias(matrix).to_text()] == expected
 
@@ -134,7 +133,7 @@ def test_runs_too_many_to_be_shuffled_have_no_figures_of_equal_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = baseline_bias(named(scores()))
-    monkeypatch.setattr("riskcli.analyses.bias.shuffled.MOST_WORK", 1000)
+    monkeypatch.setattr("riskcli.analyses.baseline_bias.MOST_WORK", 1000)
     found = baseline_bias(named(scores()))
     assert [note.code for note in found.basis.notes] == ["not-shuffled"]
     (row,) = found.only("friedman").result().rows

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Qrels, read_qrels
-from riskcli.trec import fast, qrels
+from riskcli.trec import fields as fast
+from riskcli.trec import qrels
 from riskcli.trec.findings import Finding
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, ids, make_qrels, qrels_text

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import pytest
 
 from riskcli import InputError, Rules, UsageError, evaluate, read_qrels, validate
-from riskcli.core import remote_path
-from riskcli.core.remote_path import RemotePath, place_of
+from riskcli.core import locations as remote_path
+from riskcli.core.locations import RemotePath, place_of
 from riskcli.scores import remote
 from riskcli.trec.names import named_place
 from tests.inprocess import run_inside

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec.fast.repeated import encoded
+from riskcli.trec.fields import encoded
 
 texts = st.sampled_from(["1", "2", "10", "11", "ab", "ba", "101", "é", "ée", "topic-1", "topic-2"])
 standing_together = st.lists(st.tuples(texts, st.integers(1, 40)), min_size=1, max_size=8)

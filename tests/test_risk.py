@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.analyses.score.analysis import RiskTable
+from riskcli.analyses.score import RiskTable
 from riskcli.risk.baselines import VIRTUAL, choose_baselines
 from riskcli.risk.estimate import rank
 from riskcli.risk.paired import Paired

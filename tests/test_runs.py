@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Run, read_run
-from riskcli.trec import pieces, runs, source
+from riskcli.trec import runs, source
+from riskcli.trec import runs as pieces
 from riskcli.trec.runs import inspect_run
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, contents, ids, make_run, parse_run, run_text

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
-from riskcli.analyses.matrix.analysis import Matrices
-from riskcli.core.basis import Basis
-from riskcli.output.forms import named
+from riskcli.analyses.matrix import Matrices
+from riskcli.core.provenance import Basis
+from riskcli.output.formats import named
 from riskcli.scores.files.registry import kind_of
 from riskcli.trec import source
 from tests.conftest import Write

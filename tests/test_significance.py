@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.analyses.explain.analysis import explain_run
-from riskcli.analyses.significance.analysis import compare_pairs
-from riskcli.analyses.significance.pairs import compare_all, letters, randomised_tukey_hsd
+from riskcli.analyses.explain import explain_run
+from riskcli.analyses.pairs import compare_all, letters, randomised_tukey_hsd
+from riskcli.analyses.significance import compare_pairs
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
 from tests.strategies import ALPHAS, Floats, named, score_values

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riskcli
-from riskcli.scores.subset import some_topics, topics_asked
+from riskcli.scores.matrix import some_topics, topics_asked
 from tests.program import QRELS, SAMPLES, riskeval
 
 RULES = riskcli.Rules(measures=("ERR@20",), only_topics=("101-110", "13*"))

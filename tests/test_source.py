@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 from riskcli import InputError
 from riskcli.trec import source
 from riskcli.trec.archives import ARCHIVES
-from riskcli.trec.pieces import read_run
 from riskcli.trec.qrels import read_qrels
+from riskcli.trec.runs import read_run
 from riskcli.trec.source import PIECE, Source, load
 from tests.conftest import Write
 

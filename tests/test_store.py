@@ -18,14 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riskcli import UsageError
-from riskcli.core.errors import InputError
-from riskcli.scores.store import looks as looks_module
-from riskcli.scores.store import segments as segments_module
-from riskcli.scores.store.keys import as_json
-from riskcli.scores.store.looks import LOOKS, look_at
-from riskcli.scores.store.segments import Segments
-from riskcli.scores.store.store import MARKER, SCORES, RunScores, Shelf, Store
-from riskcli.scores.store.upkeep import collect, holdings, verify
+from riskcli.core.messages import InputError
+from riskcli.scores import store_segments as looks_module
+from riskcli.scores import store_segments as segments_module
+from riskcli.scores.store import MARKER, SCORES, RunScores, Shelf, Store, as_json
+from riskcli.scores.store_segments import LOOKS, Segments, look_at
+from riskcli.scores.store_upkeep import collect, holdings, verify
 from tests.console import ROOT
 from tests.program import QRELS as JUDGEMENTS
 from tests.program import SAMPLES, riskeval
@@ -137,7 +135,9 @@ def test_another_key_finds_nothing(tmp_path: Path, changed: dict[str, object]) -
 def test_scores_by_another_version_are_not_used(
     tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from riskcli.scores.store import keys, store, upkeep
+    from riskcli.scores import store
+    from riskcli.scores import store as keys
+    from riskcli.scores import store_upkeep as upkeep
 
     kept(tmp_path / "s", range(3))
     other = {**keys.engine(), part: "another"}

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
-from riskcli.core.basis import Basis
-from riskcli.core.notes import Note
+from riskcli.core.messages import Note
+from riskcli.core.provenance import Basis
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.block import Block
 from riskcli.risk.members import Members, Teams, team_rows

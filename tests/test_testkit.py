@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from riskcli import Rules, evaluate
-from riskcli.analyses.validate.analysis import validate
-from riskcli.analyses.validate.checker import Checks
-from riskcli.core.errors import InputError, RiskevalError
+from riskcli.analyses.checker import Checks
+from riskcli.analyses.validate import validate
+from riskcli.core.messages import InputError, RiskevalError
 from riskcli.effectiveness.ranking import rank
 from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.archives import ARCHIVES
-from riskcli.trec.pieces import run_of
 from riskcli.trec.qrels import read_qrels
+from riskcli.trec.runs import run_of
 from riskcli.trec.source import Source, load
 from tests.bench.testkit import FOLDERS, KIT, write
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec.fast import Pairs, Texts, may_repeat
+from riskcli.trec.fields import Pairs, Texts, may_repeat
 
 strings = st.lists(st.text(max_size=20) | st.text("ab", max_size=9), min_size=1, max_size=30)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from riskcli.analyses.validate.analysis import validate
-from riskcli.analyses.validate.checker import Checks
-from riskcli.trec.codes import CODES
+from riskcli.analyses.checker import Checks
+from riskcli.analyses.validate import validate
+from riskcli.trec.findings import CODES
 from tests.bench.malformed import GOOD, QRELS
 from tests.conftest import Write
 from tests.console import ROOT

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
 
-from riskcli.core.basis import Basis
 from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
-from riskcli.core.errors import UsageError, nearest
-from riskcli.core.memory import WORK, refuse_beyond
-from riskcli.core.notes import Note, counted
-from riskcli.output.analysis import Analysis as Analysis
+from riskcli.core.limits import WORK, refuse_beyond
+from riskcli.core.messages import Note, UsageError, counted, nearest
+from riskcli.core.provenance import Basis
+from riskcli.output.formats import Analysis as Analysis
 from riskcli.output.result import Result
 from riskcli.risk.baselines import POOL_EACH
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic

@@ -18,8 +18,8 @@ from riskcli.core.choices import (
     Test,
     TopicRule,
 )
-from riskcli.core.errors import UsageError
-from riskcli.trec.folders import Folders
+from riskcli.core.messages import UsageError
+from riskcli.trec.discovery import Folders
 
 
 @dataclass(frozen=True)

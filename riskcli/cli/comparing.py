@@ -9,7 +9,7 @@ from typing import cast
 from riskcli.cli.alphas import as_alpha
 from riskcli.cli.asked import AskedAgainst, AskedComparing
 from riskcli.core.choices import PopulationRule, words
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.risk.options import Options, Significance
 from riskcli.scores.frozen import FrozenPopulation, read_population
 

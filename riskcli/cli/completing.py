@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem as Item
 
 from riskcli.core import settings
 from riskcli.core.choices import VIRTUAL_BASELINES
-from riskcli.core.errors import RiskevalError
+from riskcli.core.messages import RiskevalError
 
 _SCORE_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 _QUICKLY_READ = 2_000_000
@@ -71,7 +71,7 @@ def _runs_given(ctx: click.Context) -> list[str]:
     given = ctx.params.get("runs") or ctx.args  # the latter where the line ends in an option
     found: list[str] = []
     with suppress(RiskevalError):
-        from riskcli.trec import discovery, names  # late, as above
+        from riskcli.trec import discovery, names
 
         for file in discovery.find_files(given).files:
             scores = file.suffix in _SCORE_FILES and file.stat().st_size < _QUICKLY_READ

@@ -9,10 +9,9 @@ import click
 
 from riskcli.cli.options import Inputs, Output
 from riskcli.cli.rendering import write
-from riskcli.core.errors import InputError
-from riskcli.core.notes import Note
+from riskcli.core.messages import InputError, Note
 from riskcli.output.escape import all_visible
-from riskcli.output.forms import Source
+from riskcli.output.formats import Source
 
 
 class Concludable(Source, Protocol):

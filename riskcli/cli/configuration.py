@@ -13,8 +13,8 @@ import click
 
 from riskcli.cli.gathering import NotInSettings
 from riskcli.cli.group import program
-from riskcli.core.errors import UsageError, nearest
 from riskcli.core.files import LIST_MARK, refuse_outside
+from riskcli.core.messages import UsageError, nearest
 from riskcli.core.settings import CHOSEN, Setting, load_settings, settings_files, settings_folder
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"

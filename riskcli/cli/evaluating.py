@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from riskcli.cli.asked import AskedInputs
 from riskcli.cli.progress import on_terminal
-from riskcli.core.errors import UsageError
 from riskcli.core.files import replace_file
+from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.names import split_names
 from riskcli.risk.members import Teams
-from riskcli.scores.evaluation import Evaluation, evaluate
-from riskcli.scores.judges import under_each
+from riskcli.scores.evaluation import Evaluation, evaluate, under_each
+from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
-from riskcli.scores.subset import topics_of_option
 from riskcli.scores.teams import (
     TeamList,
     anonymised,
@@ -29,7 +28,7 @@ from riskcli.scores.teams import (
 
 if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
-    from riskcli.scores.store.store import Store
+    from riskcli.scores.store import Store
 
 
 def rules(inputs: AskedInputs) -> Rules:
@@ -89,7 +88,7 @@ def _store(inputs: AskedInputs) -> Store | None:
         if inputs.rehash:
             raise UsageError("--rehash belongs to --store")
         return None
-    from riskcli.scores.store.store import Store  # late: most calls have no store
+    from riskcli.scores.store import Store  # late: most calls have no store
 
     return Store(inputs.store, inputs.rehash)
 
@@ -100,6 +99,6 @@ def _workers(inputs: AskedInputs) -> AbstractContextManager[Workers | None]:
         if inputs.send is not None:
             raise UsageError("--send belongs to --cluster")
         return nullcontext()
-    from riskcli.scores.cluster import cluster  # late: most calls have no cluster
+    from riskcli.scores.dask import cluster  # late: most calls have no cluster
 
     return cluster(inputs.cluster, inputs.send or "paths")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from riskcli.core.errors import nearest
+from riskcli.core.messages import nearest
 
 
 class LazyGroup(click.Group):

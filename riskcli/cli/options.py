@@ -34,7 +34,7 @@ from riskcli.core.choices import (
     Test,
     words,
 )
-from riskcli.output.forms import CSV, FORMS, LATEX, TABLE, Dress, Form, Forms, chosen
+from riskcli.output.formats import CSV, FORMS, LATEX, TABLE, Dress, Form, Forms, chosen
 
 if TYPE_CHECKING:
     from riskcli.risk.options import Options

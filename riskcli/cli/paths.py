@@ -13,9 +13,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from riskcli.core.data_sets import DataSetPath
 from riskcli.core.files import refuse_outside
-from riskcli.core.remote_path import RemotePath, place_of
+from riskcli.core.locations import DataSetPath, RemotePath, place_of
 from riskcli.core.settings import settings_folder
 from riskcli.output.escape import visible
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from riskcli.cli.options import Output
 from riskcli.core.choices import Colour
-from riskcli.core.errors import UsageError
-from riskcli.output.emit import emit
+from riskcli.core.messages import UsageError
 from riskcli.output.escape import without_controls
-from riskcli.output.forms import TABLE, TERMINAL_WIDTH, Form
+from riskcli.output.formats import TABLE, TERMINAL_WIDTH, Form, emit
 
 
 def write(source: Any, output: Output) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
-from riskcli.core.errors import UsageError, nearest
+from riskcli.core.messages import UsageError, nearest
 
 TopicRule = Literal["relevant", "judged", "common"]
 """Topics of the qrels with a relevant document, all of the qrels, or those every run answers."""

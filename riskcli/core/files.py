@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from riskcli.core.errors import InputError, UsageError
-from riskcli.core.remote_path import RemotePath
+from riskcli.core.locations import RemotePath
+from riskcli.core.messages import InputError, UsageError
 from riskcli.core.stopping import UNFINISHED
 
 _KEPT_OF_NAME = 50

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from threading import Event, Lock
+from contextlib import contextmanager, suppress
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -111,3 +111,22 @@ def keep_freed_memory() -> None:
         c_library = ctypes.CDLL(None)
         c_library.mallopt(_M_MMAP_THRESHOLD, _LARGE)
         c_library.mallopt(_M_TRIM_THRESHOLD, 8 * _LARGE)
+
+
+# Imports beside the reading of files.
+
+
+@contextmanager
+def importing(load: Callable[[], object]) -> Iterator[None]:
+    """Let `load` import what is needed afterwards while files are read, which waits a good deal."""
+
+    def attempt() -> None:
+        with suppress(Exception):  # whoever needs it will meet the error
+            load()
+
+    thread = Thread(target=attempt)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riskcli.core.errors import InputError, UsageError, nearest
+from riskcli.core.messages import InputError, UsageError, nearest
 
 FILES = (("pyproject.toml", ("tool", "riskeval")), ("riskeval.toml", ()))
 """Where settings stand: the file and the table in it; later ones win."""

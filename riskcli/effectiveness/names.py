@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from riskcli.core.errors import UsageError, nearest
+from riskcli.core.messages import UsageError, nearest
 from riskcli.effectiveness.measure import Family, Measure, Value
 from riskcli.effectiveness.measures import families
 from riskcli.effectiveness.measures.trec_eval import OFFICIAL

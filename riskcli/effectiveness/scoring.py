@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Precision
-from riskcli.core.errors import UsageError
-from riskcli.effectiveness.judged import Judged
+from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measure import Measure, RankedGrades
-from riskcli.effectiveness.ranking import ranked
+from riskcli.effectiveness.ranking import Judged, ranked
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
 

@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.basis import Input
-from riskcli.core.errors import InputError, UsageError
-from riskcli.core.notes import Note, counted
+from riskcli.core.messages import InputError, Note, UsageError, counted
+from riskcli.core.provenance import Input
 from riskcli.learn.features import Features
 from riskcli.learn.models import Model, predicted, read_model
 from riskcli.learn.rankings import standardised, tie_free
-from riskcli.trec.pieces import run_of
-from riskcli.trec.runs import Run
+from riskcli.trec.runs import Run, run_of
 from riskcli.trec.source import Source as File
 
 KINDS = ("feature", "run", "model")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.basis import Basis
-from riskcli.core.notes import Note
+from riskcli.core.messages import Note
+from riskcli.core.provenance import Basis
 from riskcli.learn.comparators import mean_loss
 from riskcli.learn.equal_risk import pooled
 from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, Ranked

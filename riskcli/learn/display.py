@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskcli.analyses.score.analysis import risk_table
-from riskcli.core.basis import Basis
-from riskcli.core.order import naturally
+from riskcli.analyses.score import risk_table
+from riskcli.core.provenance import Basis
+from riskcli.core.text import naturally
 from riskcli.learn.comparison import Comparison
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal
 from riskcli.page.document import Page, as_page

@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.basis import Input
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note
+from riskcli.core.messages import Note, UsageError
+from riskcli.core.provenance import Input
 from riskcli.learn.baselines import Source
-from riskcli.learn.comparators import (
-    Judged,
-    Matching,
-    blended,
-    mean_loss,
-    selected,
-)
+from riskcli.learn.comparators import Judged, Matching, blended, mean_loss, selected
 from riskcli.learn.equal_risk import EqualRisk, equally_risky
 from riskcli.learn.features import Features
 from riskcli.learn.fold import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riskcli.core.errors import InputError
-from riskcli.core.memory import BASE, refuse_beyond
+from riskcli.core.limits import BASE, refuse_beyond
+from riskcli.core.messages import InputError
 from riskcli.learn.features import Features, Lines, gathered
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import number, whole_number

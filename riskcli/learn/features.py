@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import InputError, UsageError, nearest
-from riskcli.core.notes import Note, counted
+from riskcli.core.messages import InputError, Note, UsageError, counted, nearest
 from riskcli.learn.lightgbm import lightgbm
 from riskcli.learn.queries import Ints
 from riskcli.trec.findings import whole_number

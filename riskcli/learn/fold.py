@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riskcli.core.basis import Input
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note, counted
+from riskcli.core.messages import Note, UsageError, counted
+from riskcli.core.provenance import Input
 from riskcli.learn.baselines import Source
 from riskcli.learn.features import Features
 

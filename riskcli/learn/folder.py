@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.core.errors import UsageError
 from riskcli.core.files import replaced_folder, write_part
-from riskcli.core.notes import Note
+from riskcli.core.messages import Note, UsageError
 from riskcli.core.version import __version__
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import Comparison

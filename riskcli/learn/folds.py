@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from riskcli.core.basis import Input
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
+from riskcli.core.provenance import Input
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.features import Features
 from riskcli.learn.fold import Fold

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 
 _PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
 _NOTHING_SPLITS = "num_features()) > (0)"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import InputError, UsageError
+from riskcli.core.messages import InputError, UsageError
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import lightgbm
 from riskcli.trec.source import Source as File

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskcli.core.errors import UsageError, nearest
+from riskcli.core.messages import UsageError, nearest
 from riskcli.learn.lightgbm import lightgbm
 
 DEFAULTS: dict[str, Any] = {

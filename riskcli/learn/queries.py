@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Ties
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.learn.swaps import SwapMeasure
 
 Ints = NDArray[np.int64]

@@ -10,12 +10,12 @@ from riskcli.cli.conclude import tell
 from riskcli.cli.gathering import PATH
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.inputs import QUIET
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.learn.baselines import parse_source, scored
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.models import read_model
 from riskcli.learn.rankings import run_lines
-from riskcli.output.emit import emit
+from riskcli.output.formats import emit
 from riskcli.trec.source import Source as File
 
 

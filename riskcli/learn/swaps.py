@@ -16,7 +16,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, check_words
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
 from riskcli.effectiveness.names import parse_measure

@@ -6,19 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from riskcli.analyses.base import refuse_much
-from riskcli.analyses.population.analysis import freeze
-from riskcli.analyses.score.analysis import risk_table
-from riskcli.analyses.validate.checker import Checks
+from riskcli.analyses.checker import Checks
+from riskcli.analyses.population import freeze
+from riskcli.analyses.score import risk_table
 from riskcli.cli.options import Comparing, Inputs
 from riskcli.cli.progress import on_terminal
-from riskcli.organise.folder import pack_before as pack_before
-from riskcli.organise.folder import write_pack as write_pack
-from riskcli.organise.known import KnownReports
 from riskcli.organise.pack import Labels as Labels
 from riskcli.organise.pack import Pack
-from riskcli.organise.submissions import Submissions, in_teams, judgements_for, read_submissions
+from riskcli.organise.pack import pack_before as pack_before
+from riskcli.organise.pack import write_pack as write_pack
+from riskcli.organise.submissions import (
+    KnownReports,
+    Submissions,
+    in_teams,
+    judgements_for,
+    read_submissions,
+)
 from riskcli.scores.frozen import FrozenPopulation
-from riskcli.scores.store.store import Store
+from riskcli.scores.store import Store
 
 
 def checked(inputs: Inputs, folder: Path) -> Submissions:

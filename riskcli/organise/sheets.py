@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskcli.analyses.base import Analysis
-from riskcli.analyses.score.analysis import RiskTable
+from riskcli.analyses.score import RiskTable
 from riskcli.core.arrays import Floats
-from riskcli.core.notes import counted
+from riskcli.core.messages import counted
 from riskcli.organise.submissions import Participant, in_public
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
 from riskcli.output.result import Result, Value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.output.escape import visible
 from riskcli.output.result import Result, Value, as_one_text
 

@@ -1,8 +1,7 @@
 """What writes a result, apart from what needs much: loaded when a form is rendered, not named."""
 
-from riskcli.output.html import as_html
 from riskcli.output.latex import as_latex
-from riskcli.output.markdown import as_markdown
+from riskcli.output.markup import as_html, as_markdown
 from riskcli.output.rows import as_csv, as_json, as_jsonl, as_tsv, spreadsheet_safe
 
 __all__ = [

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.core.basis import Basis
-from riskcli.core.errors import InputError
 from riskcli.core.files import as_text
+from riskcli.core.messages import InputError
+from riskcli.core.provenance import Basis
 from riskcli.core.version import __version__
-from riskcli.output.many import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,3 +131,56 @@ def part_of(basis: Basis, tables: Tables, part: str) -> Result:
     others = Parts({name: table for name, table in tables.items() if name != part})
     columns, rows = tables[part]
     return Result(tuple(columns), rows, basis, others)
+
+
+# Rows that are made when they are written: there may be millions of them.
+
+
+Row = Sequence[Any]
+_KEPT = 100_000
+
+
+def rows_of(count: int, make: Callable[[], Iterable[Row]]) -> Sequence[Row]:
+    """The rows that `make` gives: as a list, or, if there are many, made anew whenever read."""
+    return list(make()) if count <= _KEPT else _ManyRows(count, make)
+
+
+class _ManyRows(Sequence[Row]):
+    """So many rows, none of which is kept."""
+
+    def __init__(self, count: int, make: Callable[[], Iterable[Row]]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._make())
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return list(islice(self._make(), *index.indices(self._count)))
+        chosen = range(self._count)[index]
+        return next(islice(self._make(), chosen, None))
+
+
+class Parts(Mapping[str, list[dict[str, Any]]]):
+    """Tables by name, each a list of records that is made when it is asked for."""
+
+    def __init__(self, tables: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:
+        """`tables` are columns and rows."""
+        self._tables = tables
+
+    def __getitem__(self, name: str) -> list[dict[str, Any]]:
+        columns, rows = self._tables[name]
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)

@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.bias.population import left_out, members_of, who_is_in
-from riskcli.analyses.score.analysis import RiskTable
-from riskcli.analyses.significance.analysis import compare_pairs
+from riskcli.analyses.score import RiskTable
+from riskcli.analyses.significance import compare_pairs
+from riskcli.analyses.sweep_population import left_out, members_of, who_is_in
 from riskcli.core.arrays import Counts, Floats
-from riskcli.core.errors import UsageError, nearest
+from riskcli.core.messages import UsageError, nearest
 from riskcli.output.escape import visible
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.correction import CORRECTION_TITLES, correction_title
+from riskcli.risk.estimate import CORRECTION_TITLES, correction_title
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures

@@ -1,36 +1,146 @@
-"""The page as a document: its data, its scripts and its style in one file.
-
-Its formulas are a second implementation of those in `risk/`, in JavaScript, compared with the first
-on random matrices in a real browser (tests/test_page_model.py). What is not a formula (ids, titles,
-decimals, what depends on alpha) is read from the data. At the alphas of the table the page shows
-the table's own numbers; at other alphas it computes only what agrees with them, and names the rest.
-
-Style and script lie beside this module as files of their own. The page's Content-Security-Policy
-names them by their hashes and forbids all else: no request, no other script, no inline handler.
-All names reach the script as JSON, and the document as text.
-"""
+"""What a page compares: the comparison asked for, further baselines, and the other population."""
 
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from riskcli.analyses.score.analysis import RiskTable
-from riskcli.analyses.score.analysis import risk_table as risk_table
-from riskcli.core.notes import counted
+from riskcli.analyses.score import RiskTable
+from riskcli.analyses.score import risk_table as risk_table
+from riskcli.core.choices import PopulationRule, Precision
+from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.core.version import __version__
+from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import Display
-from riskcli.output.escape import html, script_json
-from riskcli.output.html import as_html
+from riskcli.output.escape import html, script_json, visible
+from riskcli.output.markup import as_html
 from riskcli.page.data import RunNotes, page_data
 from riskcli.risk.measures import measures
+from riskcli.risk.options import Options
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.qrels import Qrels, read_qrels
+from riskcli.trec.runs import read_run
+
+
+def plans(options: Options, further: Sequence[str], both_populations: bool) -> list[Options]:
+    """What is compared: as asked for, with each further baseline, and in the other population."""
+    kept = None if isinstance(options.population, str) else options.population
+    plans = [options]
+    plans += [
+        replace(options, baselines=(name,), population=kept)
+        for name in further
+        if (name,) != options.wanted
+    ]
+    if not both_populations:
+        return plans
+    return [
+        replace(plan, population=population) for plan in plans for population in _populations(plan)
+    ]
+
+
+def _populations(plan: Options) -> tuple[PopulationRule | FrozenPopulation | None, ...]:
+    """Both, the plan's own first; a virtual baseline has no population of its own.
+
+    A frozen population stands alone: its figures are not put beside those of another.
+    """
+    if plan.population is not None and not isinstance(plan.population, str):
+        raise UsageError(
+            "--both-populations is for the runs given, not for a population from a file"
+        )
+    if plan.wanted[0].startswith("@"):
+        return (plan.population,)
+    own = plan.population or ("baselines" if len(plan.wanted) > 1 else "all")
+    return ("all", "baselines") if own == "all" else ("baselines", "all")
+
+
+# What the page takes along on wish: names, teams and descriptions of runs, and the top documents
+# of each run on each topic with their grades.
+
+
+ABOUT_COLUMNS = ("run", "name", "team", "description")
+Tops = Mapping[str, Mapping[str, Sequence[str]]]
+"""By run and topic: the first documents, best first."""
+
+
+def documents_of(
+    evaluation: Evaluation, depth: int, precision: Precision = "single"
+) -> dict[str, Any]:
+    """The first `depth` documents of every ranking under the evaluation, and their grades."""
+    runs = [entry for entry in evaluation.inputs if entry.kind == "run"]
+    judged = [entry.path for entry in evaluation.inputs if entry.kind == "qrels"]
+    if not runs or not judged:
+        raise UsageError("documents can be taken along from runs and qrels only, not from scores")
+    tops = {entry.run or "": rank(read_run(entry.path), depth, precision) for entry in runs}
+    return listed_documents(tops, read_qrels(judged[0]), evaluation, depth)
+
+
+def listed_documents(
+    tops: Tops, qrels: Qrels, evaluation: Evaluation, depth: int
+) -> dict[str, Any]:
+    """By topic: its documents once, their grades (None: unjudged), and each run's as numbers."""
+    first = evaluation.matrices[0]
+    topics: dict[str, Any] = {}
+    for topic in first.topics:
+        rankings = [list(tops.get(run, {}).get(topic, ())) for run in first.runs]
+        docnos = sorted({docno for ranking in rankings for docno in ranking})
+        number = {docno: index for index, docno in enumerate(docnos)}
+        grades = qrels.judgements.get(topic, {})
+        topics[visible(topic)] = {
+            "docnos": list(map(visible, docnos)),
+            "grades": [grades.get(docno) for docno in docnos],
+            "runs": [[number[docno] for docno in ranking] for ranking in rankings],
+        }
+    return {"depth": depth, "topics": topics}
+
+
+def read_about(path: Path) -> RunNotes:
+    """A CSV or TSV file with a heading: `run`, and any of name, team, description."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, "cannot-read", str(error)) from error
+    lines = text.splitlines()
+    separator = "\t" if lines and "\t" in lines[0] else ","
+    reader = csv.DictReader(lines, delimiter=separator)
+    found = list(reader.fieldnames or ())
+    if "run" not in found or not set(found) <= set(ABOUT_COLUMNS):
+        raise UsageError(
+            f"{path}:1: found the columns {', '.join(found) or '(none)'}; "
+            f"expected run and any of {', '.join(ABOUT_COLUMNS[1:])}"
+        )
+    told: dict[str, dict[str, str]] = {}
+    for row in reader:
+        line = reader.line_num
+        if None in row or None in row.values():
+            raise UsageError(f"{path}:{line}: expected {len(found)} columns")
+        if row["run"] in told:
+            raise UsageError(f"{path}:{line}: run {row['run']!r} is described twice")
+        told[row["run"]] = {name: row[name] for name in found if name != "run"}
+    return told
+
+
+# The page as a document: its data, its scripts and its style in one file.
+#
+# Its formulas are a second implementation of those in `risk/`, in JavaScript, compared with the
+# first on random matrices in a real browser (tests/test_page_model.py). What is not a formula
+# (ids, titles, decimals, what depends on alpha) is read from the data. At the alphas of the table
+# the page shows the table's own numbers; at other alphas it computes only what agrees with them,
+# and names the rest.
+#
+# Style and script lie beside this module as files of their own. The page's Content-Security-Policy
+# names them by their hashes and forbids all else: no request, no other script, no inline handler.
+# All names reach the script as JSON, and the document as text.
+
 
 SCRIPTS = (
     "statistics.js",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 
 KINDS = {
     "alpha": "a risk measure over alpha (SIGIR'14, Figure 1; SIGIR'16, Figures 2 and 3)",

@@ -9,11 +9,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.analyses.sweep.analysis import alpha_sweep
-from riskcli.analyses.sweep.swept import Swept
+from riskcli.analyses.sweep_alpha import alpha_sweep
+from riskcli.analyses.sweep_events import Swept
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import counted
+from riskcli.core.messages import UsageError, counted
 from riskcli.core.special import stdtrit
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskcli.core.notes import counted, listed
+from riskcli.core.messages import counted, listed
 from riskcli.plots import KINDS, OF_EXPERIMENTS
 from riskcli.plots.lacking import WITHOUT_BASELINE
 from riskcli.plots.request import Request

@@ -8,14 +8,14 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.analyses.agree.coefficients import kendall_tau_b
+from riskcli.analyses.rank_agreement import kendall_tau_b
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import InputError, UsageError
-from riskcli.core.order import naturally
+from riskcli.core.messages import InputError, UsageError
+from riskcli.core.text import naturally
 from riskcli.plots.curve import ExperimentRequest, chosen_models
 from riskcli.plots.labels import shortened
 from riskcli.plots.style import GAIN, outer_titles, values
-from riskcli.trec.pieces import read_run
+from riskcli.trec.runs import read_run
 
 BINS = 10
 _COMPARATORS = (".blend", ".select")

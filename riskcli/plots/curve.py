@@ -14,7 +14,7 @@ import altair as alt
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import InputError, UsageError
+from riskcli.core.messages import InputError, UsageError
 from riskcli.plots.labels import Frame, domain
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Size, is_narrow, panel_size

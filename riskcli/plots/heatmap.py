@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import values

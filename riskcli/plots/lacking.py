@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 
 LOSS_KINDS = ("topics", "qq", "loss", "rbo")
 OF_KINDS = ("alpha", "topics", "power")

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, GAIN, LOSS, SHAPES, values

@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.analyses.bias.baselines import VIRTUAL_BASELINES, principal_components
-from riskcli.core.errors import UsageError
+from riskcli.analyses.baseline_bias import VIRTUAL_BASELINES, principal_components
+from riskcli.core.messages import UsageError
 from riskcli.plots.request import Request
 from riskcli.plots.scatter import kinds_of, named_points, same_scale, sized
 from riskcli.plots.style import RULE, values

@@ -7,16 +7,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.analyses.power.display import share_in_words
-from riskcli.analyses.power.prospects import (
-    Asked,
-    Prospect,
-    paired_rows,
-    population_of_pairs,
-    prospects,
-)
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import counted
+from riskcli.analyses.power import share_in_words
+from riskcli.analyses.prospects import Asked, Prospect, paired_rows, population_of_pairs, prospects
+from riskcli.core.messages import UsageError, counted
 from riskcli.plots.labels import Frame
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request

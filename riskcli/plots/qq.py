@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.core.special import ndtri
 from riskcli.plots.bootstrap import mean_replicates
 from riskcli.plots.labels import shortened

@@ -8,9 +8,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.analyses.agree.coefficients import rank_biased_overlap
+from riskcli.analyses.rank_agreement import rank_biased_overlap
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, values
 from riskcli.risk.comparison import Comparison

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note, counted
+from riskcli.core.messages import Note, UsageError, counted
 from riskcli.risk.baselines import matching_runs
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.options import Options

@@ -14,8 +14,8 @@ import vl_convert
 
 from riskcli.analyses import base
 from riskcli.analyses.base import set_up as set_up
-from riskcli.core.errors import UsageError
-from riskcli.core.memory import DRAWING_SPACE, WORK, address_space
+from riskcli.core.limits import DRAWING_SPACE, WORK, address_space
+from riskcli.core.messages import UsageError
 from riskcli.output.escape import html, visible
 from riskcli.plots import (
     KINDS,

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.notes import Note, counted, listed
+from riskcli.core.messages import Note, counted, listed
 from riskcli.plots.labels import Frame, Placed, beside, shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, RULE, values

@@ -7,8 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from riskcli.analyses.topics.analysis import topic_table
-from riskcli.analyses.topics.parts import RunTopics
+from riskcli.analyses.topics import RunTopics, topic_table
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import GAIN, LOSS, QUIET, RULE, name_of_level, values

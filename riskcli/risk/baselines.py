@@ -11,7 +11,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import is_virtual
-from riskcli.core.errors import UsageError, nearest
+from riskcli.core.messages import UsageError, nearest
 
 
 def column_mean(scores: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from riskcli.core.arrays import ALL, Counts, Floats, Mask
 from riskcli.core.choices import PopulationRule
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.losses import Cubic, chosen_cubic
 from riskcli.risk.members import Members

@@ -15,9 +15,8 @@ from riskcli.risk.intervals import Parts, log_interval, t_interval
 from riskcli.risk.jackknife import Jackknife, LeftOut, Statistic, error_and_heaviest
 from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
-from riskcli.risk.permutation import ShuffleTest
+from riskcli.risk.permutation import Resampled, ShuffleTest
 from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
-from riskcli.risk.resampled import Resampled
 from riskcli.risk.rounding import NO_DIFFERENCE
 
 MOST_SHUFFLED_CELLS = 1_000_000

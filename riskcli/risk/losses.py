@@ -13,7 +13,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Loss, check_words
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 
 LINEAR: Loss = "linear"
 SMOOTH: Loss = "smooth"

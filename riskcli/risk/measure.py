@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from riskcli.core.arrays import Floats
 from riskcli.risk.columns import FIELDS, Column, FieldName
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.crossings import Pairs, Span, Swaps
+from riskcli.risk.crossings import Pairs, Span, Swaps, Turn
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.paired import Moments
 from riskcli.risk.ranks import rank_intervals
-from riskcli.risk.turns import Turn
 
 Values = Callable[[Comparison, float], Floats]
 Details = Callable[[Comparison, float, Inference], Estimate]

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riskcli.core.arrays import Floats, Mask
-from riskcli.core.errors import UsageError, nearest
-from riskcli.core.notes import listed
-from riskcli.core.order import naturally
+from riskcli.core.messages import UsageError, listed, nearest
+from riskcli.core.text import naturally
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from riskcli.core.choices import (
     Test,
     check_words,
 )
-from riskcli.core.errors import UsageError
 from riskcli.core.limits import MOST_ALPHA
-from riskcli.core.reprs import short_repr
+from riskcli.core.messages import UsageError
+from riskcli.core.text import short_repr
 from riskcli.risk.members import Teams
 from riskcli.scores.frozen import FrozenPopulation
 

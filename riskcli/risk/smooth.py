@@ -11,10 +11,15 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.risk.by_share import shares_without_each
 from riskcli.risk.losses import Cubic
 from riskcli.risk.paired import Moments, Paired
-from riskcli.risk.population import Departures, Population, departure, over_root
+from riskcli.risk.population import (
+    Departures,
+    Population,
+    departure,
+    over_root,
+    shares_without_each,
+)
 
 _CELLS_AT_ONCE = 1_000_000
 

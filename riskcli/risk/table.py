@@ -9,19 +9,12 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import PopulationRule, is_virtual
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note
+from riskcli.core.messages import Note, UsageError
 from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
 from riskcli.risk.block import Block
-from riskcli.risk.cautions import (
-    cautions,
-    doubtful_tests,
-    not_shuffled,
-    ranks_without_intervals,
-)
+from riskcli.risk.cautions import cautions, doubtful_tests, not_shuffled, ranks_without_intervals
 from riskcli.risk.comparison import Comparison, population_rule, with_loss
-from riskcli.risk.correction import adjust
-from riskcli.risk.estimate import Estimate, corrected, rank, rank_each
+from riskcli.risk.estimate import Estimate, adjust, corrected, rank, rank_each
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, SMOOTH_FIT
 from riskcli.risk.measure import RiskMeasure

@@ -8,31 +8,43 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riskcli.core.basis import Based, Basis
 from riskcli.core.choices import TopicRule
-from riskcli.core.errors import InputError, NoRunLeftError, UsageError, nearest
 from riskcli.core.files import sha256_of_file
-from riskcli.core.notes import Note, counted, listed
+from riskcli.core.messages import (
+    InputError,
+    NoRunLeftError,
+    Note,
+    UsageError,
+    counted,
+    listed,
+    nearest,
+)
 from riskcli.core.parallel import Progress, watch_of
+from riskcli.core.provenance import Based, Basis
 from riskcli.effectiveness.names import canonical_name, split_names
-from riskcli.scores.made import judgements_of, other_judgements, settings_in_force
+from riskcli.scores.file_scores import Gatherer, Means
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
 from riskcli.scores.naming import only_run, runs_of, with_baseline_files, without_own_scores
-from riskcli.scores.parts import Gatherer, Means
+from riskcli.scores.provenance import (
+    any_run,
+    judgements_of,
+    other_judgements,
+    part_notes,
+    qrels_notes,
+    settings_in_force,
+    skip_notes,
+)
+from riskcli.scores.provenance import inputs as inputs_of
 from riskcli.scores.reading import OWN_RESULT, Part, Reader, Rules
-from riskcli.scores.remarks import any_run, part_notes, qrels_notes, skip_notes
-from riskcli.scores.remarks import inputs as inputs_of
-from riskcli.trec.discovery import Found, find_files, passed_over
-from riskcli.trec.folders import Folders
-from riskcli.trec.names import named_place
+from riskcli.trec.discovery import Folders, Found, find_files, judgements_first, passed_over
+from riskcli.trec.names import file_names, named_place
 from riskcli.trec.qrels import Qrels
-from riskcli.trec.swapped import judgements_first
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from riskcli.scores.remote import Workers
-    from riskcli.scores.store.store import Store
+    from riskcli.scores.store import Store
 
 Places = Iterable[Path | str] | Path | str
 """Files and folders, one or several."""
@@ -258,3 +270,40 @@ def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]], runs: Set[str]) ->
                 f"no scores by {name} for {counted(len(absent), 'run')}: {listed(absent)}; "
                 "choose the measure with --measure"
             )
+
+
+# The same runs under several judgements: a model's beside people's, or two assessors'.
+
+
+def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) -> Evaluation:
+    """All matrices in one evaluation; their measures say under which judgements: `AP [model]`."""
+    names = file_names(judgements)
+    if len(set(names)) < len(names):
+        raise UsageError("the same judgements are given twice")
+    for evaluation in evaluations:
+        if all(item.kind != "qrels" for item in evaluation.inputs):
+            raise UsageError("files of scores do not depend on judgements; several need runs")
+    matrices = [
+        replace(matrix, measure=f"{matrix.measure} [{name}]")
+        for name, evaluation in zip(names, evaluations, strict=True)
+        for matrix in evaluation.matrices
+    ]
+    first = evaluations[0]
+    notes = dict.fromkeys(
+        _told(note, name, evaluations)
+        for name, evaluation in zip(names, evaluations, strict=True)
+        for note in evaluation.notes
+    )
+    inputs = dict.fromkeys(item for evaluation in evaluations for item in evaluation.inputs)
+    skipped = dict.fromkeys(str(error) for each in evaluations for error in each.skipped)
+    errors = {str(error): error for each in evaluations for error in each.skipped}
+    settings = {**first.settings, "measures": [matrix.measure for matrix in matrices]}
+    basis = Basis(settings, tuple(inputs), tuple(notes), tuple(errors[text] for text in skipped))
+    return replace(first, matrices=tuple(matrices), basis=basis)
+
+
+def _told(note: Note, name: str, evaluations: Sequence[Evaluation]) -> Note:
+    """The note, with the judgements that it is about where not all have it."""
+    if all(note in evaluation.notes for evaluation in evaluations):
+        return note
+    return replace(note, message=f"{name}: {note.message}")

@@ -1,7 +1,4 @@
-"""Scores and runs that are in hand already: DataFrames, ir_measures' results, PyTerrier's frames.
-
-Nothing is imported for it: whatever has the columns, or the attributes, will do.
-"""
+"""Scores and runs that are in memory already: data frames, dictionaries, ir_measures' results."""
 
 from __future__ import annotations
 
@@ -12,26 +9,50 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from riskcli.core.basis import Basis
-from riskcli.core.errors import UsageError
-from riskcli.effectiveness.names import (
-    DEFAULT_MEASURES,
-    canonical_name,
-    parse_measures,
-    texts_of,
-)
+from riskcli.core.messages import UsageError
+from riskcli.core.provenance import Basis
+from riskcli.effectiveness.names import DEFAULT_MEASURES, canonical_name, parse_measures, texts_of
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import is_rounded_err
-from riskcli.scores.held import as_mapping
 from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all
+from riskcli.scores.provenance import rounded_err
 from riskcli.scores.reading import Rules
-from riskcli.scores.remarks import rounded_err
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Line, Run
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def as_mapping(given: Any, value: str, what: str) -> Any:
+    """The dictionary in a Run or Qrels of ranx, or of ir_measures' ScoredDoc or Qrel objects.
+
+    Mappings and frames are given back as they are.
+    """
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        return given
+    if hasattr(given, "to_dict"):  # ranx
+        return given.to_dict()
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+        raise UsageError(f"{what}: expected a frame, a mapping or documents, found {given!r:.60}")
+    found: dict[str, dict[str, Any]] = {}
+    for item in given:
+        try:
+            topic, docno, new = item.query_id, item.doc_id, getattr(item, value)
+        except AttributeError as error:
+            raise UsageError(f"{what}: expected query_id, doc_id and {value}: {error}") from error
+        cells = found.setdefault(str(topic), {})
+        if str(docno) in cells and (value == "score" or cells[str(docno)] != new):
+            raise UsageError(f"{what}: topic {topic} has document {docno} twice")
+        cells[str(docno)] = new
+    return found
+
+
+# Scores and runs that are in hand already: DataFrames, ir_measures' results, PyTerrier's frames.
+#
+# Nothing is imported for it: whatever has the columns, or the attributes, will do.
+
 
 _TOPIC = ("qid", "query_id", "topic")
 _DOCNO = ("docno", "doc_id", "docid")

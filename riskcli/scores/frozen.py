@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.core.errors import InputError, UsageError
-from riskcli.core.notes import listed
+from riskcli.core.messages import InputError, UsageError, listed
 from riskcli.core.version import __version__
-from riskcli.scores.made import JUDGEMENTS, SCORING
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.provenance import JUDGEMENTS, SCORING
 
 FORMAT = 1
 _SHOWN = 12

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from riskcli.core.choices import is_virtual
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note
+from riskcli.core.messages import Note, UsageError
+from riskcli.scores.file_scores import Gatherer
 from riskcli.scores.matrix import of_one_run
-from riskcli.scores.parts import Gatherer
 from riskcli.scores.reading import Part, Reader
 from riskcli.trec.names import (
     each_baseline,

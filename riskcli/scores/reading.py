@@ -9,18 +9,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from riskcli.core.choices import (
-    OnError,
-    Precision,
-    RunNames,
-    TopicRule,
-    check_word,
-    check_words,
-)
-from riskcli.core.errors import InputError, RiskevalError
-from riskcli.core.memory import refuse_file
+from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_word, check_words
+from riskcli.core.limits import refuse_file
+from riskcli.core.messages import InputError, RiskevalError
 from riskcli.core.parallel import Watch
-from riskcli.core.reprs import short_repr
+from riskcli.core.text import short_repr
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.names import (
     DEFAULT_MEASURES,
@@ -40,12 +33,10 @@ from riskcli.scores.files.registry import (
     read_score_file,
     recorded,
 )
-from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.subset import ONLY_TOPICS, topics_asked
+from riskcli.scores.matrix import ONLY_TOPICS, ScoreMatrix, topics_asked
 from riskcli.trec.discovery import find_qrels
-from riskcli.trec.pieces import run_in
 from riskcli.trec.qrels import Qrels, read_qrels
-from riskcli.trec.runs import Run, read_foreign
+from riskcli.trec.runs import Run, read_foreign, run_in
 from riskcli.trec.source import MAX_BYTES, Source
 
 OWN_RESULT = "own-result"

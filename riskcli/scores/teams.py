@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
-from riskcli.core.basis import Basis
 from riskcli.core.choices import is_virtual
-from riskcli.core.errors import InputError, UsageError, nearest
-from riskcli.core.notes import Note, counted, listed
-from riskcli.core.order import natural_order
+from riskcli.core.messages import InputError, Note, UsageError, counted, listed, nearest
+from riskcli.core.provenance import Basis
+from riskcli.core.text import natural_order
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeVar
 
-from riskcli.core.errors import InputError
-from riskcli.trec.codes import CODES, Severity
+from riskcli.core.messages import InputError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -117,3 +117,153 @@ def wrong_columns(path: Path, line: int, parts: list[bytes], expected: str) -> F
     plural = "" if len(parts) == 1 else "s"
     message = f"found {len(parts)} column{plural} ({shown!r}), expected {expected}"
     return Finding(path, line, "column-count", message)
+
+
+# The stable codes of all errors and remarks about files: which are refused, what they mean.
+
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a code stands for. A file with an `error` is refused, whatever reads it."""
+
+    name: str
+    severity: Severity
+    meaning: str
+
+
+_ERRORS = {
+    "not-found": "there is no such file",
+    "unreadable": "the file cannot be read (its permissions, or an error of the system)",
+    "damaged-archive": "compressed data that are truncated, damaged or followed by others",
+    "too-large": "the file expands to more than --max-bytes",
+    "line-too-long": "a line of a run or of judgements that is longer than 8 MiB",
+    "not-text": "a zip archive, something compressed twice, or UTF-16 text",
+    "empty-file": "nothing but blank lines",
+    "column-count": "a line with too few or too many columns",
+    "doubtful-comment": "a line that begins with # and has all columns of the format",
+    "encoding": "a line that is not UTF-8 text",
+    "nul-byte": "a line that holds a NUL byte",
+    "bad-score": "a score that is not a finite decimal number (score files: or too large or small)",
+    "duplicate-document": "a document that the topic has already",
+    "bad-grade": "a grade that is not a whole number (qrels)",
+    "conflicting-judgement": "a document judged twice, with different grades (qrels)",
+    "no-topic-known": "a run that answers none of the qrels' topics",
+    "shared-name": "two runs of one name",
+    "no-tag": "a run whose lines carry different tags, where --run-names tag asks for one",
+    "virtual-name": "a run named like a virtual baseline (@mean)",
+    "ambiguous-format": "a score file that fits two formats",
+    "own-result": "a result of riskeval in place of runs or scores by topic; skipped in folders",
+    "wrong-format": "a file that is not of the --input-format given",
+    "no-name": "a run, topic or measure whose name is empty (score files)",
+    "duplicate-run": "a run that the file defines twice (score files)",
+    "duplicate-topic": "a topic that the file defines twice (score files)",
+    "duplicate-score": "a second score for one run, topic and measure (score files)",
+    "bad-csv": "quotes that are not closed, or text behind them (score files)",
+    "bad-json": "not the JSON that was expected (score files)",
+    "bad-parquet": "not the Parquet that was expected (score files)",
+}
+ERRORS_OF_COMMANDS = {
+    "changed": "a file that was changed while it was read",
+    "empty-folder": "a folder without a run file",
+    "bad-settings": "a malformed settings file",
+    "cannot-write": "an output that cannot be written",
+    "not-one-run": "a gate's baseline file that holds more than one run, or none",
+    "other-settings": "a gate's baseline made with other settings than the candidates",
+    "other-measure": "a gate's baseline without scores by the candidates' measure",
+    "other-topics": "a gate's baseline with other topics than the candidates",
+    "store-format": "a store of scores that another version of riskeval has made",
+    "bad-population": "a file that is not a population file, or an incomplete one",
+    "changed-population": "a population file whose content does not fit its hash",
+    "population-version": "a population file of another version of the format",
+    "bad-manifest": "a manifest that riskeval organise did not write, or one of another version",
+    "bad-teams": "a malformed file of teams",
+    "cannot-read": "a file of teams, of a population or of notes that cannot be read",
+    "bad-curve": "not a learning curve that riskeval train wrote",
+    "bad-model": "not a model that riskeval train or LightGBM wrote",
+    "bad-feature": "a feature that is not a number, or a table without features (learning)",
+    "bad-name": "a topic or document whose name is empty or not text (learning)",
+    "no-common-document": "a run or model without a document of the features (learning)",
+    "same-name": "a gate's baseline named as one of the candidates",
+    "bad-rule": "a line that is not a rule (files of check --require)",
+}
+"""What stops a command; it is nothing that `validate` could find in a file."""
+_WARNINGS = {
+    "rank-order": "a document with a higher score than one of a better rank",
+    "duplicate-rank": "a rank that the topic has already",
+    "bad-rank": "a rank that is not a whole number",
+    "single-precision-tie": "scores that differ, but tie in single precision",
+    "too-many-documents": "more documents for a topic than --max-docs",
+    "missing-topic": "a topic of the qrels that the run does not answer",
+    "unknown-topic": "a topic that the qrels do not have",
+    "tag-name": "a tag that differs from the file's name",
+    "mixed-tags": "lines that carry different tags",
+    "not-q0": "a second column that is not Q0",
+    "mangled-docno": "a document number that a program seems to have damaged",
+    "nothing-judged": "a run of which the qrels judge no document",
+    "same-ranking": "a run that ranks the same documents alike as another file",
+    "near-same-ranking": "a run that ranks as another file does on all but a few topics",
+    "same-scores": "a run that scores as another file does on every topic (nDCG@20)",
+    "near-same-scores": "a run that scores as another file does on all but a few topics (nDCG@20)",
+    "constant-scores": "a run with one and the same score on all topics (nDCG@20)",
+    "repeated-judgement": "a document judged twice, with the same grade (qrels)",
+}
+
+CODES: dict[str, Code] = {
+    **{
+        name: Code(name, "error", meaning)
+        for name, meaning in (_ERRORS | ERRORS_OF_COMMANDS).items()
+    },
+    **{name: Code(name, "warning", meaning) for name, meaning in _WARNINGS.items()},
+}
+
+
+# Findings of one file, counted in full and kept only as far as somebody would read them.
+
+
+Item = TypeVar("Item")
+Described = tuple[int | None, str]
+"""The line of a finding, and its sentence."""
+
+
+@dataclass
+class Tally:
+    """Counts findings by code and keeps the first `most` of each (None: all)."""
+
+    path: Path
+    most: int | None
+    counts: dict[str, int] = field(default_factory=dict)
+    kept: list[Finding] = field(default_factory=list)
+
+    def add(self, finding: Finding) -> None:
+        """Count one finding."""
+        self.add_all(finding.code, [finding], lambda item: (item.line, item.message))
+
+    def add_all(
+        self, code: str, items: Sequence[Item], describe: Callable[[Item], Described]
+    ) -> None:
+        """Count a finding for each item; only those that are kept get a sentence."""
+        if not len(items):
+            return
+        before = self.counts.get(code, 0)
+        self.counts[code] = before + len(items)
+        room = len(items) if self.most is None else max(0, self.most - before)
+        for item in items[:room]:
+            line, message = describe(item)
+            self.kept.append(Finding(self.path, line, code, message))
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity."""
+        return sum(n for code, n in self.counts.items() if CODES[code].severity == severity)
+
+    def findings(self) -> list[tuple[Finding, int]]:
+        """The findings kept, by line, each with the number of the same code left out after it."""
+        order = sorted(self.kept, key=lambda found: (found.line is None, found.line or 0))
+        last = {found.code: index for index, found in enumerate(order)}
+        shown = {code: sum(found.code == code for found in order) for code in last}
+        return [
+            (found, self.counts[found.code] - shown[found.code] if last[found.code] == index else 0)
+            for index, found in enumerate(order)
+        ]

@@ -9,13 +9,7 @@ from pathlib import Path
 from riskcli.trec.engines import MSEARCH, RANK_EVAL, inspect_ratings, is_ratings
 from riskcli.trec.findings import Finding
 from riskcli.trec.letor import PREDICTIONS, RANKLIB, inspect_features, is_features
-from riskcli.trec.ranx import (
-    RUN_TABLE,
-    inspect_judged_table,
-    is_judged_table,
-    is_packed,
-    unpacked,
-)
+from riskcli.trec.ranx import RUN_TABLE, inspect_judged_table, is_judged_table, is_packed, unpacked
 from riskcli.trec.records import (
     FORMATS,
     Judgement,

@@ -13,11 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from riskcli.core.choices import virtual_among
-from riskcli.core.data_sets import DataSetPath
-from riskcli.core.errors import UsageError
 from riskcli.core.files import as_text
-from riskcli.core.notes import Note
-from riskcli.core.remote_path import RemotePath, place_of
+from riskcli.core.locations import DataSetPath, RemotePath, place_of
+from riskcli.core.messages import Note, UsageError
 from riskcli.trec.findings import Finding
 
 _ENDING = re.compile(r"\.(txt|run|res|trec|gz|bz2|xz|zst|lz4)$", re.IGNORECASE)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from riskcli.core.data_sets import DataSetPath
-from riskcli.core.memory import refuse_file
-from riskcli.core.notes import Note, counted
-from riskcli.core.order import naturally
-from riskcli.core.remote_path import place_of
-from riskcli.trec import fast
-from riskcli.trec.fast import REPEATED, TEXT
+from riskcli.core.limits import refuse_file
+from riskcli.core.locations import DataSetPath, place_of
+from riskcli.core.messages import Note, counted
+from riskcli.core.text import naturally
+from riskcli.trec import fields as fast
+from riskcli.trec.fields import REPEATED, TEXT
 from riskcli.trec.findings import (
     COMMENT,
     Finding,

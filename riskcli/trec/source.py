@@ -11,9 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from riskcli.core.errors import InputError
+from riskcli.core.locations import RemotePath
+from riskcli.core.messages import InputError
 from riskcli.core.parallel import Watch
-from riskcli.core.remote_path import RemotePath
 from riskcli.trec.archives import LONGEST_MAGIC, Archive, DamagedError, Readable, archive_of
 
 MAX_BYTES = 16 * 2**30

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from riskcli import InputError, Rules, evaluate
-from riskcli.analyses.validate.analysis import validate
-from riskcli.analyses.validate.checker import Checks
-from riskcli.core.errors import RiskevalError
+from riskcli.analyses.checker import Checks
+from riskcli.analyses.validate import validate
+from riskcli.core.messages import RiskevalError
 from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.source import load
 from tests.bench import plain_reader

@@ -49,9 +49,9 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 def run(data: bytes) -> None:
     """A run: the quick reader refuses and finds what the plain one does."""
-    from riskcli.core.errors import InputError
+    from riskcli.core.messages import InputError
     from riskcli.trec.archives import archive_of
-    from riskcli.trec.pieces import run_in
+    from riskcli.trec.runs import run_in
     from riskcli.trec.source import Source
 
     try:
@@ -76,7 +76,7 @@ def run(data: bytes) -> None:
 
 def qrels(data: bytes) -> None:
     """Judgements of TREC's form: the quick reader refuses and finds what the plain one does."""
-    from riskcli.core.errors import InputError
+    from riskcli.core.messages import InputError
     from riskcli.trec.archives import archive_of
     from riskcli.trec.formats import judgement_reader
     from riskcli.trec.qrels import parse_qrels
@@ -99,9 +99,9 @@ def qrels(data: bytes) -> None:
 
 def scores(data: bytes) -> None:
     """Runs that other programs wrote, and score files of every kind: finite scores or an error."""
-    from riskcli.core.errors import InputError
+    from riskcli.core.messages import InputError
     from riskcli.scores.files.registry import kind_of, read_score_file
-    from riskcli.trec.pieces import run_of
+    from riskcli.trec.runs import run_of
     from riskcli.trec.source import Source
 
     path = Path("file")
@@ -122,7 +122,7 @@ def scores(data: bytes) -> None:
 
 def archive(data: bytes) -> None:
     """A packed file is the text that Python's own functions find, where they read it all."""
-    from riskcli.core.errors import InputError
+    from riskcli.core.messages import InputError
     from riskcli.trec.source import Source
 
     try:
@@ -135,9 +135,9 @@ def archive(data: bytes) -> None:
 
 def settings(data: bytes) -> None:
     """Settings that came with a strange checkout."""
-    from riskcli.app import load_command, riskeval
     from riskcli.cli.configuration import in_force
-    from riskcli.core.errors import RiskevalError
+    from riskcli.commands import load_command, riskeval
+    from riskcli.core.messages import RiskevalError
     from riskcli.core.settings import CHOSEN
 
     with _file(data, "riskeval.toml") as path:
@@ -153,8 +153,8 @@ def settings(data: bytes) -> None:
 
 def grammar(data: bytes) -> None:
     """A rule of a gate: it says the same when it is read again."""
-    from riskcli.analyses.check.grammar import parse_rule
-    from riskcli.core.errors import UsageError
+    from riskcli.analyses.check.rules import parse_rule
+    from riskcli.core.messages import UsageError
 
     try:
         rule = parse_rule(data.decode("utf-8", "replace"))
@@ -166,7 +166,7 @@ def grammar(data: bytes) -> None:
 
 def measures(data: bytes) -> None:
     """Names of effectiveness measures: what is printed is read as the same measure."""
-    from riskcli.core.errors import UsageError
+    from riskcli.core.messages import UsageError
     from riskcli.effectiveness.names import parse_measures
 
     try:
@@ -189,7 +189,7 @@ def alphas(data: bytes) -> None:
 
 def population(data: bytes) -> None:
     """A population kept in a file."""
-    from riskcli.core.errors import InputError
+    from riskcli.core.messages import InputError
     from riskcli.scores.frozen import read_population
 
     with _file(data, "p.json") as path, contextlib.suppress(InputError):
@@ -198,7 +198,7 @@ def population(data: bytes) -> None:
 
 def teams(data: bytes) -> None:
     """The teams of runs, and the key to their other names."""
-    from riskcli.core.errors import RiskevalError
+    from riskcli.core.messages import RiskevalError
     from riskcli.scores.teams import read_key, read_teams
 
     with _file(data) as path:
@@ -210,7 +210,7 @@ def teams(data: bytes) -> None:
 
 def features(data: bytes) -> None:
     """Features to learn from: LETOR's lines, CSV and Parquet."""
-    from riskcli.core.errors import RiskevalError
+    from riskcli.core.messages import RiskevalError
     from riskcli.learn.feature_files import read_features
 
     with _file(data) as path, contextlib.suppress(RiskevalError):

@@ -1,25 +1,194 @@
-"""One candidate against the baseline by one measure: what a gate asks of the pair."""
+"""What came of judging candidates: findings by rule, verdicts, and all of them together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskcli.analyses.check.grammar import Rule
-from riskcli.analyses.check.policy import Outcome
-from riskcli.analyses.check.quantities import baseline_value, column_value, topic_quantity
-from riskcli.analyses.check.verdict import BASELINE_AND_CANDIDATE, Finding, TopicLoss, Verdict
-from riskcli.core.errors import UsageError
-from riskcli.core.notes import Note
+from riskcli.analyses.check.rules import Outcome, Policy, Rule
+from riskcli.core.arrays import Floats
+from riskcli.core.choices import Inconclusive
+from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.core.provenance import Based
 from riskcli.risk.block import Block
+from riskcli.risk.columns import Column
 from riskcli.risk.estimate import Estimate
+from riskcli.risk.measures import all_columns, columns_by_name
 from riskcli.risk.options import Options
 from riskcli.risk.power import smallest_loss
 from riskcli.risk.table import risk_blocks
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
+
+BASELINE_AND_CANDIDATE = "baselines"
+
+
+@dataclass(frozen=True)
+class TopicLoss:
+    """A topic with both scores."""
+
+    topic: str
+    candidate: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule judged for one candidate by one measure."""
+
+    rule: str
+    outcome: Outcome
+    value: float | None
+    bound: float | None
+    why: str
+    p: float | None = None
+    p_adjusted: float | None = None
+    topics_needed: int | None = None
+    """With how many topics an inconclusive test would be settled, four times in five."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the rule is kept for certain."""
+        return self.outcome == "pass"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One candidate by one measure: every rule, and the topics that lost most."""
+
+    candidate: str
+    baseline: str
+    measure: str
+    topics: int
+    mean: float
+    baseline_mean: float
+    findings: tuple[Finding, ...]
+    losses: tuple[TopicLoss, ...]
+    seen_from: float | None
+    """The smallest true loss of the mean that these topics show in four of five cases."""
+    population: str = BASELINE_AND_CANDIDATE
+    """Where GeoRisk and ZRisk expect scores from, as results call it."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """A rule that is broken decides; then one that is not decided."""
+        outcomes = [finding.outcome for finding in self.findings]
+        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
+
+    @property
+    def passed(self) -> bool:
+        """Whether every rule is kept for certain."""
+        return self.outcome == "pass"
+
+    @property
+    def failures(self) -> list[Finding]:
+        """The rules that are broken, or not decided."""
+        return [finding for finding in self.findings if not finding.passed]
+
+
+@dataclass(frozen=True, repr=False)
+class Verdicts(Based):
+    """The verdicts on all candidates, by one policy."""
+
+    verdicts: tuple[Verdict, ...]
+    policy: Policy
+    inconclusive: Inconclusive = "fail"
+    """What a verdict that the data do not decide counts as."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every candidate may pass."""
+        allowed = {"pass", "inconclusive"} if self.inconclusive == "pass" else {"pass"}
+        return all(verdict.outcome in allowed for verdict in self.verdicts)
+
+
+# What a rule can speak of: the columns of the risk table, and losses topic by topic.
+
+
+_NO_RULES = ("run", "measure", "baseline", "population", "alpha")
+
+
+@dataclass(frozen=True)
+class TopicQuantity:
+    """A quantity that comes from the scores on topics; `of_topic` ones name a topic."""
+
+    name: str
+    meaning: str
+    of_topic: bool
+    value: Callable[[Floats, Floats], float]
+    """From the candidate's and the baseline's scores (on the topic named, or on all)."""
+
+
+TOPIC_QUANTITIES = (
+    TopicQuantity(
+        "max_loss", "the largest loss on any topic, 0 where there is none", False,
+        lambda run, base: float(max(0.0, (base - run).max())),
+    ),
+    TopicQuantity(
+        "max_gain", "the largest gain on any topic, 0 where there is none", False,
+        lambda run, base: float(max(0.0, (run - base).max())),
+    ),
+    TopicQuantity(
+        "loss", "how far the candidate falls below the baseline on a topic (a gain is below 0)",
+        True, lambda run, base: float((base - run)[0]),
+    ),
+    TopicQuantity(
+        "score", "the candidate's score on a topic", True, lambda run, _base: float(run[0])
+    ),
+)  # fmt: skip
+
+
+def column_quantities() -> list[Column]:
+    """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
+    return [column for column in all_columns() if column.name not in _NO_RULES]
+
+
+def topic_quantity(name: str) -> TopicQuantity | None:
+    """The quantity of that name that comes from single topics, if there is one."""
+    return next((quantity for quantity in TOPIC_QUANTITIES if quantity.name == name), None)
+
+
+def check_quantity(name: str, topic: str | None, topics: Sequence[str], text: str) -> None:
+    """Refuse a name that nothing answers to, and a topic where none belongs or none is known."""
+    known = [column.name for column in column_quantities()]
+    known += [quantity.name for quantity in TOPIC_QUANTITIES]
+    if name not in known:
+        hint = nearest(name, known) or "; --list-rules prints all quantities"
+        raise UsageError(f"rule {text!r}: nothing is called {name!r}{hint}")
+    quantity = topic_quantity(name)
+    wants_topic = quantity is not None and quantity.of_topic
+    if wants_topic and topic is None:
+        raise UsageError(f"rule {text!r}: {name} needs a topic, as in {name}({topics[0]})")
+    if topic is not None and not wants_topic:
+        raise UsageError(f"rule {text!r}: {name} takes no topic")
+    if topic is not None and topic not in topics:
+        raise UsageError(f"rule {text!r}: no topic {topic!r}{nearest(topic, topics)}")
+
+
+def column_value(block: Block, name: str, row: int) -> float | str | None:
+    """The cell of a column: a number, a flag (`none` where it is empty), None for undefined."""
+    if name == "topics":
+        return float(block.topics)
+    column = columns_by_name()[name]
+    if column.kind != "flag":
+        return block.number(column, row)
+    cells = block.cells(column)
+    return None if cells is None else str(cells[row]) or "none"
+
+
+def baseline_value(block: Block, name: str, row: int) -> float | None:
+    """The same quantity of the baseline, measured in the same matrix as the candidate's."""
+    column = columns_by_name()[name]
+    known = block.estimates.get(column.measure or "")
+    if column.field != "value" or known is None or known.difference is None:
+        return None
+    value, difference = float(known.value[row]), float(known.difference[row])
+    return None if np.isnan(value) or np.isnan(difference) else value - difference
+
+
+# One candidate against the baseline by one measure: what a gate asks of the pair.
 
 
 class Case:

@@ -1,22 +1,90 @@
-"""A gate's verdict for people, pull requests, JUnit readers and GitHub annotations."""
+"""What CI services are told of files that cannot be read, and of a gate that could judge nothing.
+
+A report that is missing, or that is an empty list, looks like a pass to those who count failures.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check import refusal
-from riskcli.analyses.check.policy import Outcome
-from riskcli.analyses.check.verdict import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
-from riskcli.core.notes import counted
-from riskcli.output import forms
+from riskcli.analyses.check.case import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
+from riskcli.analyses.check.rules import Outcome
+from riskcli.core.messages import InputError, NoRunLeftError, RiskevalError, counted
+from riskcli.output import formats as forms
 from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.escape import annotation, visible
+from riskcli.output.escape import annotation, markdown, visible
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
 from riskcli.risk.members import described
+
+TOOL = "riskeval check"
+ELSEWHERE = "riskeval.toml"
+"""The file that a problem of no file is put down to, where there must be one."""
+_NOTHING_JUDGED = "nothing was judged"
+
+
+def of_files(errors: Iterable[InputError]) -> list[Problem]:
+    """What is wrong with each file."""
+    return [Problem("error", wrong.code, str(wrong), wrong.path, wrong.line) for wrong in errors]
+
+
+def of_error(error: RiskevalError) -> list[Problem]:
+    """Why nothing could be judged: the files, or what else is wrong with the call."""
+    if isinstance(error, NoRunLeftError) and error.errors:
+        return of_files(error.errors)
+    if isinstance(error, InputError):
+        return of_files([error])
+    return [Problem("error", "wrong-call", str(error), None)]
+
+
+def add_suite(root: Tree.Element, name: str, problems: Sequence[Problem]) -> None:
+    """A test suite with an error a problem."""
+    count = str(len(problems))
+    suite = Tree.SubElement(root, "testsuite", name=name, tests=count, failures="0", errors=count)
+    for problem in problems:
+        case = Tree.SubElement(
+            suite, "testcase", name=visible(problem.path or TOOL), classname=name
+        )
+        Tree.SubElement(case, "error", message=visible(problem.message), type=problem.rule)
+
+
+def as_xml(root: Tree.Element) -> str:
+    """The document, indented."""
+    Tree.indent(root)
+    return f"<?xml version='1.0' encoding='UTF-8'?>\n{Tree.tostring(root, encoding='unicode')}\n"
+
+
+def refusal_as_junit(problems: Sequence[Problem]) -> str:
+    """JUnit's XML of a gate that judged nothing."""
+    root = Tree.Element("testsuites", name=TOOL)
+    add_suite(root, _NOTHING_JUDGED, problems)
+    return as_xml(root)
+
+
+def as_annotations(title: str, problems: Sequence[Problem]) -> list[str]:
+    """A GitHub annotation a problem."""
+    return [
+        annotation("error", problem.message, title=title, file=problem.path, line=problem.line)
+        for problem in problems
+    ]
+
+
+def refusal_as_github(problems: Sequence[Problem]) -> str:
+    """GitHub's annotations of a gate that judged nothing."""
+    return "".join(f"{line}\n" for line in as_annotations(_NOTHING_JUDGED, problems))
+
+
+def as_markdown(problems: Sequence[Problem]) -> str:
+    """A paragraph for a job's summary."""
+    lines = [f"**{_NOTHING_JUDGED}**", ""]
+    return "\n".join([*lines, *(f"- {markdown(problem.message)}" for problem in problems)]) + "\n"
+
+
+# A gate's verdict for people, pull requests, JUnit readers and GitHub annotations.
+
 
 _WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
 
@@ -69,7 +137,7 @@ def blame(verdict: Verdict) -> str:
 
 def as_junit(gate: Verdicts) -> str:
     """A test suite a candidate and measure, a test case a rule; an error a file left out."""
-    root = Tree.Element("testsuites", name=refusal.TOOL)
+    root = Tree.Element("testsuites", name=TOOL)
     for verdict in gate.verdicts:
         undecided = gate.inconclusive == "pass"
         skipped = [f for f in verdict.failures if undecided and f.outcome == "inconclusive"]
@@ -85,8 +153,8 @@ def as_junit(gate: Verdicts) -> str:
         for finding in verdict.findings:
             _test_case(suite, verdict, finding, finding in skipped)
     if gate.skipped:
-        refusal.add_suite(root, "files left out", refusal.of_files(gate.skipped))
-    return refusal.as_xml(root)
+        add_suite(root, "files left out", of_files(gate.skipped))
+    return as_xml(root)
 
 
 def _test_case(suite: Tree.Element, verdict: Verdict, finding: Finding, skipped: bool) -> None:
@@ -111,8 +179,8 @@ def as_github(gate: Verdicts) -> str:
         for verdict in gate.verdicts
         for finding in verdict.failures
     ]
-    lines += refusal.as_annotations("left out", refusal.of_files(gate.skipped))
-    lines.append(annotation("notice", _counts(gate), title=refusal.TOOL))
+    lines += as_annotations("left out", of_files(gate.skipped))
+    lines.append(annotation("notice", _counts(gate), title=TOOL))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -154,14 +222,14 @@ def problems(gate: Verdicts) -> Iterator[Problem]:
             path = files.get(verdict.candidate)
             subject = f"{verdict.candidate}, {verdict.measure}"
             yield Problem(_level(gate, finding), finding.rule, message, path, subject=subject)
-    yield from refusal.of_files(gate.skipped)
+    yield from of_files(gate.skipped)
 
 
 JUNIT = forms.OwnForm("junit", ".xml", as_junit)
 GITHUB = forms.OwnForm("github", "", as_github)
-SARIF = forms.OwnForm("sarif", ".sarif", lambda gate: as_sarif(problems(gate), refusal.TOOL))
+SARIF = forms.OwnForm("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
 CODE_QUALITY = forms.OwnForm(
-    "codequality", "", lambda gate: as_code_quality(problems(gate), refusal.ELSEWHERE)
+    "codequality", "", lambda gate: as_code_quality(problems(gate), ELSEWHERE)
 )
 
 
@@ -181,10 +249,10 @@ class _Automatic(forms.Form):
 AUTOMATIC = _Automatic("auto", "")
 FORMS = (*forms.FORMS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
 REFUSALS: Mapping[str, Callable[[Sequence[Problem]], str]] = {
-    JUNIT.name: refusal.as_junit,
-    GITHUB.name: refusal.as_github,
-    SARIF.name: lambda found: as_sarif(found, refusal.TOOL),
-    CODE_QUALITY.name: lambda found: as_code_quality(found, refusal.ELSEWHERE),
+    JUNIT.name: refusal_as_junit,
+    GITHUB.name: refusal_as_github,
+    SARIF.name: lambda found: as_sarif(found, TOOL),
+    CODE_QUALITY.name: lambda found: as_code_quality(found, ELSEWHERE),
 }
 """What CI services are told where nothing could be judged, by the name of the form."""
 

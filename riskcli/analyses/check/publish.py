@@ -7,17 +7,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from riskcli.analyses.check import refusal
+from riskcli.analyses.check import display as refusal
+from riskcli.analyses.check.case import TOPIC_QUANTITIES, column_quantities
 from riskcli.analyses.check.display import AUTOMATIC, REFUSALS
 from riskcli.analyses.check.gate import Gate
-from riskcli.analyses.check.grammar import COMPARISONS
-from riskcli.analyses.check.policy import POLICIES
-from riskcli.analyses.check.quantities import TOPIC_QUANTITIES, column_quantities
+from riskcli.analyses.check.rules import COMPARISONS
+from riskcli.analyses.check.rules import POLICIES as POLICIES
 from riskcli.cli.options import Output
 from riskcli.cli.rendering import write
-from riskcli.core.errors import InputError, RiskevalError
-from riskcli.output.emit import emit
-from riskcli.output.forms import IN_FILE, MARKDOWN, Form
+from riskcli.core.messages import InputError, RiskevalError
+from riskcli.output.formats import IN_FILE, MARKDOWN, Form, emit
 
 
 def publish(gate: Gate, output: Output, reports: Iterable[tuple[Form, Path]]) -> None:

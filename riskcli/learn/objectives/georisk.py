@@ -13,8 +13,13 @@ from riskcli.core.choices import Marginals, check_words
 from riskcli.learn.lambdas import SwapChange
 from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.queries import Ints
-from riskcli.risk.by_share import SumsByShare
-from riskcli.risk.population import Population, georisk_of, shortfalls_weighted, standardised
+from riskcli.risk.population import (
+    Population,
+    SumsByShare,
+    georisk_of,
+    shortfalls_weighted,
+    standardised,
+)
 
 
 @dataclass(kw_only=True, eq=False)

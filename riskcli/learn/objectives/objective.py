@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, StopOn, Ties, check_word, check_words
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.learn.lambdas import Lambda, SwapChange, gradients, rank
 from riskcli.learn.queries import Queries
 from riskcli.learn.swaps import DEFAULT_MEASURE, SwapMeasure, swap_measure

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.errors import UsageError
+from riskcli.core.messages import UsageError
 from riskcli.learn.lambdas import SwapChange
 from riskcli.learn.objectives.objective import Declared, Known, Objective
 from riskcli.learn.queries import Ints

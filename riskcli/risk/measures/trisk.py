@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_trisk
+from riskcli.risk.crossings import Pairs, Span, Swaps, significance, swaps_of_trisk
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import urisk
 from riskcli.risk.paired import two_sided_p
-from riskcli.risk.turns import significance
 
 
 def trisk(comparison: Comparison, alpha: float) -> Floats:

@@ -7,11 +7,10 @@ import numpy as np
 from riskcli.core.arrays import Counts, Floats
 from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_lines
+from riskcli.risk.crossings import Pairs, Span, Swaps, break_evens, swaps_of_lines
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.turns import break_evens
 
 
 def urisk(comparison: Comparison, alpha: float) -> Floats:

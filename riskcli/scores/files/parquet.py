@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riskcli.core.notes import counted
+from riskcli.core.messages import counted
 from riskcli.scores.files.objects import from_values, spelled
-from riskcli.scores.files.own import is_own, own_result
-from riskcli.scores.files.rows import Items, ScoreRow, bad_score
+from riskcli.scores.files.rows import Items, ScoreRow, bad_score, is_own, own_result
 from riskcli.scores.files.tables import LONG, RUN, inspect_names
 from riskcli.scores.matrix import are_scores
 from riskcli.trec.arrow import UNREADABLE, parquet, reader

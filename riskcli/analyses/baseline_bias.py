@@ -1,0 +1,370 @@
+"""Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskcli.analyses.rank_agreement import kendall_tau_b
+from riskcli.core.arrays import Counts, Floats, row_blocks
+from riskcli.core.special import chdtrc
+from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.options import DEFAULT_SEED, LEAST_SHUFFLES
+from riskcli.risk.paired import Paired
+from riskcli.risk.rounding import EQUAL_STATISTIC, equal_digits
+
+MOST_WORK = 100_000_000
+"""Runs squared times topics (150 more, for ranking): what beyond it would take over a minute."""
+_LEAST_RUNS = 4
+_DIGITS = 12
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class EqualRuns:
+    """A figure of equal runs: its mean over shuffles, and how often it goes as far as observed."""
+
+    mean: Floats
+    p: Floats
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """What equal runs show; `bias` and `partial` by baseline, the virtual ones last."""
+
+    w: EqualRuns
+    bias: EqualRuns
+    partial: EqualRuns
+    shuffles: int
+    seed: int
+
+
+def too_much_to_shuffle(scores: Floats) -> bool:
+    """Whether every shuffle of so many runs and topics would take too long."""
+    runs, topics = scores.shape
+    return bool(runs**2 * (topics + 150) > MOST_WORK)
+
+
+def unknown(figures: int) -> Shuffled:
+    """What is known of equal runs where nothing was shuffled."""
+    one, many = (EqualRuns(np.full(n, np.nan), np.full(n, np.nan)) for n in (1, figures))
+    return Shuffled(one, many, many, 0, DEFAULT_SEED)
+
+
+def equal_runs(
+    scores: Floats,
+    virtual: Floats,
+    alpha: float,
+    observed: tuple[float, Floats, Floats],
+    shuffles: int = LEAST_SHUFFLES,
+    seed: int = DEFAULT_SEED,
+) -> Shuffled:
+    """W, bias r and partial of the runs as `observed`, and of shuffled ones; B >= 999.
+
+    p of W is the share of shuffles whose W is at least as large; those of bias r and partial are
+    two-sided. A run as the baseline is like any other when shuffled: all of them count.
+    """
+    cells = np.sort(scores, axis=0)
+    order = np.lexsort((*cells, *virtual))
+    cells, fixed = cells[:, order], virtual[:, order]
+    generator = np.random.Generator(np.random.SFC64(seed))
+    w = np.empty(shuffles)
+    coefficients = np.empty((2, shuffles, len(scores) + len(virtual)))
+    for number in range(shuffles):
+        shuffled = generator.permuted(cells, axis=0)
+        urisk, similarity = _urisk_and_similarity(shuffled, fixed, alpha)
+        w[number] = _kendall_w(urisk[:, : len(scores)])
+        coefficients[:, number] = biases(similarity, urisk, shuffled.mean(axis=1))
+    bias, partial = (
+        _compared(each, values, len(scores))
+        for each, values in zip(coefficients, observed[1:], strict=True)
+    )
+    reached = np.count_nonzero(w >= observed[0] * (1 - EQUAL_STATISTIC))
+    p = (reached + 1) / (shuffles + 1) if np.isfinite(observed[0]) else np.nan
+    return Shuffled(
+        EqualRuns(np.array([_mean_of_known(w)]), np.array([p])), bias, partial, shuffles, seed
+    )
+
+
+def _urisk_and_similarity(scores: Floats, virtual: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """By run and baseline: URisk = (1 + alpha/2) mean delta - (alpha/2) mean |delta|."""
+    from scipy.spatial.distance import cdist  # late: it loads much that nothing else needs
+
+    baselines = np.concatenate([scores, virtual])
+    topics = scores.shape[1]
+    gain = scores.mean(axis=1)[:, None] - baselines.mean(axis=1)
+    distance = cdist(scores, baselines, "cityblock") / topics
+    urisk = (1 + alpha / 2) * gain - alpha / 2 * distance
+    return urisk, standardised_rows(scores) @ standardised_rows(baselines).T
+
+
+def standardised_rows(rows: Floats) -> Floats:
+    """Rows of mean 0 and length 1; NaN where a row does not vary."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    made: Floats = np.full_like(centred, np.nan)
+    least = _ROUNDING * np.linalg.norm(rows, axis=1, keepdims=True)
+    np.divide(centred, length, out=made, where=length > least)
+    return made
+
+
+def _kendall_w(matrix: Floats) -> float:
+    """Of the rows ranked in each column, corrected for ties; NaN where all are tied."""
+    size = np.abs(matrix).max(initial=0.0)
+    values = np.round(matrix / size, _DIGITS) if size > 0 else matrix
+    treatments, blocks = values.shape
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    # Equal neighbours share the mean of the first and the last rank of their stretch.
+    new = np.ones((treatments + 1, blocks), dtype=bool)
+    new[1:-1] = ordered[1:] != ordered[:-1]
+    index = np.arange(treatments)[:, None]
+    first = np.maximum.accumulate(np.where(new[:-1], index, 0), axis=0)
+    last = np.minimum.accumulate(np.where(new[1:], index, treatments)[::-1], axis=0)[::-1]
+    ranks = np.empty_like(values)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=0)
+    ties = float((((last - first + 1.0) ** 2) - 1).sum())
+    possible = blocks * (treatments**3 - treatments)
+    if possible <= ties:
+        return float("nan")
+    spread = ranks.sum(axis=1) - blocks * (treatments + 1) / 2
+    return float(12 * (spread @ spread) / (blocks * (possible - ties)))
+
+
+def biases(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[Floats, Floats]:
+    """By baseline (column), over all other runs: *bias r* and *partial*; see `bias_of`."""
+    runs, baselines = urisk.shape
+    known = np.isfinite(similarity)
+    known[np.arange(runs), np.arange(runs)] = False
+    count = known.sum(axis=0)
+    centred = _centred(np.broadcast_to(mean[:, None], urisk.shape), known)
+    size = np.einsum("ij,ij->j", centred, centred)
+
+    def beyond(values: Floats) -> Floats:
+        slope = np.divide(
+            np.einsum("ij,ij->j", centred, values), size, out=np.zeros(baselines),
+            where=size > _ROUNDING,
+        )  # fmt: skip
+        return np.asarray(values - slope * centred)
+
+    alike, corrected = _centred(similarity, known), beyond(_centred(urisk, known))
+    found = _correlated(alike, corrected), _correlated(beyond(alike), corrected)
+    bias, partial = (np.where(count < _LEAST_RUNS, np.nan, each) for each in found)
+    return bias, partial
+
+
+def _centred(values: Floats, known: Floats) -> Floats:
+    """Each column around the mean of its known cells; 0 elsewhere."""
+    kept = np.where(known, values, 0.0)
+    mean = kept.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, kept - mean, 0.0)
+
+
+def _correlated(x: Floats, y: Floats) -> Floats:
+    """Of centred columns; NaN where one does not vary."""
+    lengths = np.linalg.norm(x, axis=0) * np.linalg.norm(y, axis=0)
+    product = np.einsum("ij,ij->j", x, y)
+    made: Floats = np.full_like(product, np.nan)
+    np.divide(product, lengths, out=made, where=lengths > _ROUNDING)
+    return np.clip(made, -1, 1)
+
+
+def _compared(shuffled: Floats, observed: Floats, runs: int) -> EqualRuns:
+    """By baseline; the runs as baselines share their replicates."""
+    pools = [shuffled[:, :runs].ravel()] * runs + list(shuffled[:, runs:].T)
+    known = {id(pool): np.sort(pool[np.isfinite(pool)]) for pool in pools}
+    mean, p = np.full((2, len(observed)), np.nan)
+    for column, pool in enumerate(pools):
+        values = known[id(pool)]
+        if not len(values):
+            continue
+        mean[column] = values.mean()
+        if np.isfinite(observed[column]):
+            p[column] = _two_sided(values, float(observed[column]))
+    return EqualRuns(mean, p)
+
+
+def _two_sided(ordered: Floats, observed: float) -> float:
+    """Twice the smaller tail, (count + 1) / (replicates + 1) each."""
+    above = len(ordered) - np.searchsorted(ordered, observed - _ROUNDING, side="left")
+    below = np.searchsorted(ordered, observed + _ROUNDING, side="right")
+    return min(1.0, 2 * (min(int(above), int(below)) + 1) / (len(ordered) + 1))
+
+
+def _mean_of_known(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+# Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14).
+
+
+VIRTUAL_BASELINES = ("@mean", "@median", "@max")
+"""ECIR'14, section 3."""
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Friedman's test, runs as treatments and baselines as blocks; W is Kendall's."""
+
+    chi2: float
+    degrees: int
+    p: float
+    w: float
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Every run (row) against every baseline (column): the runs themselves, then virtual ones."""
+
+    names: tuple[str, ...]
+    """Of the virtual baselines."""
+    scores: Floats
+    urisk: Floats
+    similarity: Floats
+    """Correlation of run and baseline across topics."""
+    tau_b: Floats
+    """By baseline: agreement of the rankings of all other runs by mean and by URisk."""
+    bias: Floats
+    """By baseline: correlation, over all other runs, of similarity and URisk less its mean part."""
+    partial: Floats
+    """The same with the mean taken out of the similarity too."""
+    friedman: Friedman
+    equal_runs: Shuffled
+    """What the figures would be if all runs were equal."""
+
+
+def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
+    """Each run in turn as the baseline, and the virtual runs."""
+    virtual = np.array([VIRTUAL[name](scores) for name in VIRTUAL_BASELINES])
+    baselines = np.concatenate([scores, virtual])
+    urisk = np.stack([_urisk(scores, b, alpha) for b in baselines], axis=1)
+    similarity = _correlations(scores, baselines)
+    mean = scores.mean(axis=1)
+    tau, bias, partial = (np.full(len(baselines), np.nan) for _ in range(3))
+    for index in range(len(baselines)):
+        others = np.arange(len(scores)) != index
+        tau[index] = kendall_tau_b(mean[others], urisk[others, index])
+        bias[index], partial[index] = bias_of(
+            similarity[others, index], urisk[others, index], mean[others]
+        )
+    test = friedman(urisk[:, : len(scores)])
+    if too_much_to_shuffle(scores):
+        equal = unknown(len(baselines))
+    else:
+        equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial))
+    return Baselines(
+        VIRTUAL_BASELINES, baselines, urisk, similarity, tau, bias, partial, test, equal
+    )
+
+
+def _urisk(scores: Floats, baseline: Floats, alpha: float) -> Floats:
+    """URisk of every run against one baseline, some runs at a time."""
+    blocks = row_blocks(*scores.shape)
+    return np.concatenate([Paired(scores[rows], baseline).urisk(alpha) for rows in blocks])
+
+
+def bias_of(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[float, float]:
+    """Correlation of similarity with what URisk has beyond a linear function of the mean.
+
+    The second figure is the partial correlation: similarity is treated likewise. NaN with fewer
+    than four runs, or where one of the two does not vary.
+    """
+    known = np.isfinite(similarity)
+    if np.count_nonzero(known) < _LEAST_RUNS:
+        return float("nan"), float("nan")
+    similarity, urisk, mean = similarity[known], urisk[known], mean[known]
+    corrected = _beyond(mean, urisk)
+    return _correlation(similarity, corrected), _correlation(_beyond(mean, similarity), corrected)
+
+
+def _beyond(mean: Floats, values: Floats) -> Floats:
+    """The values less their least-squares line in the mean, around their own mean."""
+    centred = mean - mean.mean()
+    size = float(centred @ centred)
+    slope = float(centred @ values) / size if size > _ROUNDING else 0.0
+    return np.asarray(values - slope * centred)
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    """Pearson's; NaN where one does not vary."""
+    return float(_correlations(x[None, :], y[None, :])[0, 0])
+
+
+def _correlations(rows: Floats, others: Floats) -> Floats:
+    """Pearson's correlation of every row with every other one."""
+    product: Floats = standardised_rows(rows) @ standardised_rows(others).T
+    return np.asarray(np.clip(product, -1, 1), dtype=np.float64)
+
+
+def friedman(matrix: Floats) -> Friedman:
+    """Treatments as rows, blocks as columns; corrected for ties, NaN where all are tied."""
+    treatments, blocks = matrix.shape
+    ranks = np.stack([average_ranks(block) for block in matrix.T], axis=1)
+    ties = sum(float(np.sum(n**3 - n)) for n in map(_tie_sizes, matrix.T))
+    possible = blocks * (treatments**3 - treatments)
+    degrees = treatments - 1
+    if possible == 0 or ties >= possible:
+        return Friedman(float("nan"), degrees, float("nan"), float("nan"))
+    total = ranks.sum(axis=1)
+    plain = 12 / (blocks * treatments * (treatments + 1)) * float(total @ total)
+    chi2 = max(plain - 3 * blocks * (treatments + 1), 0.0) / (1 - ties / possible)
+    return Friedman(chi2, degrees, float(chdtrc(degrees, chi2)), chi2 / (blocks * degrees))
+
+
+def _tie_sizes(values: Floats) -> Counts:
+    return np.asarray(np.unique(equal_digits(values), return_counts=True)[1])
+
+
+def average_ranks(values: Floats) -> Floats:
+    """1 for the smallest; values equal but for rounding share the mean of their ranks."""
+    _, index, counts = np.unique(equal_digits(values), return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[index])
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components of the runs' profiles over topics."""
+
+    explained: Floats
+    """Each component's share of the variance."""
+    coordinates: Floats
+    """By row (runs, then what was projected) and component."""
+
+
+def principal_components(scores: Floats, projected: Floats, count: int) -> Components:
+    """The runs as points in the space of topics, seen along the axes on which they differ most.
+
+    Topics are centred on the mean over runs, so that @mean lies at the origin. What is projected
+    has no part in choosing the axes. An axis points to where scores are higher on the whole.
+    """
+    centre = scores.mean(axis=0)
+    _, size, axes = np.linalg.svd(scores - centre, full_matrices=False)
+    axes = axes * np.where(axes.sum(axis=1) < 0, -1.0, 1.0)[:, None]
+    kept = min(count, len(scores) - 1, scores.shape[1])
+    total = float(size @ size)
+    explained = size**2 / total if total > 0 else np.zeros_like(size)
+    everything = np.concatenate([scores, projected]) - centre
+    return Components(explained[:kept], np.asarray(everything @ axes[:kept].T))
+
+
+@dataclass(frozen=True)
+class MatrixBias:
+    """One score matrix: URisk under every baseline, and what it shows."""
+
+    measure: str
+    alpha: float
+    topics: int
+    runs: tuple[str, ...]
+    means: Floats
+    found: Baselines
+    ranks: Floats
+    """Of URisk, by run and baseline; NaN for the baseline itself."""
+    components: Components
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The runs, then the virtual ones."""
+        return (*self.runs, *self.found.names)

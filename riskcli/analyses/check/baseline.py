@@ -1,0 +1,179 @@
+"""Candidates and baseline for a gate, the latter perhaps from a file of scores kept from before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from riskcli.analyses.check.gate import Gate
+from riskcli.analyses.check.rules import Rule, parse_rule
+from riskcli.analyses.matrix import FORMS, Matrices
+from riskcli.cli.comparing import frozen_population as frozen_population
+from riskcli.cli.evaluating import rules as rules_of
+from riskcli.cli.options import Inputs
+from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
+from riskcli.core.messages import InputError, Note, UsageError, listed
+from riskcli.core.provenance import Input
+from riskcli.output.formats import IN_FILE, Form, chosen, emit
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
+from riskcli.scores.matrix import ScoreMatrix, join
+from riskcli.scores.provenance import SCORING
+from riskcli.trec.names import name_of_baseline, named_place
+from riskcli.trec.source import Source
+
+
+def rules_of_option(text: str) -> list[Rule]:
+    """The rule that `text` spells, or those of the file behind @: a rule a line."""
+    if not text.startswith(LIST_MARK):
+        return [parse_rule(text)]
+    path = Path(text.removeprefix(LIST_MARK))
+    rules = []
+    for number, rule in listed_in(path, "rule"):
+        try:
+            rules.append(parse_rule(rule))
+        except UsageError as error:
+            raise InputError(path, "bad-rule", str(error), number) from error
+    return rules
+
+
+def with_baseline(
+    inputs: Inputs, baseline: str, *, checksums: bool = True
+) -> tuple[Evaluation, str]:
+    """The scores of candidates and baseline in the same matrices, and the baseline's name."""
+    rules = rules_of(inputs)
+    given, path = named_place(baseline)
+    if path.exists() and not path.is_dir() and not path.is_file():
+        message = "a pipe cannot be the baseline of a gate, which is read twice; save it to a file"
+        raise InputError(path, "unreadable", message)
+    source = Source(path, rules.max_bytes, checksums) if path.is_file() else None
+    kind = kind_of(path, source.start, rules.input_format) if source and source.start else None
+    if source is None or kind is None:
+        both = inputs.evaluate([baseline], checksums)
+        return both, both.added.get(baseline, baseline)
+    candidates = inputs.evaluate(checksums=checksums)
+    text = source.text()
+    kept = _kept_scores(path, text, kind, candidates)
+    runs = {run for matrix in candidates.matrices for run in matrix.runs}
+    name = given or name_of_baseline(kept[0].runs[0], runs)
+    matrices = tuple(
+        _with_kept(path, matrix, replace(_of_measure(path, matrix.measure, kept), runs=(name,)))
+        for matrix in candidates.matrices
+    )
+    return (
+        replace(
+            candidates,
+            matrices=matrices,
+            basis=replace(
+                candidates.basis,
+                inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
+                notes=(*candidates.notes, *_how_made(path, recorded(text, kind), candidates)),
+            ),
+        ),
+        name,
+    )
+
+
+def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> list[ScoreMatrix]:
+    """The file's matrices, each of the one baseline run; its settings must be today's."""
+    measures = [matrix.measure for matrix in candidates.matrices]
+    label = measures[0] if len(measures) == 1 else UNNAMED
+    kept = read_scores(path, text, kind, label)
+    runs = {run for matrix in kept for run in matrix.runs}
+    if len(runs) != 1:
+        message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
+        raise InputError(path, "not-one-run", message)
+    then, now = recorded(text, kind).settings, candidates.basis.settings
+    for name in SCORING:
+        if name in then and then[name] != now[name]:
+            message = f"was made with {name} = {then[name]!r}, the candidates with {now[name]!r}"
+            raise InputError(path, "other-settings", message)
+    return kept
+
+
+def _of_measure(path: Path, measure: str, kept: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    for matrix in kept:
+        if matrix.measure == measure:
+            return matrix
+    held = listed(matrix.measure for matrix in kept)
+    raise InputError(path, "other-measure", f"holds scores by {held}, the candidates by {measure}")
+
+
+def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> ScoreMatrix:
+    """Both in one matrix; their topics must be the same."""
+    if baseline.runs[0] in candidates.runs:
+        message = f"the run is named {baseline.runs[0]!r}, as one of the candidates"
+        raise InputError(path, "same-name", message)
+    ours, theirs = set(candidates.topics), set(baseline.topics)
+    for what, topics in (("lacks", ours - theirs), ("has besides", theirs - ours)):
+        if topics:
+            message = f"its topics are others: it {what} {listed(sorted(topics))}"
+            raise InputError(path, "other-topics", message)
+    baseline.check_finite()
+    parts = [baseline, candidates]
+    return join(candidates.measure, parts, candidates.topics)[0]
+
+
+def _how_made(path: Path, made: Recorded, candidates: Evaluation) -> list[Note]:
+    """The warnings that a kept baseline does not say how it was made, or from other judgements."""
+    qrels = [each for each in candidates.inputs if each.kind == "qrels" and made.judgements]
+    here = {each.sha256 or sha256_of_file(each.path) for each in qrels} - {None}
+    if here and here != set(made.judgements):
+        message = (
+            f"{path.name} was made from other judgements than the candidates (by the checksums of "
+            "the qrels), so scores may not be comparable: make it again"
+        )
+        return [Note("other-judgements", message)]
+    if made.settings:
+        return []
+    message = (
+        f"{path.name} does not say by which measure and settings it was made; "
+        "the JSON and Parquet forms do"
+    )
+    return [Note("unknown-settings", message)]
+
+
+# The ratchet: a candidate that passes becomes the baseline of next time.
+
+
+_READABLE = ("csv", "tsv", "json", "parquet")
+_ITS_INPUTS = ("qrels", "scores")
+"""What its scores rest on beside its run; a kept baseline is an input of another kind."""
+
+
+def kept_form(file: Path) -> Form:
+    """The form that the file's suffix asks for; it must be one that can be read again."""
+    return chosen(None, file, tuple(form for form in FORMS if form.name in _READABLE))
+
+
+def only_candidate(gate: Gate) -> str:
+    """The one that may become the baseline."""
+    candidates = list(dict.fromkeys(verdict.candidate for verdict in gate.verdicts))
+    if len(candidates) != 1:
+        raise UsageError(f"one candidate can become the baseline, found {listed(candidates)}")
+    return candidates[0]
+
+
+def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, form: Form) -> str:
+    """Replace the file by the scores of the one candidate, if it passes; say what was done.
+
+    A verdict that is inconclusive is no pass here, whatever it counts as.
+    """
+    run = only_candidate(gate)
+    if gate.skipped or not all(verdict.outcome == "pass" for verdict in gate.verdicts):
+        return f"{file} is left unchanged: {run} does not pass, or not with certainty"
+    kept = tuple(_only(matrix, run) for matrix in evaluation.matrices)
+    inputs = tuple(
+        each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS
+    )
+    basis = replace(evaluation.basis, inputs=inputs)
+    emit(form.render(Matrices(kept, long=len(kept) > 1, basis=basis), IN_FILE), file)
+    return f"{file} now holds {run}, the next baseline"
+
+
+def _only(matrix: ScoreMatrix, run: str) -> ScoreMatrix:
+    row = matrix.runs.index(run)
+    return replace(matrix, runs=(run,), values=np.asarray(matrix.values[row : row + 1]))

@@ -1,0 +1,284 @@
+"""The little language of rules: `trisk >= -2`, `mean >= baseline - 0.005`, `loss(151) <= 0`.
+
+    rule     = quantity comparison bound
+    quantity = NAME [ "@" NUMBER ] | NAME "(" TOPIC ")"
+    bound    = sum | WORD            (a WORD only for flags: better, worse, none)
+    sum      = product { ("+" | "-") product }
+    product  = factor { "*" factor }
+    factor   = NUMBER [ "%" ] | "baseline" | "-" factor | "(" sum ")"
+
+`@` sets the alpha of that quantity. `baseline` is the same quantity of the baseline run.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from riskcli.core.messages import UsageError, nearest
+
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+FLAG_WORDS = ("better", "worse", "none")
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<sign>>=|<=|==|!=|[><@()%*+\-]))"
+)
+_TOPIC = re.compile(r"\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^()'\"]*?))\s*\)")
+_DEEPEST = 50
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a quantity is held against: slope * baseline + offset, or a word."""
+
+    offset: float = 0.0
+    slope: float = 0.0
+    word: str | None = None
+
+    def value(self, baseline: float) -> float:
+        """The number that it comes to; `baseline` matters only where the rule names it."""
+        return self.offset + (self.slope * baseline if self.slope else 0.0)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A parsed rule; `text` is what the user wrote."""
+
+    text: str
+    quantity: str
+    comparison: str
+    bound: Bound
+    alpha: float | None = None
+    topic: str | None = None
+
+    def holds(self, value: float, baseline: float) -> bool:
+        """Whether the numbers keep the rule."""
+        return COMPARISONS[self.comparison](value, self.bound.value(baseline))
+
+
+def parse_rule(text: str) -> Rule:
+    """The rule that `text` spells; an error points at the place where it stops making sense."""
+    return _Parser(text).rule()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.depth = 0
+
+    def fail(self, expected: str, place: int | None = None) -> UsageError:
+        at = self.place if place is None else place
+        while at < len(self.text) and self.text[at].isspace():
+            at += 1
+        found = f"found {self.text[at : at + 12]!r}" if at < len(self.text) else "found the end"
+        pointer = "\n  " + self.text + "\n  " + " " * at + "^"
+        return UsageError(f"rule {self.text!r}: {found}, expected {expected}{pointer}")
+
+    def peek(self) -> tuple[str, str]:
+        """Kind and text of the next token; kind is `end` at the end, `` where there is none."""
+        match = _TOKEN.match(self.text, self.place)
+        if match is None:
+            return ("end", "") if not self.text[self.place :].strip() else ("", "")
+        kind = match.lastgroup or ""
+        return kind, match[kind]
+
+    def take(self) -> str:
+        match = _TOKEN.match(self.text, self.place)
+        assert match is not None
+        self.place = match.end()
+        return match[match.lastgroup or 0]
+
+    def rule(self) -> Rule:
+        kind, _ = self.peek()
+        if kind != "name":
+            raise self.fail("a quantity such as mean, urisk@5 or loss(151)")
+        quantity = self.take()
+        alpha, topic = self.alpha(), None
+        if alpha is None and self.peek()[1] == "(":
+            topic = self.topic()
+        if self.peek()[1] not in COMPARISONS:
+            raise self.fail(f"one of {' '.join(COMPARISONS)}")
+        comparison = self.take()
+        bound = self.bound(comparison)
+        if self.peek()[0] != "end":
+            raise self.fail("nothing more")
+        return Rule(self.text.strip(), quantity, comparison, bound, alpha, topic)
+
+    def alpha(self) -> float | None:
+        if self.peek()[1] != "@":
+            return None
+        self.take()
+        if self.peek()[0] != "number":
+            raise self.fail("a value of alpha")
+        return self.number()
+
+    def topic(self) -> str:
+        while self.text[self.place].isspace():
+            self.place += 1
+        match = _TOPIC.match(self.text, self.place)
+        topic = next((group for group in match.groups() if group), None) if match else None
+        if match is None or topic is None:
+            raise self.fail("a topic in brackets, as in (151)")
+        self.place = match.end()
+        return topic
+
+    def bound(self, comparison: str) -> Bound:
+        kind, word = self.peek()
+        if kind == "name" and word in FLAG_WORDS:
+            if comparison not in ("==", "!="):
+                raise self.fail(f"a number after {comparison} (a word goes with == or !=)")
+            self.take()
+            return Bound(word=word)
+        return self.sum()
+
+    def sum(self) -> Bound:
+        total = self.product()
+        while self.peek()[1] in ("+", "-"):
+            sign = 1.0 if self.take() == "+" else -1.0
+            term = self.product()
+            total = Bound(total.offset + sign * term.offset, total.slope + sign * term.slope)
+        return total
+
+    def product(self) -> Bound:
+        total = self.factor()
+        while self.peek()[1] == "*":
+            start = self.place
+            self.take()
+            factor = self.factor()
+            if total.slope and factor.slope:
+                raise self.fail("no product of baseline with itself", start)
+            total = Bound(
+                total.offset * factor.offset,
+                total.slope * factor.offset + total.offset * factor.slope,
+            )
+        return total
+
+    def factor(self) -> Bound:
+        kind, text = self.peek()
+        if kind == "number":
+            value = self.number()
+            if self.peek()[1] == "%":
+                self.take()
+                value /= 100
+            return Bound(value)
+        if kind == "name" and text == "baseline":
+            self.take()
+            return Bound(slope=1.0)
+        if text in ("-", "("):
+            return self.nested(text)
+        raise self.fail("a number or baseline")
+
+    def nested(self, opening: str) -> Bound:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.fail("fewer brackets and signs")
+        self.take()
+        if opening == "-":
+            inner = self.factor()
+            inner = Bound(-inner.offset, -inner.slope)
+        else:
+            inner = self.sum()
+            if self.peek()[1] != ")":
+                raise self.fail("a closing bracket")
+            self.take()
+        self.depth -= 1
+        return inner
+
+    def number(self) -> float:
+        start = self.place
+        value = float(self.take())
+        if not math.isfinite(value):
+            raise self.fail("a finite number", start)
+        return value
+
+
+# Presets of rules: what a gate asks for where nobody wrote rules of their own.
+
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class LossTest:
+    """Asks whether the candidate is below the baseline by the risk measure `of`, at `alpha`."""
+
+    of: str
+    alpha: float | None
+    meaning: str
+
+    def text(self, margin: float | None = None) -> str:
+        """How reports name it."""
+        at = "" if self.alpha is None else f"@{self.alpha:g}"
+        if margin is not None:
+            return f"{self.of}{at} not lower by more than {margin:g}"
+        return f"{self.of}{at} not significantly lower"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Tests, which are corrected together, and rules, which are plain comparisons."""
+
+    name: str
+    meaning: str
+    tests: tuple[LossTest, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+
+_MEAN = LossTest("mean", None, "the mean is not significantly below the baseline's")
+_GEORISK = LossTest("georisk", None, "GeoRisk is not significantly below the baseline's")
+_LOSSES_TWICE = LossTest("trisk", 1.0, "losses weighted ×2 do not significantly outweigh the gains")
+
+POLICIES = {
+    policy.name: policy
+    for policy in (
+        Policy("lenient", "the mean alone", (_MEAN,)),
+        Policy("standard", "the mean and GeoRisk", (_MEAN, _GEORISK)),
+        Policy(
+            "strict",
+            "the mean, GeoRisk, losses weighted ×2, and no topic loses more than 0.3",
+            (_MEAN, _GEORISK, _LOSSES_TWICE),
+            (parse_rule("max_loss <= 0.3"),),
+        ),
+        Policy("none", "only the rules given with --require"),
+    )
+}
+DEFAULT_POLICY = "standard"
+
+
+def policy(name: str) -> Policy:
+    """The preset of that name."""
+    if name not in POLICIES:
+        raise UsageError(f"no policy is called {name!r}{nearest(name, POLICIES)}")
+    return POLICIES[name]
+
+
+def checked_margins(policy: Policy, margin: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Margins by risk measure; a number alone is the mean's."""
+    if margin is None:
+        return {}
+    margins = dict(margin) if isinstance(margin, Mapping) else {"mean": float(margin)}
+    able = [test.of for test in policy.tests if test.alpha is None]
+    for name, size in margins.items():
+        if name not in able:
+            known = ", ".join(able) or "nothing"
+            raise UsageError(
+                f"a margin for {name!r}: the policy {policy.name} tests {known}"
+                f"{nearest(name, able)}"
+            )
+        if not 0 < size < float("inf"):
+            raise UsageError(f"the margin for {name} is {size:g}, expected a number above 0")
+    return margins

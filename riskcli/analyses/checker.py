@@ -1,0 +1,341 @@
+"""What was found in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from riskcli.analyses.doubts import (
+    MAX_DOCS,
+    columns_of,
+    likely_cause,
+    nearest_before,
+    none_is_judged,
+    note_doubts,
+    note_topics,
+    rankings,
+)
+from riskcli.core.choices import Only, check_words
+from riskcli.core.messages import InputError
+from riskcli.effectiveness.names import parse_measure
+from riskcli.effectiveness.ranking import Judged
+from riskcli.risk.cautions import (
+    ALL_BUT,
+    LEAST_COMMON_TOPICS,
+    constant,
+    equal_rows,
+    nearly_equal_rows,
+)
+from riskcli.scores.files.registry import Format, form_of, inspect_scores, tag_of
+from riskcli.scores.files.rows import UNNAMED_RUN
+from riskcli.trec import runs
+from riskcli.trec.findings import CODES, Finding, Severity, Tally, count_lines, text_lines
+from riskcli.trec.letor import Documents
+from riskcli.trec.names import inspect_names, names_by_rule
+from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
+from riskcli.trec.records import RunFormat
+from riskcli.trec.source import MAX_BYTES, Source
+
+if TYPE_CHECKING:
+    from riskcli.effectiveness.scoring import Scorer
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What was found in one file."""
+
+    path: Path
+    kind: Literal["run", "scores", "qrels", "unread"]
+    tally: Tally
+    names: tuple[str, ...] = ()
+    """A run's tags, or the runs of a score file."""
+    named: bool = False
+    """False for a run, or the scores of one, that its tag or its file must name."""
+    sha256: str | None = None
+    """The checksum of the file that was read, where one was asked for."""
+    rankings: Mapping[str, str] = field(default_factory=dict)
+    """Of a run: a digest of each topic's ranking."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Of a run that could be scored: its score on each topic that it answers."""
+
+    only: Only = "all"
+    """Which findings are shown; all are counted."""
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity."""
+        return self.tally.count(severity)
+
+    def findings(self) -> list[tuple[Finding, int]]:
+        """The findings to show, each with the number of the same code left out after it."""
+        wanted = {"errors": "error", "warnings": "warning"}.get(self.only)
+        found = self.tally.findings()
+        return [each for each in found if wanted in (None, each[0].severity)]
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What was found in every file, qrels first."""
+
+    files: tuple[FileReport, ...]
+
+    def codes(self) -> dict[str, tuple[int, int]]:
+        """How many findings are of each code, in how many files, errors first."""
+        found: dict[str, tuple[int, int]] = {}
+        for file in self.files:
+            for code, number in file.tally.counts.items():
+                findings, files = found.get(code, (0, 0))
+                found[code] = (findings + number, files + 1)
+        return dict(sorted(found.items(), key=lambda item: (CODES[item[0]].severity, item[0])))
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity, in all files."""
+        return sum(file.count(severity) for file in self.files)
+
+
+# What is wrong between files: the same ranking, the same scores, the same name.
+
+
+TOLD_BY = "nDCG@20"
+"""The measure whose scores tell copies."""
+
+
+def note_same_rankings(reports: Sequence[FileReport]) -> None:
+    """Note runs that rank as an earlier file does, on all topics or on all but a few."""
+    ranked = [report for report in reports if report.rankings]
+    for row, first, differing, topics in nearest_before([each.rankings for each in ranked]):
+        report, earlier = ranked[row], ranked[first].path
+        if not differing:
+            message = f"the same documents in the same order as in {earlier}"
+            report.tally.add(Finding(report.path, None, "same-ranking", message))
+        elif topics >= LEAST_COMMON_TOPICS and differing <= max(1, topics // ALL_BUT):
+            message = f"ranks as {earlier} does on all but {differing} of {topics} topics"
+            report.tally.add(Finding(report.path, None, "near-same-ranking", message))
+
+
+def note_same_scores(reports: Sequence[FileReport], topics: Sequence[str]) -> None:
+    """Note runs that score as an earlier file does, though they rank otherwise."""
+    scored = [report for report in reports if report.scores]
+    if len(topics) < LEAST_COMMON_TOPICS or not scored:
+        return
+    rows = np.array([[report.scores.get(topic, 0.0) for topic in topics] for report in scored])
+    for first, *others in equal_rows(rows):
+        for row in others:
+            message = f"the same {TOLD_BY} on every topic as {scored[first].path}"
+            _note_once(scored[row], "same-scores", message, but=("same-ranking",))
+    for first, row, differing in nearly_equal_rows(rows):
+        of = f"all but {differing} of {len(topics)} topics"
+        message = f"the same {TOLD_BY} as {scored[first].path} on {of}"
+        but = ("same-ranking", "near-same-ranking", "same-scores")
+        _note_once(scored[row], "near-same-scores", message, but)
+    for report, scores in zip(scored, rows, strict=True):
+        if constant(scores):
+            message = f"{TOLD_BY} is {scores[0]:g} on all {len(topics)} topics"
+            _note_once(report, "constant-scores", message)
+
+
+def _note_once(report: FileReport, code: str, message: str, but: Sequence[str] = ()) -> None:
+    """Note it, unless that or what says more has been noted of the file."""
+    if not any(noted in report.tally.counts for noted in (code, *but)):
+        report.tally.add(Finding(report.path, None, code, message))
+
+
+def note_names(reports: Sequence[FileReport], rule: str, given: Mapping[Path, str]) -> None:
+    """Note runs that would be called the same, by the rule that names them for scoring."""
+    reports = [report for report in reports if report.path not in given]
+    waiting = [report for report in reports if report.kind != "qrels" and not report.named]
+    runs = [report for report in waiting if report.kind != "unread"]
+    tags = [report.names[0] if len(report.names) == 1 else None for report in runs]
+    paths = [report.path for report in runs]
+    _, names = names_by_rule(list(zip(paths, tags, strict=True)), rule)
+    for report in reports:
+        if report.named:
+            names += report.names
+            paths += [report.path] * len(report.names)
+    names += given.values()
+    paths += given
+    tallies = {report.path: report.tally for report in reports}
+    for finding in inspect_names(names, paths):
+        tallies[finding.path].add(finding)
+
+
+# What is wrong with one file, all of it: a run, a file of scores, or the judgements.
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is looked for, and how much of it is kept."""
+
+    max_docs: int = MAX_DOCS
+    max_findings: int | None = 10
+    """The findings of one code and file that are kept (None: all); all are counted."""
+    max_bytes: int = MAX_BYTES
+    run_names: str = "auto"
+    input_format: str | None = None
+    only: Only = "all"
+    """Which findings are shown: all, errors or warnings; all are counted."""
+
+    def __post_init__(self) -> None:
+        check_words(only=(self.only, Only))
+
+    def settings(self) -> dict[str, Any]:
+        """The checks as machine formats record them."""
+        return {
+            "max_docs": self.max_docs,
+            "max_findings": self.max_findings,
+            "run_names": self.run_names,
+            "input_format": self.input_format,
+        }
+
+
+class Checker:
+    """Checks files, several at once if need be."""
+
+    def __init__(self, checks: Checks, checksums: bool) -> None:
+        self._checks = checks
+        self._checksums = checksums
+        self._qrels: Qrels | None = None
+        self._known: Judged | None = None
+        self._scorer: Scorer | None = None
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """Those that runs are scored on."""
+        return [] if self._qrels is None else self._qrels.relevant_topics
+
+    def check_qrels(self, path: Path) -> FileReport:
+        """What is wrong with the judgements; good ones are kept for the runs."""
+        tally = Tally(path, self._checks.max_findings)
+        text, sha256 = self._read(tally)
+        if text is None:
+            return FileReport(path, "unread", tally)
+        self._qrels = quick_qrels(path, text)
+        if self._qrels is None:
+            self._look_closely_at_qrels(tally, text)
+        return FileReport(path, "qrels", tally, sha256=sha256)
+
+    def _look_closely_at_qrels(self, tally: Tally, text: bytes) -> None:
+        for item in inspect_qrels(tally.path, text):
+            if isinstance(item, Finding):
+                tally.add(item)
+        if not tally.count("error"):
+            self._qrels = parse_qrels(tally.path, text)
+            for note in self._qrels.notes:
+                tally.add(Finding(tally.path, None, note.code, note.message))
+
+    def check(self, path: Path) -> FileReport:
+        """What is wrong with a run or a score file."""
+        tally = Tally(path, self._checks.max_findings)
+        text, sha256 = self._read(tally)
+        if text is None:
+            return FileReport(path, "unread", tally)
+        try:
+            form = form_of(path, text, self._checks.input_format)
+        except InputError as error:
+            tally.add(Finding.of(error))
+            return FileReport(path, "unread", tally)
+        if isinstance(form, Format):
+            read = self._check_scores(tally, text, form.name)
+        else:
+            read = self._check_run(tally, text, form)
+        return replace(read, sha256=sha256)
+
+    def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
+        names: dict[str, None] = {}
+        for item in inspect_scores(tally.path, text, kind):
+            if isinstance(item, Finding):
+                tally.add(item)
+            else:
+                names[item.run] = None
+        tag = tag_of(text, kind, list(names))
+        named = UNNAMED_RUN not in names and tag is None
+        found = tuple(names) if named else (tag,) if tag else ()
+        return FileReport(tally.path, "scores", tally, found, named)
+
+    def _read(self, tally: Tally) -> tuple[bytes | None, str | None]:
+        """The file's text, None where it cannot be read, and its checksum."""
+        try:
+            source = Source(tally.path, self._checks.max_bytes, self._checksums)
+            return source.text(), source.sha256
+        except InputError as error:
+            tally.add(Finding.of(error))
+            return None, None
+
+    def _check_run(self, tally: Tally, text: bytes, form: RunFormat | None) -> FileReport:
+        """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
+        text = runs.uncommented(text) if form is None else text
+        documents = None if self._qrels is None else self._qrels.lines
+        table = runs.quick_table(text) if form is None else None
+        if table is not None:
+            columns = columns_of(tally, table, _numbering(text, len(table)))
+        else:
+            lines = list(_good_lines(tally, text, form, documents))
+            if not lines:
+                return FileReport(tally.path, "run", tally)
+            columns = columns_of(
+                tally, runs.table_of(lines), lambda index: lines[index].line or None
+            )
+        if form is None:  # elsewhere there is no rank, no tag and no second column to doubt
+            note_doubts(tally, columns, self._checks.max_docs)
+        if self._qrels is not None:
+            judged = self._qrels.judgements
+            note_topics(tally, columns, judged, self._qrels.relevant_topics)
+            if none_is_judged(columns.run, self._judged(self._qrels)):
+                message = f"no document is judged{likely_cause(columns.run, judged)}"
+                tally.add(Finding(tally.path, None, "nothing-judged", message))
+        tags = columns.run.tags if form is None else ()
+        scores = {} if tally.count("error") else self._scores(columns.run)
+        return FileReport(
+            tally.path, "run", tally, tags, rankings=rankings(columns.run), scores=scores
+        )
+
+    def _scores(self, run: runs.Run) -> dict[str, float]:
+        """The run's scores by topic, to tell copies by; none where nothing is judged."""
+        if self._qrels is None:
+            return {}
+        # Late: without judgements nothing is scored.
+        from riskcli.effectiveness.scoring import Scorer
+
+        if self._scorer is None:
+            self._scorer = Scorer(self._qrels, [parse_measure(TOLD_BY)])
+        topics, scores = self._scorer.score(run)
+        (values,) = scores.values()
+        return dict(zip(topics, values.tolist(), strict=True))
+
+    def _judged(self, qrels: Qrels) -> Judged:
+        """The judged documents, gathered once; two threads may do so at the same time."""
+        if self._known is None:
+            self._known = Judged(qrels.judgements)
+        return self._known
+
+
+def _good_lines(
+    tally: Tally, text: bytes, form: RunFormat | None, documents: Documents | None
+) -> Iterator[runs.Line]:
+    """The lines that can be taken; the others are noted."""
+    inspect = (
+        runs.inspect_run
+        if form is None
+        else partial(runs.inspect_foreign, form=form, documents=documents)
+    )
+    for item in inspect(tally.path, text):
+        if isinstance(item, Finding):
+            tally.add(item)
+        else:
+            yield item
+
+
+def _numbering(text: bytes, count: int) -> Callable[[int], int]:
+    """The numbers in the file of the lines that are not blank, worked out when first needed."""
+
+    @cache
+    def numbers() -> Sequence[int]:
+        if count_lines(text) == count:
+            return range(1, count + 1)
+        return [line for line, _ in text_lines(text)]
+
+    return lambda index: numbers()[index]

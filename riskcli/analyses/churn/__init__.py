@@ -1,1 +1,0 @@
-"""How far the rankings themselves moved from the baseline's."""

@@ -1,0 +1,393 @@
+"""Runs that tell nothing: those whose documents nobody judged, and those that are there already."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskcli.core.arrays import Mask, Rows
+from riskcli.effectiveness.ranking import Judged
+from riskcli.scores.matrix import answers_nothing
+from riskcli.trec.fields import Table, Texts, Words, pair_hashes
+from riskcli.trec.findings import Described, Tally, whole_number
+from riskcli.trec.names import file_name
+from riskcli.trec.runs import Run
+
+_SAMPLE = 200
+_SEPARATOR = re.compile(r"[-_:/.]")
+
+
+def rankings(run: Run) -> dict[str, str]:
+    """A digest of each topic's ranking: the same documents in the same order have the same one.
+
+    Scores and lines do not matter; documents whose scores tie in single precision stand in no
+    order.
+    """
+    names = sorted(run.topics)
+    place = np.argsort(np.argsort(np.array(run.topics)))
+    words = Texts.of_strings(run.topics).hashes()
+    hashes = pair_hashes(words, run.topic_codes, run.docnos)
+    topics = place[run.topic_codes]
+    with np.errstate(over="ignore"):  # beyond single precision scores tie
+        scores = run.scores.astype(np.float32)
+    order = _ranking(topics, scores)
+    topics, scores, hashes = topics[order], scores[order], hashes[order]
+    tied = (topics[1:] == topics[:-1]) & (scores[1:] == scores[:-1])
+    _sort_ties(hashes, tied)
+    starts = np.searchsorted(topics, np.arange(len(names) + 1)).tolist()
+    return {
+        name: _digest(hashes[start:end], tied[start : end - 1])
+        for name, start, end in zip(names, starts[:-1], starts[1:], strict=True)
+    }
+
+
+def _digest(hashes: Words, tied: Mask) -> str:
+    digest = hashlib.sha256(hashes.tobytes())
+    digest.update(tied.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def nearest_before(runs: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, int, int]]:
+    """For each run but the first the earlier one that ranks most alike, the first of those.
+
+    Gives both places, on how many topics they differ, and how many topics either answers.
+    """
+    topics = {topic: column for column, topic in enumerate({t: None for run in runs for t in run})}
+    cells = np.zeros((len(runs), len(topics)), dtype=np.uint64)  # 0: no answer
+    for row, run in enumerate(runs):
+        cells[row, [topics[topic] for topic in run]] = [int(digest, 16) for digest in run.values()]
+        if row:
+            differing = (cells[:row] != cells[row]).sum(axis=1)
+            first = int(differing.argmin())
+            either = int(((cells[first] != 0) | (cells[row] != 0)).sum())
+            yield row, first, int(differing[first]), either
+
+
+def _ranking(topics: Rows, scores: NDArray[np.float32]) -> Rows:
+    """Topic after topic, by falling scores; most files stand so already."""
+    falling = (topics[1:] != topics[:-1]) | (scores[1:] <= scores[:-1])
+    changes = np.count_nonzero(topics[1:] != topics[:-1])
+    if falling.all() and changes == topics.max(initial=0):
+        return np.argsort(topics, kind="stable")
+    return np.lexsort((-scores, topics))
+
+
+def _sort_ties(hashes: Words, tied: Mask) -> None:
+    """Sort the hashes of documents that tie; `tied` says which tie with their predecessor."""
+    member = np.concatenate([[False], tied]) | np.concatenate([tied, [False]])
+    group = np.concatenate([[0], np.cumsum(~tied)])
+    places = np.flatnonzero(member)
+    hashes[places] = hashes[places][np.lexsort((hashes[places], group[places]))]
+
+
+def none_is_judged(run: Run, judged: Judged) -> bool:
+    """Whether no document is judged for its topic; False for a run that has none of the topics."""
+    index = np.array([judged.topics.get(topic, -1) for topic in run.topics], dtype=np.intp)
+    topics = index[run.topic_codes]
+    known = np.flatnonzero(topics >= 0)
+    found = judged.find(run.docnos, known, topics[known])
+    return bool(len(known)) and not np.any(found >= 0)
+
+
+def likely_cause(run: Run, judgements: Mapping[str, Mapping[str, int]]) -> str:
+    """Why none of them is: letter case, or a prefix that one side has; nothing where unknown."""
+    sample = run.docnos.take(np.arange(min(_SAMPLE, len(run.docnos)))).as_strings()
+    known = {docno for grades in judgements.values() for docno in grades}
+    folded = {docno.casefold() for docno in known}
+    if any(docno.casefold() in folded for docno in sample):
+        return "; they differ from the judged ones in upper and lower case"
+    for docno in sample:
+        for start in _starts(docno):
+            if docno[start:] in known:
+                return f"; the qrels lack their prefix {docno[:start]!r}"
+    shorter = {docno[start:]: docno[:start] for docno in known for start in _starts(docno)}
+    for docno in sample:
+        if docno in shorter:
+            return f"; they lack the prefix {shorter[docno]!r} of the qrels"
+    return f"; is {sample[0]!r} of the collection that was judged?"
+
+
+def _starts(docno: str) -> Iterable[int]:
+    """Where a document number goes on behind a separator."""
+    return (found.end() for found in _SEPARATOR.finditer(docno) if found.end() < len(docno))
+
+
+# What looks wrong in a run that can be read: remarks for its author, found on whole columns.
+#
+# Nothing here changes a score: trec_eval ignores the rank column, and so do we.
+
+
+Places = NDArray[np.intp]
+MAX_DOCS = 1000
+"""The documents a topic that TREC's tracks take."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A run with the columns that are not used for scoring, and where its lines stand."""
+
+    run: Run
+    table: Table
+    line: Callable[[int], int | None]
+    """The number in the file of the line at that place of the table; None where it has none."""
+
+    def topic(self, index: int) -> str:
+        """The topic of a line."""
+        code: int = self.run.topic_codes[index].item()
+        return self.run.topics[code]
+
+    def docno(self, index: int) -> str:
+        """The document of a line."""
+        return self.run.docnos.take(np.array([index])).as_strings()[0]
+
+
+def columns_of(tally: Tally, table: Table, line: Callable[[int], int | None]) -> Columns:
+    """The columns of a run's table."""
+    return Columns(Run.of_table(tally.path, table), table, line)
+
+
+def note_doubts(tally: Tally, columns: Columns, max_docs: int) -> None:
+    """Count all that looks wrong."""
+    _note_ranks(tally, columns)
+    _note_single_precision_ties(tally, columns)
+    _note_long_topics(tally, columns, max_docs)
+    _note_tags(tally, columns)
+    _note_second_column(tally, columns)
+    _note_mangled(tally, columns)
+
+
+# Ranks
+
+
+def _note_ranks(tally: Tally, columns: Columns) -> None:
+    ranks = columns.table.whole_numbers("rank")
+    if ranks is not None:
+        taken = np.arange(len(ranks))
+    else:
+        texts = columns.table.texts("rank").as_strings()
+        numbers = [whole_number(text) for text in texts]
+        tally.add_all(
+            "bad-rank",
+            [index for index, rank in enumerate(numbers) if rank is None],
+            lambda i: (
+                columns.line(i),
+                f"the rank (4th column) is {texts[i]!r}, expected a whole number",
+            ),
+        )
+        ranks = np.array([rank or 0 for rank in numbers], dtype=np.int64)
+        taken = np.flatnonzero([rank is not None for rank in numbers])
+    if len(taken) < len(ranks) or not _in_order(columns.run, ranks):
+        _note_rank_order(tally, columns, ranks, taken)
+
+
+def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
+    """Whether the lines of each topic stand together, by rising ranks and falling scores."""
+    codes, scores = run.topic_codes, run.scores
+    same = codes[1:] == codes[:-1]
+    falling = (ranks[1:] > ranks[:-1]) & (scores[1:] <= scores[:-1])
+    return bool(np.all((codes[1:] > codes[:-1]) | (same & falling)))
+
+
+def _note_rank_order(
+    tally: Tally, columns: Columns, ranks: NDArray[np.int64], taken: Places
+) -> None:
+    codes, scores = columns.run.topic_codes, columns.run.scores
+    order = taken[np.lexsort((-scores[taken], ranks[taken], codes[taken]))]
+    before, after = order[:-1], order[1:]
+    same_topic = codes[before] == codes[after]
+    again = same_topic & (ranks[before] == ranks[after])
+    rising = same_topic & (ranks[before] < ranks[after]) & (scores[before] < scores[after])
+
+    def describe_order(pair: tuple[int, int]) -> Described:
+        first, second = pair
+        return columns.line(second), (
+            f"topic {columns.topic(second)}: document {columns.docno(second)} at rank "
+            f"{ranks[second]} has score {float(scores[second])!r}, above the "
+            f"{float(scores[first])!r} of rank {ranks[first]} on line {columns.line(first)}"
+        )
+
+    def describe_again(pair: tuple[int, int]) -> Described:
+        first, second = sorted(pair)
+        return columns.line(second), (
+            f"topic {columns.topic(second)} has rank {ranks[second]} already "
+            f"on line {columns.line(first)}"
+        )
+
+    tally.add_all("rank-order", _Pairs(before[rising], after[rising]), describe_order)
+    tally.add_all("duplicate-rank", _Pairs(before[again], after[again]), describe_again)
+
+
+class _Pairs(Sequence[tuple[int, int]]):
+    """Pairs of places, in the order of the later one; made only when somebody looks."""
+
+    def __init__(self, first: Places, second: Places) -> None:
+        order = np.argsort(second, kind="stable")
+        self._first, self._second = first[order], second[order]
+
+    def __len__(self) -> int:
+        return len(self._second)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return list(zip(self._first[key].tolist(), self._second[key].tolist(), strict=True))
+        return int(self._first[key]), int(self._second[key])
+
+
+# Scores
+
+
+def _note_single_precision_ties(tally: Tally, columns: Columns) -> None:
+    codes, scores = columns.run.topic_codes, columns.run.scores
+    order, ordered_codes, ordered = _by_falling_score(codes, scores)
+    with np.errstate(over="ignore"):
+        single = ordered.astype(np.float32)
+    tied = (single[1:] == single[:-1]) & (ordered[1:] != ordered[:-1])
+    tied &= ordered_codes[1:] == ordered_codes[:-1]
+    if not tied.any():
+        return
+    before, after = order[:-1][tied], order[1:][tied]
+    later = np.maximum(before, after)
+
+    def describe(pair: tuple[int, int]) -> Described:
+        first, second = pair
+        return columns.line(second), (
+            f"topic {columns.topic(second)}: the scores {float(scores[first])!r} (line "
+            f"{columns.line(first)}) and {float(scores[second])!r} tie in single precision, "
+            "as in trec_eval 9"
+        )
+
+    tally.add_all("single-precision-tie", _Pairs(np.minimum(before, after), later), describe)
+
+
+def _by_falling_score(
+    codes: NDArray[np.int32], scores: NDArray[np.float64]
+) -> tuple[Places, NDArray[np.int32], NDArray[np.float64]]:
+    """The places of the lines by topic and falling score, with both in that order."""
+    falling = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
+    if np.all(falling | (codes[1:] > codes[:-1])):
+        return np.arange(len(codes)), codes, scores
+    order = np.lexsort((-scores, codes))
+    return order, codes[order], scores[order]
+
+
+def _note_long_topics(tally: Tally, columns: Columns, max_docs: int) -> None:
+    codes = columns.run.topic_codes
+    counts = np.bincount(codes, minlength=len(columns.run.topics))
+
+    def describe(topic: int) -> Described:
+        first_beyond = int(np.flatnonzero(codes == topic)[max_docs])
+        name = columns.run.topics[topic]
+        message = f"topic {name} has {counts[topic]:,} documents, more than {max_docs:,}"
+        return columns.line(first_beyond), message
+
+    tally.add_all("too-many-documents", np.flatnonzero(counts > max_docs).tolist(), describe)
+
+
+# Names
+
+
+def _note_tags(tally: Tally, columns: Columns) -> None:
+    tags, codes = columns.table.coded("tag")
+    expected = file_name(tally.path)
+    if len(tags) == 1:
+        if tags[0] != expected:
+            message = f"the tag is {tags[0]!r}, the file is named {expected!r}"
+            tally.add_all("tag-name", [0], lambda i: (columns.line(i), message))
+        return
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    tally.add_all(
+        "mixed-tags",
+        changes.tolist(),
+        lambda i: (
+            columns.line(i),
+            f"the tag is {tags[codes[i]]!r} here and {tags[codes[i - 1]]!r} above: "
+            "are these several runs in one file?",
+        ),
+    )
+
+
+def _note_second_column(tally: Tally, columns: Columns) -> None:
+    texts, codes = columns.table.coded("q0")
+    if texts == ["Q0"]:
+        return
+    other = np.array([text != "Q0" for text in texts])
+    tally.add_all(
+        "not-q0",
+        np.flatnonzero(other[codes]).tolist(),
+        lambda i: (columns.line(i), f"the 2nd column is {texts[codes[i]]!r}, expected Q0"),
+    )
+
+
+_MANGLED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b\ufeff\ufffd]"
+    "|[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac"  # UTF-8 read as Latin-1 or Windows-1252
+    "|^[\"']|[\"',;]$"
+    "|&(?:amp|lt|gt|quot|#\\d+);"
+    r"|^\d+(?:\.\d+)?[eE]\+\d+$|^\d+\.0$"
+    "|(?:\\.\\.\\.|\u2026)$"
+    "|^(?:nan|NaN|None|null|NULL|#NAME\\?|#N/A)$"
+)
+_WHY = "traces of quoting, rounding, cutting or a wrong encoding"
+
+
+def _note_mangled(tally: Tally, columns: Columns) -> None:
+    if _looks_clean(columns.run.docnos):
+        return
+    docnos = columns.run.docnos.as_strings()
+    tally.add_all(
+        "mangled-docno",
+        [index for index, docno in enumerate(docnos) if _MANGLED.search(docno)],
+        lambda i: (columns.line(i), f"document {docnos[i]!r} looks mangled ({_WHY})"),
+    )
+
+
+_TELLING = (b'"', b"'", b"&", b"+")
+_LAST = np.frombuffer(b"\"',;.", dtype=np.uint8)
+_FIRST = np.frombuffer(b"nN#", dtype=np.uint8)
+_LONGEST_LOST = len("#NAME?")
+
+
+def _looks_clean(docnos: Texts) -> bool:
+    """True only where no docno can be a mangled one: most runs need no closer look."""
+    text = bytes(docnos.packed())
+    seen = np.frombuffer(text, dtype=np.uint8)
+    if seen.min() <= 0x20 or seen.max() >= 0x7F or any(sign in text for sign in _TELLING):
+        return False
+    sizes = docnos.end - docnos.start
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    last, last_but_one = seen[ends - 1], seen[np.maximum(ends - 2, 0)]
+    decimal = (last == ord("0")) & (last_but_one == ord("."))
+    lost = np.isin(seen[starts], _FIRST) & (sizes <= _LONGEST_LOST)
+    return not (np.isin(last, _LAST) | decimal | lost).any()
+
+
+# Topics
+
+
+def note_topics(
+    tally: Tally, columns: Columns, judged: Container[str], expected: Sequence[str]
+) -> None:
+    """Count topics that are not `judged`, and those `expected` that the run does not answer."""
+    topics, codes = columns.run.topics, columns.run.topic_codes
+    tally.add_all(
+        "unknown-topic",
+        [code for code, topic in enumerate(topics) if topic not in judged],
+        lambda code: (
+            columns.line(int(np.argmax(codes == code))),
+            f"topic {topics[code]} is not in the qrels",
+        ),
+    )
+    answered = set(topics)
+    missing = [topic for topic in expected if topic not in answered]
+    if len(missing) == len(expected):
+        message = answers_nothing(columns.run.tag or file_name(tally.path), expected)
+        tally.add_all("no-topic-known", [message], lambda found: (None, found))
+    else:
+        tally.add_all("missing-topic", missing, lambda topic: (None, f"no line for topic {topic}"))

@@ -1,0 +1,146 @@
+"""The score matrix itself, and the forms that it alone has."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from riskcli.analyses.base import Analysis
+from riskcli.core.messages import UsageError, counted, listed
+from riskcli.output import formats as forms
+from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
+from riskcli.output.formats import Forms
+from riskcli.output.result import Result
+from riskcli.output.rows import as_json
+from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.trec.arrow import numbers, texts
+
+JSON = forms.OwnForm("json", ".json", lambda matrices: matrices.as_json(), checksums=True)
+PARQUET = forms.OwnForm(
+    "parquet", ".parquet", lambda matrices: matrices.as_parquet(), checksums=True
+)
+_OWN: dict[forms.Form, forms.Form] = {forms.JSON: JSON, forms.PARQUET: PARQUET}
+FORMS = tuple(_OWN.get(form, form) for form in forms.FORMS)
+"""Those of every result, JSON in the shape of the matrix, and Parquet."""
+
+
+# The score matrix in each of its forms; as CSV, TSV, JSON or Parquet every command takes it back.
+#
+# Parquet is written by whole columns, without a look at single cells.
+
+
+@dataclass(frozen=True, repr=False)
+class Matrices(Analysis):
+    """Score matrices as they are: one, a row a run; or several, `long`, a row a score."""
+
+    matrices: tuple[ScoreMatrix, ...]
+    long: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.long and len(self.matrices) != 1:
+            raise UsageError(
+                f"one measure per table, found {listed(m.measure for m in self.matrices)}; "
+                "choose one with --measure, or use --long"
+            )
+
+    @property
+    def forms(self) -> Forms:
+        """Those of every result, JSON in the shape of the matrix, and Parquet."""
+        return FORMS
+
+    def displays(self, width: int, /) -> list[Display]:
+        """Runs by topics, in as many tables as the width asks for."""
+        return [table for matrix in self.matrices for table in folded(_display(matrix), width)]
+
+    def result(self) -> Result:
+        """A row a score, or a row a run with a column a topic."""
+        return self._rows(*(self._long_rows() if self.long else self._wide_rows()))
+
+    def as_json(self) -> str:
+        """A row a score; or a row a run, with an object of scores by topic."""
+        if self.long:
+            return as_json(self.result())
+        matrix = self.matrices[0]
+        rows = [
+            [run, matrix.measure, dict(zip(matrix.topics, row, strict=True))]
+            for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
+        ]
+        return as_json(self._rows((RUN, "measure", "scores"), rows))
+
+    def as_parquet(self) -> bytes:
+        """The table of the wide or long form, with measure and settings in its metadata."""
+        matrices = self.matrices
+        table = _long_table(matrices) if self.long else _wide_table(matrices[0])
+        about = self._rows(table.column_names, []).envelope()
+        if not self.long:
+            about["measure"] = matrices[0].measure
+        metadata = json.dumps(about, ensure_ascii=False).encode()
+        stream = io.BytesIO()
+        parquet.write_table(table.replace_schema_metadata({METADATA_KEY: metadata}), stream)
+        return stream.getvalue()
+
+    def _rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Result:
+        return Result(tuple(columns), rows, self.basis)
+
+    def _wide_rows(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        matrix = self.matrices[0]
+        named = zip(matrix.runs, matrix.values.tolist(), strict=True)
+        return (RUN, *matrix.topics), [[run, *row] for run, row in named]
+
+    def _long_rows(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        rows = [
+            (run, topic, matrix.measure, score)
+            for matrix in self.matrices
+            for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
+            for topic, score in zip(matrix.topics, row, strict=True)
+        ]
+        return LONG, rows
+
+
+def _display(matrix: ScoreMatrix) -> Display:
+    columns = [Column(Heading(RUN, left=True, names=True), [Cell(run) for run in matrix.runs])]
+    columns += [
+        Column(Heading(topic), [Cell(text) for text in decimals(scores, 4)])
+        for topic, scores in zip(matrix.topics, matrix.values.T.tolist(), strict=True)
+    ]
+    runs, topics = matrix.values.shape
+    title = f"{matrix.measure} of {counted(runs, 'run')} on {counted(topics, 'topic')}"
+    return Display(title, columns)
+
+
+def _wide_table(matrix: ScoreMatrix) -> pa.Table:
+    """A row a run, a column a topic."""
+    by_topic = np.ascontiguousarray(matrix.values.T)
+    columns = [texts(matrix.runs), *(numbers(values, pa.float64()) for values in by_topic)]
+    return pa.Table.from_arrays(columns, names=[RUN, *matrix.topics])
+
+
+def _long_table(matrices: Sequence[ScoreMatrix]) -> pa.Table:
+    """A row a score."""
+    return pa.concat_tables([_long_columns(matrix) for matrix in matrices])
+
+
+def _long_columns(matrix: ScoreMatrix) -> pa.Table:
+    runs, topics = matrix.values.shape
+    columns = [
+        _texts(np.repeat(np.arange(runs), topics), matrix.runs),
+        _texts(np.tile(np.arange(topics), runs), matrix.topics),
+        _texts(np.zeros(runs * topics), [matrix.measure]),
+        numbers(matrix.values.ravel(), pa.float64()),
+    ]
+    return pa.Table.from_arrays(columns, names=list(LONG))
+
+
+def _texts(places: NDArray[Any], names: Sequence[str]) -> Any:
+    """The names at these places, as strings."""
+    codes = numbers(places, pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, texts(names)).cast(pa.string())

@@ -1,0 +1,175 @@
+"""Every pair of runs: difference, interval and test; groups without a significant difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+import numpy as np
+
+from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.choices import Correction
+from riskcli.core.special import stdtrit
+from riskcli.risk.estimate import adjust, flags
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.paired import ratio_to_error, two_sided_p
+from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, NO_VARIANCE
+
+_CELLS_AT_ONCE = 200_000
+
+TUKEY = "tukey"
+MOST_LETTERED = 100
+"""More runs have no letters: their groups are too many to be read, or even to be found."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs (first, second) of runs, the difference of the first to the second, its test."""
+
+    first: Rows
+    second: Rows
+    difference: Floats
+    error: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    p_adjusted: Floats
+    flag: Flags
+    family: int
+
+    def significant(self) -> list[tuple[int, int]]:
+        """The pairs that are flagged."""
+        told_apart = np.flatnonzero(self.flag != "")
+        return [(int(self.first[index]), int(self.second[index])) for index in told_apart]
+
+
+def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Correction) -> Pairs:
+    """Each run against each later one, from what every topic adds to each run's value.
+
+    `deviations` are a statistic's deviations by topic (rows sum to 0): x - mean for a mean, the
+    jackknife's or the influence function's for others; SE^2 = sum (d_i - d_j)^2 / (c (c - 1)).
+    """
+    runs, topics = deviations.shape
+    first, second = np.triu_indices(runs, k=1)
+    error = np.concatenate([_errors_to_later(deviations, row) for row in range(runs)])
+    difference = values[first] - values[second]
+    p = _p_values(difference, error, topics, float(np.abs(deviations).max(initial=0.0)))
+    critical = stdtrit(topics - 1, 1 - gamma / 2) if topics > 1 else np.nan
+    margin = np.where(np.isnan(p), np.nan, critical * error)
+    adjusted, family = adjust(p, correction)
+    return Pairs(
+        first, second, difference, error, difference - margin, difference + margin, p, adjusted,
+        flags(difference, adjusted, gamma), family,
+    )  # fmt: skip
+
+
+def _errors_to_later(deviations: Floats, row: int) -> Floats:
+    topics = deviations.shape[1]
+    if topics < 2:
+        return np.full(len(deviations) - row - 1, np.nan)
+    apart = deviations[row + 1 :] - deviations[row]
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", apart, apart) / (topics * (topics - 1))))
+
+
+def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> Floats:
+    noise = NO_DIFFERENCE * scale
+    nothing = (np.abs(difference) <= noise) & (error <= noise)
+    t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(error <= noise, 0.0, error))
+    return two_sided_p(t, topics - 1)
+
+
+def randomised_tukey_hsd(scores: Floats, replicates: int, seed: int) -> Floats:
+    """The p-value of each pair of means by the largest t of all pairs, as Tukey's HSD takes it.
+
+    In each replicate the signs of whole topics, as differences of all runs to the topic's mean, are
+    turned at random; p is the share of replicates whose largest t of a pair is at least the pair's
+    t, (count + 1) / (B + 1). Runs keep their variances and correlations: shuffled among runs, as
+    Carterette (TOIS 2012) has it, one run of high variance lends it to all.
+    """
+    topics = scores.shape[1]
+    first, second = np.triu_indices(len(scores), k=1)
+    order = np.lexsort(np.sort(scores, axis=0))
+    centred = (scores - scores.mean(axis=0))[:, order]
+    apart = centred[first] - centred[second]
+    squares = np.einsum("ij,ij->i", apart, apart)
+    noise = NO_DIFFERENCE * float(np.abs(scores).max(initial=0.0))
+
+    def sizes_of_t(mean: Floats) -> Floats:
+        variance = squares - topics * mean**2
+        variance = np.where(variance <= NO_VARIANCE * squares, 0.0, variance)
+        t: Floats = np.where(np.abs(mean) <= noise, 0.0, np.inf)
+        error = np.sqrt(variance / (topics * (topics - 1)))
+        np.divide(np.abs(mean), error, out=t, where=(error > 0) & (np.abs(mean) > noise))
+        return t
+
+    observed = sizes_of_t(apart.mean(axis=1))
+    generator = np.random.default_rng(seed)
+    at_once = max(1, _CELLS_AT_ONCE // max(len(first), topics))
+    largest = []
+    for start in range(0, replicates, at_once):
+        many = min(at_once, replicates - start)
+        signs = np.where(generator.random((many, topics)) < 0.5, -1.0, 1.0)
+        largest.append(sizes_of_t(signs @ apart.T / topics).max(axis=1, initial=0.0))
+    sizes = np.sort(np.concatenate(largest))
+    count = replicates - np.searchsorted(sizes, observed * (1 - EQUAL_STATISTIC), side="left")
+    return np.where(np.isinf(observed), np.nan, (count + 1) / (replicates + 1))
+
+
+def letters(runs: int, order: Sequence[int], significant: Iterable[tuple[int, int]]) -> list[str]:
+    """Letters for each run, such that two runs share one unless they are significantly different.
+
+    The insert-and-absorb algorithm (Piepho 2004); `order` lists the runs from best to worst, and
+    the best run's group is called `a`. After `z` come `aa`, `ab`, ..., then parted by commas.
+    """
+    groups: list[frozenset[int]] = [frozenset(range(runs))]
+    for one, other in significant:
+        split = [group - {member} for group in groups if {one, other} <= group
+                 for member in (one, other)]  # fmt: skip
+        groups = [group for group in groups if not {one, other} <= group]
+        for group in split:
+            if not any(group <= known for known in groups):
+                groups = [known for known in groups if not known <= group]
+                groups.append(group)
+    index = {run: position for position, run in enumerate(order)}
+    groups.sort(key=lambda group: sorted(index[run] for run in group))
+    names = [_letter(number) for number in range(len(groups))]
+    separator = "," if len(groups) > len(ascii_lowercase) else ""
+    return [
+        separator.join(name for name, group in zip(names, groups, strict=True) if run in group)
+        for run in range(runs)
+    ]
+
+
+def _letter(number: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    head, last = divmod(number, len(ascii_lowercase))
+    return (_letter(head - 1) if head else "") + ascii_lowercase[last]
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The differences by one risk measure (`of`) of one score matrix, at one alpha."""
+
+    measure: str
+    of: RiskMeasure
+    alpha: float
+    topics: int
+    runs: tuple[str, ...]
+    values: Floats
+    others: tuple[str, ...]
+    other_values: Floats
+    pairs: Pairs
+    effect: Floats
+    groups: tuple[str, ...]
+    """The letters of each run; none where a baseline is compared with, or there are too many."""
+    correction: str
+    population: str = "all"
+    rank_low: Floats | None = None
+    """The best rank that the tests leave open for each run; all pairs only."""
+    rank_high: Floats | None = None
+
+    @property
+    def of_all_pairs(self) -> bool:
+        """Whether every pair is compared, or each run with the baseline."""
+        return self.rank_low is not None

@@ -1,1 +1,0 @@
-"""What a test of so many topics can see, before the run: `riskeval power`."""

@@ -1,0 +1,185 @@
+"""The risk table as an object of the library: its blocks, and all they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    described,
+    loss_record,
+    refuse_much,
+    set_up,
+)
+from riskcli.analyses.score_columns import USUAL, Layout, View
+from riskcli.analyses.score_columns import column_names as column_names
+from riskcli.analyses.score_display import displays
+from riskcli.core.arrays import Flags, Floats
+from riskcli.core.choices import Marks, is_virtual
+from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.core.text import natural_order
+from riskcli.output.convention import MINUS, turned
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.block import Block
+from riskcli.risk.cautions import copy_notes
+from riskcli.risk.measures import all_columns, measure_ids
+from riskcli.risk.options import Options
+from riskcli.risk.table import risk_blocks
+from riskcli.scores.frozen import FrozenPopulation
+
+_SHUFFLED = " against a virtual baseline"
+
+
+@dataclass(frozen=True, repr=False)
+class RiskTable(Analysis):
+    """Every measure of every run for each effectiveness measure, baseline and alpha."""
+
+    blocks: tuple[Block, ...]
+    options: Options
+    order: str | None = None
+    """The column that the runs are sorted by; None: as they came."""
+    layout: Layout = USUAL
+    """How it is shown to people."""
+
+    def sorted_by(self, column: str = "mean") -> Self:
+        """The runs of each block by that column: names naturally, values highest first.
+
+        A minus before the column (`-losses`) turns the order round.
+        """
+        known = sortable_columns()
+        if column.removeprefix("-") not in known:
+            raise UsageError(f"cannot sort by {column!r}{nearest(column, known)}")
+        orders: dict[tuple[str, str], list[int]] = {}
+        for block in self.blocks:
+            orders.setdefault((block.measure, block.baseline), _order(block, column))
+        blocks = [b.of_runs(orders[b.measure, b.baseline]) for b in self.blocks]
+        return replace(self, blocks=tuple(blocks), order=column)
+
+    @property
+    def ordered_by(self) -> str:
+        """The column whose ranks number the rows."""
+        column = (self.order or "mean").removeprefix("-")
+        return "mean" if column == "run" else column
+
+    def laid_out(
+        self,
+        columns: Sequence[str] = (),
+        *,
+        ranks: bool = True,
+        marks: Marks | None = None,
+        precision: int | None = None,
+    ) -> Self:
+        """The table as people are to see it: these columns (none: the usual), so many decimals."""
+        return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
+
+    def best_per_team(self) -> Self:
+        """Only the first run of each team, as they are sorted; a run without a team stays."""
+        if not self.options.teams:
+            raise UsageError("no run has a team, so there is no best run per team")
+        blocks = []
+        for block in self.blocks:
+            first: dict[tuple[bool, str], int] = {}
+            teams = self.options.teams.of(block.runs)
+            for row, (run, team) in enumerate(zip(block.runs, teams, strict=True)):
+                first.setdefault((team is None, run if team is None else team), row)
+            blocks.append(block.of_runs(list(first.values())))
+        return replace(self, blocks=tuple(blocks))
+
+    def top(self, count: int) -> Self:
+        """Only the first runs of each block, as they are sorted."""
+        blocks = [block.of_runs(range(min(count, len(block.runs)))) for block in self.blocks]
+        return replace(self, blocks=tuple(blocks))
+
+    @property
+    def shown_blocks(self) -> tuple[Block, ...]:
+        """The blocks in the table's convention."""
+        if self.options.convention != MINUS:
+            return self.blocks
+        return tuple(turned(block) for block in self.blocks)
+
+    def displays(self, width: int, /) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        table = self if self.order else self.sorted_by()
+        return displays(
+            View(table.shown_blocks, table.ordered_by, self.layout, self.options), width
+        )
+
+    def result(self) -> Result:
+        """The tidy rows in the columns of the contract."""
+        names = tuple(column.name for column in all_columns())
+        rows = [row for block in self.shown_blocks for row in _rows(block)]
+        return Result(names, rows, self.basis)
+
+
+def risk_table(
+    scores: Scores,
+    baseline: Names = None,
+    *,
+    alpha: float | Sequence[float] | None = None,
+    options: Options | None = None,
+) -> RiskTable:
+    """URisk, TRisk, ZRisk and GeoRisk of every run of one or several score matrices.
+
+    `scores` is an evaluation, a matrix or several, or a DataFrame of runs (index) by topics
+    (columns). `baseline` is a run's name, a glob, several of them, or one of @mean, @median, @max,
+    @min (none: @mean); `options` holds the rest, and the baseline where it is not given here.
+    """
+    setup = set_up(scores, options, baseline, alpha)
+    options = setup.options
+    shuffled = any(is_virtual(name) for name in options.wanted)
+    refuse_much(f"score{_SHUFFLED if shuffled else ''}", setup.matrices, options)
+    blocks: list[Block] = []
+    notes: list[Note] = []
+    for matrix in setup.matrices:
+        of_matrix, cautions = risk_blocks(matrix, options)
+        blocks += of_matrix
+        notes += cautions
+        if not isinstance(options.population, FrozenPopulation):
+            notes += copy_notes(matrix, options.teams.of(matrix.runs))
+    record, doubts = loss_record(((b.measure, b.baseline, b.smooth) for b in blocks), options.loss)
+    basis = setup.basis.adding({**described(options), **record}, [*notes, *doubts])
+    return RiskTable(tuple(blocks), options, basis=basis)
+
+
+def sortable_columns() -> list[str]:
+    """The columns that a table can be sorted by."""
+    return ["run", *measure_ids(), "wins", "losses", "losses20", "reward", "risk", "mean_diff"]
+
+
+def _order(block: Block, column: str) -> list[int]:
+    down = column.startswith("-")
+    column = column.removeprefix("-")
+    rows = natural_order(block.runs)
+    if column == "run":
+        return rows[::-1] if down else rows
+    sign = 1.0 if down else -1.0
+    values = block.numbers(column)
+    return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0.0)))
+
+
+def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
+    size = len(block.runs)
+    fixed: dict[str, list[Value]] = {
+        "run": list(block.runs),
+        "measure": [block.measure] * size,
+        "baseline": [block.baseline] * size,
+        "population": [block.population] * size,
+        "alpha": [block.alpha] * size,
+        "topics": [block.topics] * size,
+    }
+    columns = [
+        fixed.get(column.name) or _tidy_column(block.cells(column), column.kind, size)
+        for column in all_columns()
+    ]
+    return zip(*columns, strict=True)
+
+
+def _tidy_column(values: Floats | Flags | None, kind: str, size: int) -> list[Value]:
+    if values is None:
+        return ["" if kind == "flag" else None] * size
+    return tidy(values, whole=kind in ("count", "rank"))

@@ -1,0 +1,250 @@
+"""The columns that a risk table for people can show, and those that are asked for by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from riskcli.core.arrays import Flags, Floats
+from riskcli.core.choices import Marks
+from riskcli.core.messages import UsageError, nearest
+from riskcli.output.convention import titled
+from riskcli.output.display import UNDEFINED, Cell, Column, Heading, decimals, p_value
+from riskcli.risk.block import Block
+from riskcli.risk.columns import KEYS
+from riskcli.risk.columns import Column as Declared
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import all_columns, measures
+from riskcli.risk.options import Options
+
+BASELINE_MARK = "◆"
+RECORD = "wtl"
+INTERVAL, RANK_INTERVAL = "_interval", "_ranks"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a risk table is shown to people.
+
+    With `columns` there is one table for all effectiveness measures and alphas; without, the usual
+    columns, a table for each measure.
+    """
+
+    columns: tuple[str, ...] = ()
+    ranks: bool = True
+    marks: Marks | None = None
+    """None: as the form has them."""
+    precision: int | None = None
+    """Decimals; None: by column."""
+
+    def __post_init__(self) -> None:
+        known = column_names() if self.columns else []
+        for name in self.columns:
+            if name not in known:
+                raise UsageError(f"no column {name!r}{nearest(name, known)}")
+
+    def places(self, measure: RiskMeasure | None) -> int:
+        """The decimals of a measure's column, or of another."""
+        if self.precision is not None:
+            return self.precision
+        return 4 if measure is None else measure.decimals
+
+
+class View(NamedTuple):
+    """What is shown of a risk table: its blocks in their order and convention."""
+
+    blocks: tuple[Block, ...]
+    ordered_by: str
+    layout: Layout
+    options: Options
+
+
+USUAL = Layout()
+
+
+def column_names() -> list[str]:
+    """What `--columns` knows: measures, intervals, and every column of the machine formats."""
+    keys = {key.name for key in KEYS}
+    declared = [column.name for column in all_columns() if column.name not in keys]
+    intervals = [m.id + INTERVAL for m in measures() if _has(m, "low")]
+    ranks = [m.id + RANK_INTERVAL for m in measures() if _has(m, "rank_low")]
+    return [*declared, RECORD, *intervals, *ranks]
+
+
+def _has(measure: RiskMeasure, field: str) -> bool:
+    return any(column.field == field for column in measure.all_columns)
+
+
+def depends_on_alpha(name: str) -> bool:
+    """Whether a column is another at another alpha."""
+    of = {measure.id: measure for measure in measures()}
+    stem = name.removesuffix(INTERVAL).removesuffix(RANK_INTERVAL)
+    if stem in of:
+        return of[stem].depends_on_alpha
+    declared = {column.name: column.measure for column in all_columns()}
+    own = declared.get(name)
+    return own is not None and of[own].depends_on_alpha and name not in _OF_THE_LOSSES
+
+
+_OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
+
+
+def named_column(block: Block, name: str, layout: Layout, prefix: str) -> Column:
+    """The column of that name; what is before its heading's last line names its group."""
+    for measure in measures():
+        if name == measure.id:
+            return measure_columns(block, [measure], layout, prefix=prefix)[0]
+        if name == measure.id + INTERVAL:
+            return interval_column(block, measure, layout, prefix)
+        if name == measure.id + RANK_INTERVAL:
+            return rank_column(block, measure, prefix)
+    if name == RECORD:
+        return record_column(block, prefix)
+    return _declared_column(block, _declared(name), layout, prefix)
+
+
+def _declared(name: str) -> Declared:
+    return next(column for column in all_columns() if column.name == name)
+
+
+def _declared_column(block: Block, column: Declared, layout: Layout, prefix: str) -> Column:
+    values = block.numbers(column.name) if column.kind != "flag" else []
+    texts = {
+        "flag": lambda: [str(word) for word in _words(block, column)],
+        "p": lambda: [p_value(value) for value in values],
+        "count": lambda: whole(block, column.name),
+        "rank": lambda: whole(block, column.name),
+        "number": lambda: decimals(values, layout.places(None)),
+    }[column.kind]()
+    return Column(Heading(prefix + _heading_of(column)), plain(texts))
+
+
+_TITLES = {"losses20": "L>20%", "reward": "Reward", "risk": "Risk"}
+_FIELDS = {
+    "difference": "difference", "p": "p", "p_adjusted": "p adjusted", "flag": "flag",
+    "rank": "rank",
+}  # fmt: skip
+
+
+def _heading_of(column: Declared) -> str:
+    titles = {measure.id: measure.title for measure in measures()}
+    if column.field in _FIELDS and column.measure in titles:
+        return f"{titles[column.measure]} {_FIELDS[column.field]}"
+    return _TITLES.get(column.name, column.name)
+
+
+def _words(block: Block, column: Declared) -> list[str]:
+    cells = block.cells(column)
+    return [""] * len(block.runs) if cells is None else [str(word) for word in cells.tolist()]
+
+
+def name_column(block: Block) -> Column:
+    """The runs, the baseline's own marked."""
+    members = set(block.baseline_members)
+    cells = [
+        Cell(f"{run} {BASELINE_MARK}" if row in members else run, strong=row in members)
+        for row, run in enumerate(block.runs)
+    ]
+    return Column(Heading("run", left=True, names=True), cells)
+
+
+def measure_columns(
+    block: Block,
+    chosen: Sequence[RiskMeasure],
+    layout: Layout,
+    ordered_by: str = "",
+    prefix: str = "",
+) -> list[Column]:
+    """Values with marks, and ranks beside them but for those that number the rows."""
+    known = [block.estimates.get(measure.id) for measure in chosen]
+    values = [[None] * len(block.runs) if e is None else e.value.tolist() for e in known]
+    places = [layout.places(measure) for measure in chosen]
+    texts = list(map(decimals, values, places))
+    titles = [titled(measure, block.convention) for measure in chosen]
+    columns = []
+    for measure, estimate, title, shown in zip(chosen, known, titles, texts, strict=True):
+        flags = None if estimate is None or layout.marks == "none" else estimate.flag
+        ranked = layout.ranks and measure.id != ordered_by
+        heading = Heading(prefix + title, ranked=ranked, marked=flags is not None)
+        cells = _ranked_cells(shown, flags, None if estimate is None else estimate.rank, ranked)
+        columns.append(Column(heading, cells))
+    return columns
+
+
+def _ranked_cells(
+    texts: Sequence[str], flags: Flags | None, ranks: Floats | None, ranked: bool
+) -> list[Cell]:
+    marks = [""] * len(texts) if flags is None else flags.tolist()
+    places = [None if rank is None else int(rank) for rank in _known(ranks, len(texts))]
+    return [
+        Cell(text, mark=mark, rank=place if ranked else None, best=place == 1)
+        for text, mark, place in zip(texts, marks, places, strict=True)
+    ]
+
+
+def interval_column(block: Block, measure: RiskMeasure, layout: Layout, prefix: str = "") -> Column:
+    """The value's confidence interval."""
+    known = block.estimates.get(measure.id)
+    ends = (None, None) if known is None else (known.low, known.high)
+    places = layout.places(measure)
+    low, high = (decimals(_known(end, len(block.runs)), places) for end in ends)
+    heading = Heading(f"{prefix}{titled(measure, block.convention)} interval")
+    return Column(heading, plain(_between(low, high, "[{}, {}]")))
+
+
+def rank_column(block: Block, measure: RiskMeasure, prefix: str = "") -> Column:
+    """The ranks that the tests allow."""
+    low, high = (whole(block, f"rank_{measure.id}{end}") for end in ("_lo", "_hi"))
+    heading = Heading(f"{prefix}{titled(measure, block.convention)} ranks")
+    texts = _between(low, high, "{}–{}")
+    single = [
+        text if one != other else one for text, one, other in zip(texts, low, high, strict=True)
+    ]
+    return Column(heading, plain(single))
+
+
+def _between(low: Sequence[str], high: Sequence[str], form: str) -> list[str]:
+    pairs = zip(low, high, strict=True)
+    return [UNDEFINED if UNDEFINED in ends else form.format(*ends) for ends in pairs]
+
+
+def record_column(block: Block, prefix: str = "", optional: bool = False) -> Column:
+    """Wins, ties and losses."""
+    counts = [block.numbers(name) for name in ("wins", "ties", "losses")]
+    parts = zip(*map(_whole, counts), strict=True)
+    texts = [UNDEFINED if UNDEFINED in each else "/".join(each) for each in parts]
+    return Column(Heading(f"{prefix}W/T/L", optional=optional), plain(texts))
+
+
+def rank_number_column(block: Block, column: str) -> Column:
+    """The rank of each run by a column (1 is the greatest value)."""
+    name = f"rank_{column}"
+    if any(declared.name == name for declared in all_columns()):
+        return Column(Heading("#"), plain(whole(block, name)))
+    values = block.numbers(column)
+    ranks = [
+        UNDEFINED if v is None else str(1 + sum(w is not None and w > v for w in values))
+        for v in values
+    ]
+    return Column(Heading("#"), plain(ranks))
+
+
+def plain(texts: Sequence[str]) -> list[Cell]:
+    """Cells that hold a text and nothing else."""
+    return [Cell(text) for text in texts]
+
+
+def whole(block: Block, name: str) -> list[str]:
+    """A column of counts or ranks."""
+    return _whole(block.numbers(name))
+
+
+def _whole(values: Sequence[float | None]) -> list[str]:
+    return [UNDEFINED if value is None else f"{value:.4g}" for value in values]
+
+
+def _known(cells: Floats | Flags | None, size: int) -> list[float | None]:
+    if cells is None:
+        return [None] * size
+    return [None if value != value else value for value in cells.tolist()]

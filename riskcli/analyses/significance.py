@@ -1,0 +1,267 @@
+"""Which runs differ: every pair of them, or each against the baseline, by one measure or more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, refuse_much, set_up
+from riskcli.analyses.pairs import (
+    MOST_LETTERED,
+    TUKEY,
+    Pairs,
+    PairTable,
+    compare_all,
+    letters,
+    randomised_tukey_hsd,
+)
+from riskcli.analyses.significance_display import displays
+from riskcli.core.arrays import Floats
+from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
+from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
+from riskcli.core.messages import Note, UsageError
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Value, rows_of, tidy
+from riskcli.risk.cautions import NO_RANK_INTERVALS, cautions
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import adjust, flags, rank
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.options import Options, Significance
+from riskcli.risk.paired import LEAST_TOPICS, effect_size
+from riskcli.risk.ranks import rank_intervals
+from riskcli.risk.table import comparisons, require_plain, risk_blocks
+from riskcli.scores.matrix import ScoreMatrix
+
+COLUMNS = (
+    "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
+    "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
+)  # fmt: skip
+_ROWS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, repr=False)
+class SignificanceTables(Analysis):
+    """All tables of a call, and what they rest on."""
+
+    tables: tuple[PairTable, ...]
+    plan: Significance
+    in_full: bool = False
+    """Whether people see the matrix of all differences, however many runs there are."""
+
+    def displays(self, width: int, /) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        return displays(self.tables, self.plan, width, self.in_full)
+
+    def result(self) -> Result:
+        """The long form: a row a pair."""
+        count = sum(len(table.pairs.first) for table in self.tables)
+        rows = rows_of(count, lambda: (row for table in self.tables for row in _rows(table)))
+        return Result(COLUMNS, rows, self.basis)
+
+
+_NAME_A_BASELINE = "name a --baseline to compare each run with it"
+
+
+def compare_pairs(
+    scores: Scores,
+    baseline: Names = None,
+    *,
+    of: Names = ("mean", "georisk"),
+    between: Between | None = None,
+    alpha: float | Sequence[float] | None = None,
+    options: Options | None = None,
+    tukey: bool = False,
+) -> SignificanceTables:
+    """Compare every pair of runs, or each run with the baseline (where one is named).
+
+    The family that p-values are corrected for is all pairs of one measure. With `tukey`, means are
+    compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
+    """
+    setup = set_up(scores, options, baseline, alpha, noting=False)
+    options = setup.options
+    between = between or ("baseline" if options.baselines else "all")
+    check_words(between=(between, Between))
+    require_plain(options, "significance")
+    if between == "all" and options.population == "baselines":
+        raise UsageError("all pairs are compared in the population of all runs")
+    if tukey and between != "all":
+        raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
+    able = [measure for measure in measures() if measure.deviations is not None]
+    chosen = chosen_measures(
+        of, able, "runs cannot be compared in pairs by",
+        "; URisk and TRisk compare with a baseline: see score",
+    )  # fmt: skip
+    make = _all_pairs if between == "all" else _against_baseline
+    if between == "all":
+        pairs = [
+            refuse_many_pairs(len(m.runs), _NAME_A_BASELINE, MOST_LISTED_PAIRS)
+            for m in setup.matrices
+        ]
+        tables_each = len(chosen) * len(options.alphas)
+        refuse_much("significance", setup.matrices, options, pairs=sum(pairs) * tables_each)
+    tables: list[PairTable] = []
+    notes: list[Note] = []
+    for matrix in setup.matrices:
+        for measure in chosen:
+            alphas = options.alphas if measure.depends_on_alpha else options.alphas[:1]
+            for level in alphas:
+                table, cautioned = make(matrix, measure, level, options, tukey)
+                tables.append(table)
+                notes += cautioned
+    settings = _described([measure.id for measure in chosen], between, options, tukey)
+    return SignificanceTables(
+        tuple(tables), options.significance, basis=setup.basis.adding(settings, notes)
+    )
+
+
+def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
+    """The whole matrix in its population, against the mean run."""
+    (comparison,) = comparisons(matrix, replace(options, baselines=(DEFAULT_BASELINE,)))
+    return comparison
+
+
+def _all_pairs(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
+) -> tuple[PairTable, list[Note]]:
+    comparison, plan = _everyone(matrix, options), options.significance
+    correction = TUKEY if tukey and measure.plain_mean else plan.correction
+    if measure.nonnegative and comparison.has_negative:
+        raise UsageError(f"{measure.title} needs scores of at least 0")
+    assert measure.deviations is not None
+    values = measure.values(comparison, alpha)
+    adjusting: Correction = "none" if correction == TUKEY else plan.correction
+    deviations = measure.deviations(comparison, alpha)
+    pairs = compare_all(values, deviations, plan.gamma, adjusting)
+    if measure.nonnegative:
+        pairs = _without_empty_runs(pairs, matrix, plan)
+    if correction == TUKEY:
+        pairs = _by_tukey(pairs, matrix, plan)
+    low, high = rank_intervals(values, deviations, plan.gamma)
+    table = PairTable(
+        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
+        values, pairs, _effects(measure, pairs, comparison.topics),
+        _letters(values, pairs), correction,
+        comparison.population_name,
+        rank_low=low, rank_high=high,
+    )  # fmt: skip
+    return table, cautions(matrix, comparison, options.alphas)
+
+
+def _letters(values: Floats, pairs: Pairs) -> tuple[str, ...]:
+    """Each run's, from the best run on; none where runs are too many for letters."""
+    if len(values) > MOST_LETTERED:
+        return ()
+    order = np.lexsort((np.arange(len(values)), rank(values)))
+    return tuple(letters(len(values), order.tolist(), pairs.significant()))
+
+
+def _without_empty_runs(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
+    """A run whose scores are all 0 has no test."""
+    empty = np.asarray(~matrix.values.any(axis=1))
+    void = empty[pairs.first] | empty[pairs.second]
+    p = np.where(void, np.nan, pairs.p)
+    adjusted, family = adjust(p, plan.correction)
+    blank = {
+        name: np.where(void, np.nan, getattr(pairs, name))
+        for name in ("difference", "error", "low", "high")
+    }
+    flag = flags(blank["difference"], adjusted, plan.gamma)
+    return replace(pairs, p=p, p_adjusted=adjusted, family=family, flag=flag, **blank)
+
+
+def _by_tukey(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
+    if len(matrix.topics) < LEAST_TOPICS:
+        return pairs
+    p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
+    return replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
+
+
+def _effects(measure: RiskMeasure, pairs: Pairs, topics: int) -> Floats:
+    """d_z of paired means; empty for other measures."""
+    if not measure.plain_mean:
+        return np.full(len(pairs.p), np.nan)
+    return effect_size(pairs.difference, pairs.error, topics)
+
+
+def _against_baseline(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, _tukey: bool
+) -> tuple[PairTable, list[Note]]:
+    """The same tests as the risk table's, with the interval of the difference, and its cautions."""
+    blocks, notes = risk_blocks(matrix, replace(options, alphas=(alpha,)), [measure])
+    if len(blocks) != 1:
+        raise UsageError("one baseline, or a set of them pooled, is needed here")
+    (block,) = blocks
+    known = block.estimates.get(measure.id)
+    if known is None:
+        raise UsageError(f"{measure.title} needs scores of at least 0")
+    assert known.difference is not None and known.difference_error is not None
+    assert known.p is not None and known.p_adjusted is not None and known.flag is not None
+    rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
+    assert known.difference_low is not None and known.difference_high is not None
+    pairs = Pairs(
+        rows, np.zeros_like(rows), known.difference[rows], known.difference_error[rows],
+        known.difference_low[rows], known.difference_high[rows], known.p[rows],
+        known.p_adjusted[rows], known.flag[rows], known.family,
+    )  # fmt: skip
+    table = PairTable(
+        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, known.value,
+        (block.baseline,), known.value - known.difference, pairs,
+        _effects(measure, pairs, len(matrix.topics)), (), options.significance.correction,
+        block.population,
+    )  # fmt: skip
+    return table, [note for note in notes if note.code != NO_RANK_INTERVALS]
+
+
+def _rows(table: PairTable) -> Iterator[list[Value]]:
+    for start in range(0, len(table.pairs.first), _ROWS_AT_ONCE):
+        yield from _rows_of(table, slice(start, start + _ROWS_AT_ONCE))
+
+
+def _rows_of(table: PairTable, some: slice) -> Iterator[list[Value]]:
+    """Those of some pairs."""
+    pairs, groups = table.pairs, table.groups
+    firsts, seconds = pairs.first[some], pairs.second[some]
+    alpha = table.alpha if table.of.depends_on_alpha else None
+    numbers = [
+        tidy(values)
+        for values in (
+            table.values[firsts],
+            table.other_values[seconds if table.of_all_pairs else firsts],
+            *(
+                each[some]
+                for each in (
+                    pairs.difference, pairs.low, pairs.high, pairs.error, pairs.p,
+                    pairs.p_adjusted,
+                )
+            ),
+        )
+    ]  # fmt: skip
+    names = zip(firsts.tolist(), seconds.tolist(), pairs.flag[some].tolist(), strict=True)
+    effects = tidy(table.effect[some])
+    for (first, second, flag), effect, *cells in zip(names, effects, *numbers, strict=True):
+        yield [
+            table.runs[first], table.others[second], table.measure, table.of.id,
+            table.population, alpha, table.topics, *cells, flag, effect,
+            *([groups[first], groups[second]] if groups else [None, None]),
+        ]  # fmt: skip
+
+
+def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -> dict[str, Any]:
+    plan = options.significance
+    described: dict[str, Any] = {
+        "of": list(of),
+        "between": between,
+        "alphas": list(options.alphas),
+        "gamma": plan.gamma,
+        "correction": plan.correction,
+        "tukey": tukey,
+    }
+    if between == "baseline":
+        described |= {"baselines": list(options.wanted), "pool": options.pool}
+    if tukey or plan.test == "swap":
+        described |= {"replicates": plan.swaps, "seed": plan.seed}
+    return described

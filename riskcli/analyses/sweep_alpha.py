@@ -1,0 +1,248 @@
+"""The verdict over a range of alpha: every measure at each of them, and all that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riskcli.analyses.base import (
+    Analysis,
+    Fit,
+    Names,
+    Scores,
+    chosen_measures,
+    described,
+    loss_record,
+    refuse_much,
+    set_up,
+)
+from riskcli.analyses.sweep_events import Series, Swept, displays, events
+from riskcli.core.arrays import Floats
+from riskcli.core.choices import SweepPart, check_words
+from riskcli.core.messages import Note, UsageError
+from riskcli.output.convention import MINUS
+from riskcli.output.display import Display
+from riskcli.output.result import Result, Tables, Value, part_of, tidy
+from riskcli.risk.baselines import matching_runs
+from riskcli.risk.cautions import cautions
+from riskcli.risk.columns import Column, FieldName
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.crossings import Span
+from riskcli.risk.estimate import negative, rank_each
+from riskcli.risk.losses import LINEAR
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.options import Options
+from riskcli.risk.paired import two_sided_p
+from riskcli.risk.table import comparisons
+from riskcli.scores.matrix import ScoreMatrix
+
+EVENT_COLUMNS = (
+    "alpha", "event", "risk_measure", "run", "other", "before", "after", "value", "measure",
+    "baseline", "population",
+)  # fmt: skip
+DEFAULT_ALPHAS = tuple(float(alpha) for alpha in range(21))
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Analysis):
+    """All sweeps of a call, and what they rest on."""
+
+    parts: tuple[Swept, ...]
+    gamma: float
+    part: SweepPart | None = None
+    """What is shown: a table for people shows both where none is named."""
+    most_events: int | None = None
+    """How many events a table for people shows."""
+
+    def only(self, part: SweepPart | None, most_events: int | None = None) -> Sweep:
+        """Only the series or the events (None: both), and only so many of these."""
+        if part is not None:
+            check_words(part=(part, SweepPart))
+        return replace(self, part=part, most_events=most_events)
+
+    def displays(self, width: int, /) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        return displays(self.parts, self.part, self.most_events, self.gamma, width)
+
+    def result(self) -> Result:
+        """A row a run and alpha, or a row an event; the other of them beside the rows in JSON."""
+        tables: Tables = {
+            "series": (series_columns(), [row for p in self.parts for row in _series_rows(p)]),
+            "events": (EVENT_COLUMNS, [row for p in self.parts for row in _event_rows(p)]),
+        }
+        return part_of(self.basis, tables, self.part or "series")
+
+
+def series_columns() -> tuple[str, ...]:
+    """The columns of the series."""
+    head = ("run", "measure", "baseline", "population", "loss", "alpha", "topics")
+    return (*head, *(column.name for column in _shown_columns()))
+
+
+def _shown_columns() -> list[Column]:
+    """The values of all measures, the p-values of those that are tests, the ranks."""
+    declared = [(m, column) for m in measures() for column in m.all_columns]
+    return [
+        *(column for _, column in declared if column.field == "value"),
+        *(column for m, column in declared if column.field == "p" and m.value_is_t),
+        *(column for _, column in declared if column.field == "rank"),
+    ]
+
+
+def alpha_sweep(
+    scores: Scores,
+    baseline: Names = None,
+    *,
+    between: Sequence[str] = (),
+    of: Names = None,
+    alpha: Sequence[float] | None = None,
+    options: Options | None = None,
+) -> Sweep:
+    """Every risk measure at each alpha, and the events between the first and the last.
+
+    Without alphas they go from 0 to 20. `between` names the runs looked at (none: all); `of` the
+    risk measures whose events are listed. A smooth loss in the options has no alpha: its values
+    stand beside the series.
+    """
+    setup = set_up(scores, options, baseline, alpha, default=Options(alphas=DEFAULT_ALPHAS))
+    options = setup.options
+    if min(options.alphas) == max(options.alphas):
+        raise UsageError("a sweep needs a range of alpha, as in 0:20; for one alpha there is score")
+    able = [m for m in measures() if m.swaps is not None or m.turns is not None]
+    chosen = chosen_measures(of, able, "no events of")
+    refuse_much("sweep", setup.matrices, options, pairs=_pairs(setup.matrices, between))
+    parts: list[Swept] = []
+    notes: list[Note] = []
+    fits: list[Fit] = []
+    for matrix in setup.matrices:
+        smooth = [] if options.loss == LINEAR else comparisons(matrix, options)
+        fits += [(matrix.measure, other.baseline.name, other.smooth) for other in smooth]
+        for index, plain in enumerate(comparisons(matrix, replace(options, loss=LINEAR))):
+            rows = _rows_between(matrix, between)
+            others = [smooth[index]] if smooth else []
+            parts.append(_swept(matrix, plain, others, rows, options, chosen))
+            notes += cautions(matrix, plain, options.alphas)
+    record, doubts = loss_record(fits, options.loss)
+    settings = {
+        **described(options),
+        **record,
+        "alphas": list(options.alphas),
+        "between": list(between),
+        "of": [measure.id for measure in chosen],
+    }
+    basis = setup.basis.adding(settings, [*notes, *doubts])
+    return Sweep(tuple(parts), options.significance.gamma, basis=basis)
+
+
+def _pairs(matrices: Sequence[ScoreMatrix], between: Sequence[str]) -> int:
+    """The pairs of runs that may swap places."""
+    return sum(len(_rows_between(matrix, between)) ** 2 // 2 for matrix in matrices)
+
+
+def _rows_between(matrix: ScoreMatrix, between: Sequence[str]) -> list[int]:
+    if not between:
+        return list(range(len(matrix.runs)))
+    return list(dict.fromkeys(row for n in between for row in matching_runs(matrix.runs, n)))
+
+
+def _swept(
+    matrix: ScoreMatrix,
+    plain: Comparison,
+    others: Sequence[Comparison],
+    rows: Sequence[int],
+    options: Options,
+    chosen: Sequence[RiskMeasure],
+) -> Swept:
+    alphas = options.alphas
+    series = [_series(plain, LINEAR, alphas, rows)]
+    series += [_series(other, options.loss, (0.0,), rows) for other in others]
+    span = Span(min(alphas), max(alphas))
+    place = {row: number for number, row in enumerate(rows)}
+    found = events(plain, span, options.significance.gamma, rows, chosen)
+    own = plain.baseline.own_row
+    swept = Swept(
+        measure=matrix.measure,
+        baseline=plain.baseline.name,
+        population=plain.population_name,
+        topics=plain.topics,
+        runs=tuple(matrix.runs[row] for row in rows),
+        own_row=None if own is None else place.get(own),
+        series=tuple(series),
+        events=tuple(
+            replace(e, run=place[e.run], other=None if e.other is None else place[e.other])
+            for e in found
+        ),
+    )
+    return _turned(swept) if options.convention == MINUS else swept
+
+
+def _series(
+    comparison: Comparison, loss: str, alphas: Sequence[float], rows: Sequence[int]
+) -> Series:
+    """Ranks are among all runs of the matrix, shown or not."""
+    values, ranks, p = dict[str, Floats](), dict[str, Floats](), dict[str, Floats]()
+    for measure in measures():
+        by_alpha = [measure.of(comparison, alpha) for alpha in alphas]
+        if by_alpha[0] is None:
+            continue
+        stacked = np.array(by_alpha, dtype=np.float64)
+        values[measure.id] = stacked[:, rows]
+        ranks[measure.id] = np.array(rank_each(stacked))[:, rows]
+        if measure.value_is_t:
+            p[measure.id] = two_sided_p(values[measure.id], comparison.topics - 1)
+    known = (None,) if comparison.smooth is not None else tuple(alphas)
+    return Series(loss, known, values, ranks, p)
+
+
+def _turned(swept: Swept) -> Swept:
+    """In the minus convention: values turned, ranks and flags as they are."""
+    signed = {measure.id for measure in measures() if measure.signed}
+    opposite = {"positive": "negative", "negative": "positive"}
+    series = [
+        replace(s, values={n: negative(v) if n in signed else v for n, v in s.values.items()})
+        for s in swept.series
+    ]
+    found = [
+        replace(
+            e,
+            value=0.0 - e.value,
+            before=opposite.get(e.before, e.before),
+            after=opposite.get(e.after, e.after),
+        )
+        for e in swept.events
+    ]
+    return replace(swept, series=tuple(series), events=tuple(found), convention=MINUS)
+
+
+def _series_rows(swept: Swept) -> Iterator[list[Value]]:
+    for series in swept.series:
+        held: Mapping[FieldName | None, Mapping[str, Floats]] = {
+            "value": series.values,
+            "rank": series.ranks,
+            "p": series.p,
+        }
+        for index, alpha in enumerate(series.alphas):
+            head: list[Value] = [swept.measure, swept.baseline, swept.population]
+            head += [series.loss, alpha, swept.topics]
+            columns = [
+                tidy(cells[index], whole=column.kind == "rank")
+                if (cells := held[column.field].get(column.measure or "")) is not None
+                else [None] * len(swept.runs)
+                for column in _shown_columns()
+            ]
+            for row, run in enumerate(swept.runs):
+                yield [run, *head, *(column[row] for column in columns)]
+
+
+def _event_rows(swept: Swept) -> Iterator[list[Value]]:
+    for e in swept.events:
+        run = swept.runs[e.run]
+        other = None if e.other is None else swept.runs[e.other]
+        before, after = (other, run) if other is not None else (e.before, e.after)
+        yield [
+            e.alpha, e.kind, e.measure.id, run, other, before, after, e.value, swept.measure,
+            swept.baseline, swept.population,
+        ]  # fmt: skip

@@ -1,0 +1,270 @@
+"""How much depends on who takes part: each run, or each team, left out of the population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    chosen_measures,
+    population_record,
+    refuse_much,
+    set_up,
+)
+from riskcli.core.arrays import Floats
+from riskcli.core.messages import UsageError
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import rank
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
+from riskcli.risk.members import Members, Teams
+from riskcli.risk.options import Options
+from riskcli.risk.table import comparisons
+from riskcli.scores.frozen import FrozenPopulation, read_population
+from riskcli.scores.matrix import ScoreMatrix
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """One matrix by one risk measure: everyone's figures, and those without each member."""
+
+    measure: str
+    of: RiskMeasure
+    alpha: float
+    runs: tuple[str, ...]
+    values: Floats
+    ranks: Floats
+    left_out: tuple[str, ...]
+    """The runs, or the teams and the runs without one."""
+    values_without: Floats
+    """By run and member left out; NaN for a run that is left out itself."""
+    ranks_without: Floats
+    """Likewise; who is left out keeps the place that it had, so that only others' moves count."""
+    population: str = "all"
+    """What the population is called in results."""
+
+    def range_of(self, row: int) -> tuple[float, float, float, float]:
+        """The least and the largest value and rank of a run, with everyone or without one."""
+        values = np.append(self.values_without[row], self.values[row])
+        ranks = np.append(self.ranks_without[row], self.ranks[row])
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        return low, high, float(np.nanmin(ranks)), float(np.nanmax(ranks))
+
+    def most(self, row: int) -> tuple[str, float]:
+        """Whose absence changes the run's value most, and by how much."""
+        change = self.values_without[row] - self.values[row]
+        index = int(np.nanargmax(np.abs(change)))
+        return self.left_out[index], float(change[index])
+
+
+# Who hangs on whom, for people: each run's figure and rank, and their ranges without one other.
+
+
+def displays(parts: Sequence[LeftOut]) -> list[Display]:
+    """A table a measure and risk measure, the best first."""
+    return [_display(part) for part in parts]
+
+
+def _display(part: LeftOut) -> Display:
+    digits = part.of.decimals
+    rows = []
+    for row in sorted(range(len(part.runs)), key=lambda i: (part.ranks[i], part.runs[i])):
+        low, high, best, worst = part.range_of(row)
+        by, change = part.most(row)
+        rows.append(
+            [
+                Cell(f"{part.ranks[row]:.0f}"),
+                Cell(part.runs[row]),
+                Cell(f"{part.values[row]:.{digits}f}"),
+                Cell(f"{low:.{digits}f} to {high:.{digits}f}"),
+                Cell(f"{best:.0f} to {worst:.0f}" if best != worst else f"{best:.0f}"),
+                Cell(by),
+                Cell(f"{change:+.{digits}f}"),
+            ]
+        )
+    headings = [
+        Heading("#"), Heading("run", left=True), Heading(part.of.title), Heading("range"),
+        Heading("# range"), Heading("most without", left=True), Heading("change"),
+    ]  # fmt: skip
+    title = f"{part.of.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
+    everybody = "everybody" if part.population == "all" else f"everybody in {part.population}"
+    caption = [
+        f"Ranges with {everybody}, and without each other member of the population in turn. A "
+        "run or team that is left out keeps its rank, so a rank changes only where others "
+        "overtake each other.",
+    ]
+    return Display.of_rows(title, headings, rows, caption)
+
+
+# How much hangs on who takes part: each run, or each team, left out of the population in turn.
+
+
+COLUMNS = (
+    "run", "measure", "of", "alpha", "value", "value_min", "value_max", "rank", "rank_min",
+    "rank_max", "changed_by", "change", "population",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class PopulationBias(Analysis):
+    """All matrices of a call by all risk measures asked for."""
+
+    parts: tuple[LeftOut, ...]
+
+    def displays(self, _width: int, /) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        return displays(self.parts)
+
+    def result(self) -> Result:
+        """A row a run, measure and risk measure."""
+        return Result(COLUMNS, [row for part in self.parts for row in _rows(part)], self.basis)
+
+
+def population_bias(
+    scores: Scores,
+    *,
+    of: Names = None,
+    alpha: float = 1.0,
+    options: Options | None = None,
+    frozen: FrozenPopulation | Path | str | None = None,
+) -> PopulationBias:
+    """ZRisk and GeoRisk of every run without each other run (or team) in the population.
+
+    The population is that of a file, if one is given here or in the options; else all runs.
+    """
+    if frozen is not None:
+        given = frozen if isinstance(frozen, FrozenPopulation) else read_population(frozen)
+        options = replace(options or Options(), population=given)
+    setup = set_up(scores, options, alpha=alpha, noting=False)
+    population = setup.options.population
+    plan = replace(
+        setup.options,
+        baselines=(),
+        population=population if isinstance(population, FrozenPopulation) else None,
+    )
+    able = [measure for measure in measures() if measure.statistic is not None]
+    chosen = chosen_measures(of, able, "no population behind")
+    pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in setup.matrices) * len(chosen)
+    refuse_much("bias --population", setup.matrices, plan, pairs=pairs)
+    parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
+    settings = {
+        "of": [measure.id for measure in chosen],
+        "alphas": list(plan.alphas),
+        "population": population_record(plan) if plan.population else "all",
+    }
+    return PopulationBias(tuple(parts), basis=setup.basis.adding(settings))
+
+
+def members_of(runs: Sequence[str], teams: Teams) -> list[tuple[str, list[int]]]:
+    """The rows of each team, and of each run without one."""
+    members: dict[tuple[bool, str], list[int]] = {}
+    for row, (run, team) in enumerate(zip(runs, teams.of(runs), strict=True)):
+        members.setdefault((team is None, run if team is None else team), []).append(row)
+    return [(name, rows) for (_, name), rows in members.items()]
+
+
+def who_is_in(matrix: ScoreMatrix, options: Options) -> tuple[ScoreMatrix, Teams]:
+    """The runs that make the population, and their teams."""
+    if isinstance(options.population, FrozenPopulation):
+        return options.population.matrix_for(matrix), Teams(options.population.teams)
+    return matrix, options.teams
+
+
+def left_out(matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure]) -> list[LeftOut]:
+    """Each of these measures at each alpha of the options, without each member in turn."""
+    inside, teams = who_is_in(matrix, options)
+    members = members_of(inside.runs, teams)
+    if len(inside.runs) < 3:
+        raise UsageError(f"at least 3 runs are needed to leave one out, found {len(inside.runs)}")
+    if len(members) < 2:
+        raise UsageError("all runs are of one team: no run would be left")
+    wanted = [(measure, alpha) for measure in chosen for alpha in options.alphas]
+    values = _values(matrix, options, wanted)
+    without = np.full((len(wanted), len(matrix.runs), len(members)), np.nan)
+    ranks = np.full_like(without, np.nan)
+    for index, (_, rows) in enumerate(members):
+        gone = rows
+        left = None
+        if inside is not matrix:
+            left = _without(inside, teams, rows)
+            gone = _of_those(matrix, inside, rows, left)
+        kept = np.setdiff1d(np.arange(len(matrix.runs)), gone)
+        if not len(kept):
+            continue
+        after_all = _values(_of_rows(matrix, kept.tolist()), options, wanted, left)
+        for part, (before, after) in enumerate(zip(values, after_all, strict=True)):
+            above = rank(before)[gone][None, :] < rank(before)[kept][:, None]
+            without[part, kept, index] = after
+            ranks[part, kept, index] = rank(after) + above.sum(axis=1)
+    names = tuple(name for name, _ in members)
+    name = options.population.name if isinstance(options.population, FrozenPopulation) else "all"
+    return [
+        LeftOut(matrix.measure, measure, alpha, matrix.runs, values[part], rank(values[part]),
+                names, without[part], ranks[part], name)
+        for part, (measure, alpha) in enumerate(wanted)
+    ]  # fmt: skip
+
+
+def _without(inside: ScoreMatrix, teams: Teams, rows: Sequence[int]) -> Members:
+    """The members of a frozen population but for those."""
+    kept = np.setdiff1d(np.arange(len(inside.runs)), rows)
+    scores, runs = inside.values[kept], [inside.runs[row] for row in kept]
+    here = Teams({run: team for run, team in teams.by_run.items() if run in runs})
+    return Members.of_teams(scores, runs, here.of(runs), "")
+
+
+def _of_those(
+    matrix: ScoreMatrix, inside: ScoreMatrix, rows: Sequence[int], left: Members
+) -> list[int]:
+    """The runs at hand, by their scores, that are among these members and no others."""
+    theirs = replace(left, runs=inside.values[list(rows)])
+    gone = theirs.include(matrix.values) & ~left.include(matrix.values)
+    return [int(row) for row in np.flatnonzero(gone)]
+
+
+def _values(
+    matrix: ScoreMatrix,
+    options: Options,
+    wanted: Sequence[tuple[RiskMeasure, float]],
+    members: Members | None = None,
+) -> list[Floats]:
+    """The runs by each of the measures, in the options' population or among these members."""
+    kept = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
+    comparison: Comparison
+    (comparison,) = comparisons(matrix, replace(options, teams=Teams(kept, options.teams.pattern)))
+    if members is not None:
+        comparison = replace(comparison, members=members)
+    found = []
+    for measure, alpha in wanted:
+        values = measure.of(comparison, alpha)
+        if values is None:
+            raise UsageError(f"{measure.title} needs scores of at least 0")
+        found.append(values)
+    return found
+
+
+def _of_rows(matrix: ScoreMatrix, rows: Sequence[int]) -> ScoreMatrix:
+    runs = tuple(matrix.runs[row] for row in rows)
+    return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[list(rows)])
+
+
+def _rows(part: LeftOut) -> Iterator[list[Value]]:
+    for row, run in enumerate(part.runs):
+        low, high, best, worst = part.range_of(row)
+        by, change = part.most(row)
+        ranks = tidy([float(part.ranks[row]), best, worst], whole=True)
+        value, low_value, high_value, change_value = tidy(
+            [float(part.values[row]), low, high, change]
+        )
+        yield [
+            run, part.measure, part.of.id, part.alpha, value, low_value, high_value, *ranks, by,
+            change_value, part.population,
+        ]  # fmt: skip

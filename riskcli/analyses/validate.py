@@ -1,0 +1,233 @@
+"""Every problem in run files and files of scores, by file, line and code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from riskcli.analyses.checker import (
+    Checker,
+    Checks,
+    FileReport,
+    Reports,
+    note_names,
+    note_same_rankings,
+    note_same_scores,
+)
+from riskcli.core.messages import Note, counted
+from riskcli.core.parallel import Progress, available_cores, in_order
+from riskcli.core.provenance import Basis, Input
+from riskcli.output import formats as forms
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.escape import annotation
+from riskcli.output.formats import Analysis, Forms
+from riskcli.output.problems import Problem, as_code_quality, as_sarif
+from riskcli.output.result import Result
+from riskcli.scores.evaluation import Places
+from riskcli.scores.reading import OWN_RESULT
+from riskcli.trec.discovery import Folders, find_files, find_qrels, judgements_first, passed_over
+from riskcli.trec.findings import CODES
+
+_OF_CODES = (Heading("findings"), Heading("files"), Heading("", left=True),
+             Heading("code", left=True))  # fmt: skip
+_HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
+
+
+def displays(reports: Reports) -> list[Display]:
+    """A table for each file in which something was found, and a line for the whole."""
+    found = [_display(file) for file in reports.files if file.findings()]
+    codes = [_codes(reports)] if len(reports.files) > 1 and reports.codes() else []
+    return [*found, *codes, Display.of_rows("", (), (), [summary(reports)])]
+
+
+def _codes(reports: Reports) -> Display:
+    """How much was found of each code, in all files."""
+    rows = [
+        [Cell(f"{number:,}"), Cell(f"{files:,}"), Cell(CODES[code].severity), Cell(code)]
+        for code, (number, files) in reports.codes().items()
+    ]
+    return Display.of_rows("all files, by code", _OF_CODES, rows)
+
+
+def _display(file: FileReport) -> Display:
+    rows = []
+    for finding, more in file.findings():
+        where = "" if finding.line is None else str(finding.line)
+        wrong = finding.severity == "error"
+        rows.append([
+            Cell(where), Cell(finding.severity, strong=wrong), Cell(finding.code),
+            Cell(finding.message),
+        ])  # fmt: skip
+        if more:
+            rows.append([Cell(""), Cell(""), Cell(finding.code), Cell(f"and {more:,} more")])
+    return Display.of_rows(f"{file.path}: {_counts(file)}", _HEADINGS, rows)
+
+
+def _counts(counted_in: FileReport | Reports) -> str:
+    errors, warnings = counted_in.count("error"), counted_in.count("warning")
+    return f"{errors:,} error{'' if errors == 1 else 's'}, " + (
+        f"{warnings:,} warning{'' if warnings == 1 else 's'}"
+    )
+
+
+def summary(reports: Reports) -> str:
+    """How many files, how many of them are refused, and how much was found."""
+    refused = sum(file.count("error") > 0 for file in reports.files)
+    doubtful = sum(bool(file.tally.counts) for file in reports.files) - refused
+    return (
+        f"{counted(len(reports.files), 'file')}: {refused} refused, {doubtful} with warnings "
+        f"only; {_counts(reports)}"
+    )
+
+
+def as_github(reports: Reports) -> str:
+    """An annotation for each finding that is kept, and one for the whole."""
+    lines = []
+    for file in reports.files:
+        for finding, more in file.findings():
+            message = f"{finding.message} (and {more:,} more)" if more else finding.message
+            where = {"file": str(file.path), "line": finding.line, "title": finding.code}
+            lines.append(annotation(finding.severity, message, **where))
+    lines.append(annotation("notice", summary(reports), title="riskeval validate"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def problems(validation: Reports) -> Iterator[Problem]:
+    """Each finding that is kept, in its file and line."""
+    for file in validation.files:
+        for finding, more in file.findings():
+            message = f"{finding.message} (and {more:,} more)" if more else finding.message
+            yield Problem(
+                finding.severity, finding.code, message, str(file.path), finding.line,
+                subject="" if finding.line else finding.message,
+            )  # fmt: skip
+
+
+GITHUB = forms.OwnForm("github", "", as_github)
+SARIF = forms.OwnForm(
+    "sarif", ".sarif", lambda validation: as_sarif(problems(validation), "riskeval validate")
+)
+CODE_QUALITY = forms.OwnForm(
+    "codequality", "", lambda validation: as_code_quality(problems(validation), ".")
+)
+FORMS = (*forms.FORMS, GITHUB, SARIF, CODE_QUALITY)
+"""The forms of what was found in files: those of every result, and what CI services read."""
+
+
+# What is wrong with files, all of it: the readers' own errors, and remarks for the authors.
+
+
+COLUMNS = ("path", "line", "severity", "code", "message", "more")
+
+
+@dataclass(frozen=True, repr=False)
+class Validation(Analysis, Reports):
+    """What was found in every file, and with which checks."""
+
+    @property
+    def forms(self) -> Forms:
+        """Those of every result, and what CI services read."""
+        return FORMS
+
+    def displays(self, _width: int, /) -> Sequence[Display]:
+        """The tables for people, given the width that they may take."""
+        return displays(self)
+
+    def result(self) -> Result:
+        """A row a finding; `more` counts those of its code that were left out after it."""
+        rows = [
+            (str(file.path), found.line, found.severity, found.code, found.message, more)
+            for file in self.files
+            for found, more in file.findings()
+        ]
+        return Result(
+            COLUMNS,
+            rows,
+            self.basis,
+            {
+                "files": [_summary(file) for file in self.files],
+                "codes": {code: number for code, (number, _) in self.codes().items()},
+            },
+        )
+
+
+def _summary(file: FileReport) -> dict[str, Any]:
+    return {
+        "path": str(file.path),
+        "kind": file.kind,
+        "errors": file.count("error"),
+        "warnings": file.count("warning"),
+        "codes": dict(sorted(file.tally.counts.items())),
+    }
+
+
+class Known(Protocol):
+    """Reports of an earlier call on files that have not changed since."""
+
+    def find(self, path: Path) -> FileReport | None: ...
+    def keep(self, report: FileReport) -> None: ...
+
+
+def validate(
+    places: Places,
+    *,
+    qrels: Path | str | None = None,
+    checks: Checks | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    checksums: bool = True,
+    known: Known | None = None,
+    folders: Folders | None = None,
+) -> Validation:
+    """Read every file to its end and report all that is wrong with it.
+
+    With `qrels` that file is checked too, and topics are compared with it. The inputs carry the
+    SHA-256 of the bytes that were checked, unless `checksums` says that nobody needs them. What is
+    `known` of runs and scores is not worked out again.
+    """
+    checks = checks or Checks()
+    given = [places] if isinstance(places, str | Path) else list(places)
+    given, qrels, turned = judgements_first(given, qrels)
+    judgements = None if qrels is None else find_qrels(qrels, [])[0]
+    found = find_files(given, [judgements] if judgements else [], folders)
+    checker = Checker(checks, checksums)
+    reports = [] if judgements is None else [checker.check_qrels(judgements)]
+    checked = _checked(checker, found.files, jobs or available_cores(), progress, known)
+    taken, passed = _without_own(checked, found.of_folders)
+    reports += taken
+    note_names(reports, checks.run_names, found.names)
+    note_same_rankings(reports)
+    note_same_scores(reports, checker.topics)
+    inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
+    notes = (*turned, *found.notes, *passed)
+    reports = [replace(report, only=checks.only) for report in reports]
+    return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, notes))
+
+
+def _without_own(
+    reports: Sequence[FileReport], of_folders: Set[Path]
+) -> tuple[list[FileReport], list[Note]]:
+    """The reports but those on results of this program that lay in a folder; and news of these."""
+    own = [r.path for r in reports if OWN_RESULT in r.tally.counts and r.path in of_folders]
+    names = sorted(f"{path.name} (a result of riskeval)" for path in own)
+    taken = [report for report in reports if report.path not in own]
+    return taken, [passed_over(names)] if names else []
+
+
+def _checked(
+    checker: Checker,
+    files: Sequence[Path],
+    jobs: int,
+    progress: Progress | None,
+    known: Known | None,
+) -> list[FileReport]:
+    if known is None:
+        return list(in_order(checker.check, files, jobs, progress))
+    reports = {path: known.find(path) for path in files}
+    unknown = [path for path, report in reports.items() if report is None]
+    for report in in_order(checker.check, unknown, jobs, progress):
+        known.keep(report)
+        reports[report.path] = report
+    return [report for report in reports.values() if report is not None]

@@ -1,0 +1,228 @@
+"""`riskeval check`: the gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from riskcli.analyses.check.display import FORMS
+from riskcli.cli.alphas import one_alpha
+from riskcli.cli.completing import among, baselines
+from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import (
+    OUTPUT,
+    Inputs,
+    Output,
+    gamma_option,
+    output_options,
+    population_of_two,
+    scoring_options,
+)
+from riskcli.cli.paths import announced_output, is_from_settings
+from riskcli.core.choices import Correction, Inconclusive, words
+from riskcli.core.messages import Note, UsageError
+from riskcli.output.formats import Form, named
+
+
+class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """FORMAT=FILE."""
+
+    name = "FORMAT=FILE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Form, Path]:
+        name, _, file = str(value).partition("=")
+        if not file:
+            self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
+        try:
+            form = named(name, FORMS)
+            if is_from_settings(param, ctx):
+                return form, announced_output("report", file)
+            return form, Path(file)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """SIZE, or MEASURE=SIZE."""
+
+    name = "[MEASURE=]SIZE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, float]:
+        measure, _, size = str(value).rpartition("=")
+        try:
+            return measure or "mean", float(size)
+        except ValueError:
+            self.fail(f"{value!r} is not a number, or MEASURE=NUMBER", param, ctx)
+
+
+def _publish() -> ModuleType:
+    """Loaded late: help and wrong options need no rules."""
+    from riskcli.analyses.check import publish
+
+    return publish
+
+
+def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """List what rules can refer to, and exit."""
+    if wanted:
+        click.echo(_publish().rules_help())
+        ctx.exit()
+
+
+@click.command(cls=GroupedCommand)
+@scoring_options
+@output_options(FORMS, for_people=True)
+@click.option(
+    "-b",
+    "--baseline",
+    "baselines",
+    multiple=True,
+    required=True,
+    metavar="NAME|[NAME=]FILE",
+    shell_complete=baselines,
+    help="What candidates are compared with: a run of "
+    "RUNS, a run file, or a file that `riskeval matrix` wrote.",
+)
+@population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
+@click.option(
+    "--policy",
+    shell_complete=among(lambda: _publish().POLICIES),
+    default="standard",
+    show_default=True,
+    metavar="NAME",
+    help=(
+        "lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
+        "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more "
+        "than 0.3; none: only --require."
+    ),
+)
+@click.option(
+    "--require",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
+    "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
+)
+@click.option(
+    "--list-rules",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_rules,
+    help="List what rules can refer to, and exit.",
+)
+@one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    type=_Margin(),
+    help=(
+        "The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes "
+        "only if a larger loss can be ruled out. Repeatable."
+    ),
+)
+@click.option(
+    "--inconclusive",
+    type=click.Choice(words(Inconclusive)),
+    default="fail",
+    show_default=True,
+    help="What an inconclusive verdict counts as.",
+)
+@gamma_option()
+@click.option(
+    "--correction",
+    type=click.Choice(words(Correction)),
+    default="holm",
+    show_default=True,
+    help="Correction over the policy's tests and all candidates.",
+)
+@click.option(
+    "--detect",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SIZE",
+    help="Warn where the topics are too few to see a loss of the mean of this size.",
+)
+@click.option(
+    "--worst",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Number of topics to list.",
+)
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    type=_Report(),
+    help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
+)
+@click.option(
+    "--update-baseline",
+    "successor",
+    type=OUTPUT,
+    metavar="FILE",
+    help=(
+        "If the only candidate passes, save its scores here (json, parquet, csv or tsv) as "
+        "the next baseline; otherwise leave the file unchanged."
+    ),
+)
+def check(
+    inputs: Inputs,
+    output: Output,
+    baselines: tuple[str, ...],
+    population: tuple[str, ...],
+    policy: str,
+    rules: tuple[str, ...],
+    alpha: float,
+    margins: tuple[tuple[str, float], ...],
+    inconclusive: Inconclusive,
+    gamma: float,
+    correction: Correction,
+    detect: float | None,
+    worst: int,
+    reports: tuple[tuple[Form, Path], ...],
+    successor: Path | None,
+) -> int:
+    """A gate for CI: do the candidates RUNS hold up against a baseline?
+
+    Exits with 0 where every candidate passes, 1 where one fails or (unless --inconclusive pass) is
+    not decided, 2 for wrong input. Without --margin a pass says only that no loss is significant.
+    A rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
+    """
+    # Late: numpy and scipy are for those who compute.
+    from riskcli.analyses.check import baseline as ratchet
+    from riskcli.analyses.check import baseline as sources
+    from riskcli.analyses.check import gate
+    from riskcli.risk import options as risk_options
+
+    form = None if successor is None else ratchet.kept_form(successor)
+    with _publish().reporting(output, reports):
+        if len(baselines) != 1:
+            raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
+        parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
+        frozen = sources.frozen_population(population)
+        forms = (output.form, *(asked for asked, _ in reports), *([form] if form else []))
+        checksums = frozen is not None or any(each.checksums for each in forms)
+        evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
+        judged = gate.judge(
+            evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
+            significance=risk_options.Significance(gamma=gamma, correction=correction),
+            margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
+        )  # fmt: skip
+        if form is not None:
+            ratchet.only_candidate(judged)  # an error before anything is written
+    tell(judged.notes, inputs.quiet)
+    _publish().publish(judged, output, reports)
+    if successor is not None and form is not None:
+        said = ratchet.update_baseline(judged, evaluation, successor, form)
+        tell([Note("baseline", said, warning=False)], inputs.quiet)
+    return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

@@ -1,0 +1,77 @@
+"""`riskeval population`: a population kept in a file, so that a leaderboard holds still."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from riskcli.cli.conclude import tell
+from riskcli.cli.group import LazyGroup
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import PATH, Inputs, Output, input_options, output_options
+from riskcli.cli.rendering import write
+from riskcli.output.formats import emit
+
+SUMMARIES = {
+    "freeze": "Write the population that the runs make to a file.",
+    "show": "What is in such a file: runs, teams, weights, hash.",
+}
+
+
+def _analysis() -> ModuleType:
+    """Loaded late: help and wrong options need no numpy."""
+    from riskcli.analyses import population as analysis
+
+    return analysis
+
+
+def _load(name: str) -> click.Command:
+    return {"freeze": freeze, "show": show}[name]
+
+
+@click.group(cls=LazyGroup, summaries=SUMMARIES, load=_load)
+def population() -> None:
+    """A population kept in a file, so that a leaderboard holds still.
+
+    ZRisk and GeoRisk expect scores from a population. By default that is all runs given, so
+    whoever joins changes everybody's figures. With --population FILE each run's figures depend on
+    nothing but itself and the file. Try:
+
+        riskeval population freeze RUNS/ -o population.json
+        riskeval score MORE_RUNS/ --population population.json
+    """
+
+
+@click.command(cls=GroupedCommand)
+@input_options
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    help="Write to this file; an existing file is replaced. [default: stdout]",
+)
+def freeze(inputs: Inputs, output: Path | None) -> int:
+    """Write the population that RUNS make to a file.
+
+    It holds, for every measure: the topics, each run's score on each of them, the teams (--teams,
+    --team-of), the totals, the settings and checksums that all of this rests on, and a hash.
+    """
+    evaluation = inputs.evaluate()
+    made = _analysis().freeze(evaluation)
+    tell(evaluation.notes, inputs.quiet)
+    emit(made.to_json(), output)
+    return inputs.exit_code(evaluation.skipped)
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("file", type=PATH)
+@output_options()
+def show(file: Path, output: Output) -> int:
+    """What is in a population FILE: runs, teams, weights, topics, hash.
+
+    A run weighs one, or one over the distinct runs of its team; copies of a run share its weight.
+    """
+    write(_analysis().members(file), output)
+    return 0

@@ -1,0 +1,122 @@
+"""`riskeval power`: what a test will see, before the run."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.cli.alphas import one_alpha
+from riskcli.cli.completing import among, baselines, risk_measures
+from riskcli.cli.conclude import conclude
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import (
+    Inputs,
+    Output,
+    gamma_option,
+    in_file,
+    output_options,
+    population_of_two,
+    scoring_options,
+)
+
+_SIZE = click.FloatRange(min=0, min_open=True)
+
+
+@click.command(cls=GroupedCommand)
+@scoring_options
+@output_options()
+@click.option(
+    "-b",
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=baselines,
+    help="Count only pairs with this run. Repeatable. [default: every pair of runs]",
+)
+@click.option(
+    "--loss",
+    "losses",
+    multiple=True,
+    type=_SIZE,
+    metavar="SIZE",
+    help="A true loss to detect; repeatable. [default: 0.01, 0.02, 0.05]",
+)
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    type=_SIZE,
+    metavar="SIZE",
+    help="A margin (check --margin) that a candidate without a loss should pass; repeatable.",
+)
+@click.option(
+    "--with-topics",
+    "counts",
+    multiple=True,
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="A number of topics, to see which loss it detects; repeatable. [default: 25, 50, "
+    "100, 200]",
+)
+@click.option(
+    "--of",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=among(risk_measures),
+    help="mean or georisk, repeatable. [default: both]",
+)
+@population_of_two("GeoRisk expects scores from: the two runs of a pair")
+@one_alpha("Of GeoRisk: losses count 1 + alpha times.")
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Power: the share of cases in which the loss is detected.",
+)
+@click.option(
+    "--tests",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many tests are corrected together: candidates, times tests of the policy, times "
+    "measures.",
+)
+@gamma_option()
+def power(
+    inputs: Inputs,
+    output: Output,
+    baselines: tuple[str, ...],
+    losses: tuple[float, ...],
+    margins: tuple[float, ...],
+    counts: tuple[int, ...],
+    of: tuple[str, ...],
+    population: tuple[str, ...],
+    alpha: float,
+    power: float,
+    tests: int,
+    gamma: float,
+) -> int:
+    """Before the run: how many topics a loss or a margin asks for, by the past scores RUNS.
+
+    RUNS are runs, or files that `riskeval matrix` wrote. What their pairs differ by from topic to
+    topic tells how many topics show a loss, and the smallest loss that so many topics show.
+    """
+    # Late: numpy and scipy are for those who compute.
+    from riskcli.analyses.power import USUAL_COUNTS, USUAL_LOSSES, power_table
+    from riskcli.cli.comparing import options_of_pairs
+
+    options = options_of_pairs(baselines, population, alpha, gamma)
+    checksums = output.form.checksums or in_file(population)
+    anything = losses or margins or counts
+    table = power_table(
+        inputs.evaluate(baselines, checksums),
+        losses=losses if anything else USUAL_LOSSES,
+        margins=margins,
+        counts=counts if anything else USUAL_COUNTS,
+        of=of,
+        power=power,
+        tests=tests,
+        options=options,
+    )
+    return conclude(table, inputs, output)

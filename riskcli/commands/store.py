@@ -1,0 +1,51 @@
+"""`riskeval store`: looking after a store of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import PATH, Output, output_options
+from riskcli.cli.rendering import write
+from riskcli.core.choices import words
+from riskcli.core.messages import UsageError
+from riskcli.output.display import rows_as_display
+from riskcli.output.formats import View
+
+Action = Literal["ls", "gc", "verify"]
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("action", type=click.Choice(words(Action)))
+@click.argument("folder", required=False, type=PATH)
+@click.option(
+    "--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="gc: old scores go, too."
+)
+@click.option("--dry-run", is_flag=True, help="gc: only say what would go.")
+@output_options()
+def store(
+    action: Action, folder: Path | None, older_than: float | None, dry_run: bool, output: Output
+) -> int:
+    """Look after the store of scores in FOLDER (else the `store` of the settings).
+
+    ls lists the scores by measure and judgements. verify reads everything, hashes again every
+    file that a quick look would spare, and exits with 1 where something is wrong. gc removes what
+    is damaged or was computed by another version, and merges small files.
+    """
+    if action != "gc" and (older_than is not None or dry_run):
+        raise UsageError(f"--older-than and --dry-run belong to gc, {action} removes nothing")
+    # Late: help and wrong options need no reader of Parquet.
+    from riskcli.analyses import store as analysis
+
+    opened = analysis.existing(folder)
+    if action == "ls":
+        result = analysis.listing(opened)
+    elif action == "verify":
+        result = analysis.troubles(opened)
+    else:
+        result = analysis.removals(opened, older_than, dry_run)
+    write(View(lambda: result, lambda _: [rows_as_display(result)]), output)
+    return 1 if action == "verify" and result.rows else 0

@@ -1,0 +1,74 @@
+"""`riskeval validate`: what is wrong with files, all of it."""
+
+from __future__ import annotations
+
+import click
+
+from riskcli.analyses.validate import FORMS, summary
+from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import Files, Output, file_options, output_options
+from riskcli.cli.progress import on_terminal
+from riskcli.cli.rendering import write
+from riskcli.core.choices import Only, words
+from riskcli.output.formats import RowsForm
+
+
+@click.command(cls=GroupedCommand)
+@file_options
+@output_options(FORMS, for_people=True)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option(
+    "--max-docs",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Warn of topics with more documents.",
+)
+@click.option(
+    "--max-findings",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Findings shown of one code and file, 0 for all; every one is counted.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(words(Only)),
+    default="all",
+    show_default=True,
+    help="Findings to show; all are counted, and decide the exit code.",
+)
+def validate(
+    files: Files, output: Output, strict: bool, max_docs: int, max_findings: int, only: Only
+) -> int:
+    """Check RUNS (run files, folders of them, or files of scores) and report all that is wrong.
+
+    Errors are what every other command refuses; warnings change no number. With --qrels that file
+    is checked too, and the runs' topics are compared with it. Exits with 0 where nothing is
+    refused, with 1 otherwise.
+    """
+    # Late: help and wrong options need no readers.
+    from riskcli.analyses import checker
+    from riskcli.analyses import validate as analysis
+
+    checks = checker.Checks(
+        max_docs, max_findings or None, files.max_bytes, files.run_names, files.input_format, only
+    )
+    with on_terminal(files.quiet) as progress:
+        found = analysis.validate(
+            files.runs,
+            qrels=files.qrels,
+            checks=checks,
+            jobs=files.jobs,
+            progress=progress,
+            checksums=output.form.checksums,
+            folders=files.folders,
+        )
+    tell(found.notes, files.quiet)
+    write(found, output)
+    if isinstance(output.form, RowsForm) and not files.quiet:
+        click.echo(summary(found), err=True)
+    refused = found.count("error") or (strict and found.count("warning"))
+    return 1 if refused else 0

@@ -1,0 +1,71 @@
+"""What a result rests on: settings, the files that were read, notes, and the files left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from riskcli.core.messages import InputError, Note
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that numbers rest on: a run, scores, or judgements."""
+
+    path: Path
+    kind: str
+    sha256: str | None = None
+    """The checksum of the bytes that were read, taken while reading; None where none was."""
+    run: str | None = None
+    """What the run in it is called, if it is one."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Everything that a result must carry to be repeated and judged."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+    """What was wrong with the files that were left out."""
+
+    def adding(
+        self, settings: Mapping[str, Any] | None = None, notes: Iterable[Note] = ()
+    ) -> Basis:
+        """The basis of what was computed from this: more settings, and each note once."""
+        return Basis(
+            {**self.settings, **(settings or {})},
+            self.inputs,
+            tuple(dict.fromkeys([*self.notes, *notes])),
+            self.skipped,
+        )
+
+
+@dataclass(frozen=True)
+class Based:
+    """Whatever carries a basis, and answers for its parts."""
+
+    basis: Basis = field(default_factory=Basis, kw_only=True)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings that a number can depend on."""
+        return self.basis.settings
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Each file that the result rests on."""
+        return self.basis.inputs
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.basis.notes
+
+    @property
+    def skipped(self) -> tuple[InputError, ...]:
+        """What was wrong with the files that were left out."""
+        return self.basis.skipped

@@ -1,0 +1,88 @@
+"""`riskeval train`: learn rankers that lose less, and see whether it pays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from riskcli.cli.conclude import tell
+from riskcli.cli.gathering import PATH
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.inputs import QUIET
+from riskcli.cli.options import PIPED, Output, format_option
+from riskcli.cli.progress import on_terminal
+from riskcli.cli.rendering import write
+from riskcli.core.stopping import INTERRUPTED
+from riskcli.learn.comparison import Comparison
+from riskcli.learn.display import displays
+from riskcli.learn.experiment import Outcome, run_experiment
+from riskcli.learn.folder import check_folder, how_to_score, versions, write_folder
+from riskcli.learn.interrupts import interruptible
+from riskcli.learn.options import Training, training_options
+from riskcli.output.formats import FORMS, View
+from riskcli.output.result import tidy
+
+
+@click.command(cls=GroupedCommand)
+@training_options
+@format_option(FORMS, PIPED, "form")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=PATH,
+    metavar="DIR",
+    help="The folder to write: runs, qrels, models, curves, settings, a page.",
+)
+@click.option("--replace", is_flag=True, help="Write over an earlier experiment in DIR.")
+@QUIET
+def train(training: Training, form: str | None, output: Path, replace: bool, quiet: bool) -> int:
+    """Learn rankers that lose less against a baseline, and compare them with cheaper ways.
+
+    DATA is a file of training data beside --valid and --test, one file to cut into --folds, or
+    folders that each hold a train, a vali and a test file. LETOR, CSV and Parquet are read. Models
+    are trained, stopped and chosen without a look at test queries. `riskeval score DIR/runs -q
+    DIR/qrels -b baseline` says the same of the test queries as the table.
+    """
+    check_folder(output, replace)
+    shown = Output(form, None)
+    plan = training.plan()
+    with interruptible() as interrupts, on_terminal(quiet, "trees") as told:
+        outcome = run_experiment(plan, told, interrupts)
+    settings = training.recorded(plan)
+    comparison = None
+    if outcome.complete(plan.seeds[0]).keys() - set(plan.baselines):
+        comparison = Comparison(outcome, training.chosen_alphas, settings)
+    write_folder(output, outcome, comparison, _described(outcome, settings))
+    notes = (
+        outcome.notes
+        if comparison is None
+        else [*comparison.notes, how_to_score(output, comparison)]
+    )
+    tell(notes, quiet)
+    if comparison is not None:
+        write(View(comparison.result, lambda _: displays(comparison)), shown)
+    if outcome.interrupted:
+        click.echo(f"interrupted: {output} holds the best of the models so far", err=True)
+        return INTERRUPTED
+    return 0
+
+
+def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
+    """What the numbers depend on, and how the training went."""
+    return {
+        "versions": versions(),
+        "settings": settings,
+        "inputs": [
+            {"path": file.path.name, "sha256": file.sha256, "kind": file.kind}
+            for file in outcome.inputs
+        ],
+        "alpha_range": tidy(outcome.alpha_range),
+        "alpha_range_valid": tidy(outcome.alpha_range_valid),
+        "interrupted": outcome.interrupted,
+        "notes": [
+            {"code": note.code, "message": note.message} for note in dict.fromkeys(outcome.notes)
+        ],
+    }

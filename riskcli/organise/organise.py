@@ -1,0 +1,60 @@
+"""`riskeval organise`: from a folder of submissions to all that is published and sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, organising_options
+from riskcli.core.messages import Note, UsageError, counted
+from riskcli.page import refuse_what_the_page_lacks
+
+
+@click.command(cls=GroupedCommand)
+@organising_options
+@comparing_options
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    help="The folder to write; an existing pack is replaced.",
+)
+@click.option("--title", default="Risk-sensitive leaderboard", show_default=True, metavar="TEXT")
+@click.option("--collection", default="", metavar="TEXT", help="What was searched.")
+@click.option("--date", default="", metavar="TEXT", help="When, below the title.")
+def organise(
+    inputs: Inputs, comparing: Comparing, output: Path, title: str, collection: str, date: str
+) -> int:
+    """From submissions to all that a track's organiser publishes and sends.
+
+    Checks RUNS, leaves out what is broken and says which and why, freezes the population, scores,
+    and writes a folder: the leaderboard page, tables in every form, score matrices, best, median
+    and worst by topic, all findings, and a sheet for each team (or run without one). A second call
+    reads only what is new; --population FOLDER/population.json leaves the figures of others
+    unchanged. Exits with 1 where a file is left out.
+    """
+    refuse_what_the_page_lacks(
+        comparing.loss, comparing.convention, comparing.test, comparing.family
+    )
+    if "baselines" in comparing.population:
+        raise UsageError("a pack's population is all runs or a file, not the baselines")
+    # Late: numpy and scipy are for those who compute.
+    from riskcli.organise import making
+
+    folder = output.resolve()
+    before = making.pack_before(folder)
+    store = inputs.store or folder.parent / f".{folder.name}.store"
+    submissions = making.checked(inputs, store)
+    pack = making.packed(
+        replace(inputs, store=store), comparing, submissions, making.Labels(title, collection, date)
+    )
+    contents = pack.contents()
+    new = making.write_pack(folder, contents, pack.about(), before)
+    files = f"{counted(len(contents), 'file')}, {new} of them new or changed"
+    tell([*pack.table.notes, Note("pack", f"{output}: {files}", warning=False)], inputs.quiet)
+    return inputs.exit_code(pack.table.skipped)

@@ -1,0 +1,97 @@
+"""`riskeval report`: a leaderboard to publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from riskcli.cli.conclude import tell
+from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, input_options
+from riskcli.cli.paths import INPUT
+from riskcli.core.messages import Note
+from riskcli.output.formats import emit
+from riskcli.page import refuse_other_forms, refuse_what_the_page_lacks
+
+if TYPE_CHECKING:
+    pass
+
+
+@click.command(cls=GroupedCommand)
+@input_options
+@comparing_options
+@click.option("-o", "--output", required=True, type=OUTPUT, help="The page to write: report.html.")
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="NAME",
+    help="A further baseline to switch to in the page, each by itself. Repeatable.",
+)
+@click.option(
+    "--both-populations",
+    is_flag=True,
+    help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the baseline.",
+)
+@click.option("--title", default="Risk-sensitive leaderboard", show_default=True, metavar="TEXT")
+@click.option(
+    "--collection", default="", metavar="TEXT", help="What was searched, below the title."
+)
+@click.option("--date", default="", metavar="TEXT", help="When, below the title.")
+@click.option(
+    "--about-runs",
+    type=INPUT,
+    help="CSV or TSV with the columns run and any of name, team, description.",
+)
+@click.option(
+    "--documents",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Take the first N documents of each ranking along, with grades; the page grows.",
+)
+def report(
+    inputs: Inputs,
+    comparing: Comparing,
+    output: Path,
+    also: tuple[str, ...],
+    both_populations: bool,
+    title: str,
+    collection: str,
+    date: str,
+    about_runs: Path | None,
+    documents: int | None,
+) -> int:
+    """A page with the leaderboard of RUNS, for a reader to explore in a browser.
+
+    One file that needs no network: sort, filter, move alpha, switch the baseline, compare two runs
+    topic by topic, and take the numbers along. Whatever is chosen is in the page's address.
+    """
+    refuse_other_forms(output)
+    refuse_what_the_page_lacks(
+        comparing.loss, comparing.convention, comparing.test, comparing.family
+    )
+    # Late: help and wrong options need neither numpy nor the page.
+    from riskcli.page import document
+    from riskcli.page import document as extras
+    from riskcli.page import document as plans
+
+    about = extras.read_about(about_runs) if about_runs else {}
+    evaluation = inputs.evaluate([*comparing.wanted, *also])
+    asked_for = document.risk_table(evaluation, options=comparing.options())
+    further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
+    first, *others = plans.plans(asked_for.options, further, both_populations)
+    tables = [
+        asked_for if first == asked_for.options else document.risk_table(evaluation, options=first),
+        *(document.risk_table(evaluation, options=plan) for plan in others),
+    ]
+    taken = None
+    notes = list(tables[0].notes)
+    if documents is not None:
+        taken = extras.documents_of(evaluation, documents, inputs.score_precision)
+        size = len(document.compact(taken).encode()) / 1e6
+        notes.append(Note("documents", f"documents make the page {size:.1f} MB larger", False))
+    page = document.Page(title, evaluation.matrices, tables, collection, date, about, taken)
+    tell(notes, inputs.quiet)
+    emit(document.as_page(page), output)
+    return inputs.exit_code(tables[0].skipped)

@@ -1,0 +1,297 @@
+"""Scores that are kept: a run is read once in its life, under a key of what its scores depend on.
+
+The folder of a store, format 1:
+
+    riskeval-store.json       says that the folder is a store, and its format
+    scores/KEY/SUM.parquet    scores of runs by one measure, one set of judgements and of rules
+    looks/SUM.parquet         checksums of files that can be told by their size and times
+
+KEY is a checksum of what the scores in it have in common, SUM that of the file's own bytes. Files
+are only ever added or removed whole. `SCORES` and `LOOKS` document the columns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from riskcli.core.files import PART, replace_file
+from riskcli.core.messages import InputError, Note, UsageError, counted, listed
+from riskcli.scores.store_segments import Looks, Segments, cannot_keep
+from riskcli.trec.arrow import lists, numbers, texts
+
+# What a score depends on, apart from the run: judgements, measure, rules and what computes it.
+
+
+SCORES_VERSION = 1
+"""Raised whenever a change to riskeval changes a score, or what is kept with it."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """Scores with the same key may be compared: they differ in their runs only."""
+
+    qrels: str
+    """Checksum of the judgements' file."""
+    measure: str
+    """Canonical name."""
+    rules: str
+    """All settings that a score can depend on, as JSON."""
+    engine: str
+    """What computes the scores, in which version, as JSON."""
+
+    @property
+    def digest(self) -> str:
+        """A name for the key."""
+        return hashlib.sha256(as_json(asdict(self)).encode()).hexdigest()[:32]
+
+
+def engine() -> dict[str, Any]:
+    """What computes scores here: the last bits of a number can depend on each of these."""
+    return {
+        "scores": SCORES_VERSION,
+        "pytrec_eval": version("pytrec-eval-terrier"),
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """The values in one spelling."""
+    return json.dumps(dict(values), sort_keys=True, separators=(",", ":"))
+
+
+# The store: scores of runs by the checksum of their bytes and by a key of all else.
+
+
+FORMAT = 1
+MARKER = "riskeval-store.json"
+SCORES = pa.schema(
+    [
+        pa.field("run", pa.string(), metadata={"meaning": "checksum of the run's file (SHA-256)"}),
+        pa.field("measure", pa.string(), metadata={"meaning": "effectiveness measure"}),
+        pa.field("topics", pa.list_(pa.string()), metadata={"meaning": "topics that it answers"}),
+        pa.field("scores", pa.list_(pa.float64()), metadata={"meaning": "its score on each"}),
+        pa.field("tags", pa.list_(pa.string()), metadata={"meaning": "tags of its lines"}),
+        pa.field("unknown_topics", pa.int64(), metadata={"meaning": "its topics without qrels"}),
+        pa.field("qrels", pa.string(), metadata={"meaning": "checksum of the judgements' file"}),
+        pa.field("rules", pa.string(), metadata={"meaning": "settings of the scores (JSON)"}),
+        pa.field("engine", pa.string(), metadata={"meaning": "what computed them (JSON)"}),
+    ]
+)
+_TEXTS = ("measure", "topics.list.element", "tags.list.element", "qrels", "rules", "engine")
+_ENOUGH = 2**21
+"""Scores that wait to be written; a file of so many takes 16 MiB."""
+_PATIENCE = 30.0
+"""Seconds of work that a kill may cost."""
+Number = TypeVar("Number", bound=np.generic)
+
+
+class RunScores(NamedTuple):
+    """What is kept of a run: its scores by each measure on the judged topics that it answers."""
+
+    tags: tuple[str, ...]
+    unknown_topics: int
+    topics: tuple[str, ...]
+    scores: Mapping[str, NDArray[np.float64]]
+
+
+class Store:
+    """A folder of scores and of looks at files."""
+
+    def __init__(self, folder: Path, rehash: bool = False) -> None:
+        """Open the store, made where there is none; with `rehash` no look at a file is believed."""
+        self.folder = folder
+        _open(folder)
+        self.looks = Looks(folder / "looks", rehash)
+
+    def shelf(self, qrels: str, measures: Sequence[str], rules: Mapping[str, Any]) -> Shelf:
+        """The scores by these measures."""
+        about = (as_json(rules), as_json(engine()))
+        return Shelf(self, [Key(qrels, measure, *about) for measure in measures])
+
+    def segments(self, digest: str) -> Segments:
+        """The files of one key."""
+        return Segments(self.folder / "scores" / digest, SCORES, ("run",), _TEXTS)
+
+
+@dataclass
+class Shelf:
+    """The scores of a store by some measures, under one set of judgements and rules."""
+
+    store: Store
+    keys: Sequence[Key]
+    _waiting: dict[str, RunScores] = field(default_factory=dict)
+    _known: dict[str, set[str]] = field(default_factory=dict)
+    """The runs that each measure's files hold already."""
+    _damaged: list[tuple[Path, str]] = field(default_factory=list)
+    _trouble: str = ""
+    _last_flush: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no run by all of the measures."""
+        return not all(self.store.segments(key.digest).files() for key in self.keys)
+
+    def find(self, runs: Collection[str]) -> dict[str, RunScores]:
+        """Those of the runs of which there are scores by every measure."""
+        wanted = frozenset(runs)
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        by_measure = [self._by(key, wanted, shared) for key in self.keys]
+        complete = [run for run in by_measure[0] if all(run in found for found in by_measure)]
+        joined = ((run, _joined([found[run] for found in by_measure])) for run in complete)
+        return {run: scores for run, scores in joined if scores is not None}
+
+    def keep(self, run: str, scores: RunScores) -> None:
+        """Put a run's scores on the shelf, to be written soon."""
+        if self._trouble:
+            return
+        self._waiting[run] = scores
+        cells = len(self.keys) * sum(len(waiting.topics) for waiting in self._waiting.values())
+        if cells >= _ENOUGH or time.monotonic() - self._last_flush > _PATIENCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits. A store that cannot be written is left as it is, and a note says so."""
+        for key in self.keys:
+            rows = {
+                run: scores
+                for run, scores in self._waiting.items()
+                if run not in self._known.get(key.measure, ())
+            }
+            if rows and not self._trouble:
+                segments = self.store.segments(key.digest)
+                table = _table(key, rows)
+                self._trouble = cannot_keep(partial(segments.add, table))
+                self._damaged += segments.damaged
+        self._waiting = {}
+        self._last_flush = time.monotonic()
+
+    def close(self) -> list[Note]:
+        """Write everything; the notes that whoever uses the store should see."""
+        self.flush()
+        looks = self.store.looks
+        trouble = self._trouble or looks.flush()
+        damaged = [*self._damaged, *looks.segments.damaged]
+        notes = []
+        if trouble:
+            message = f"the store {self.store.folder} cannot be written ({trouble}): "
+            notes.append(Note("store-not-written", message + "new scores are not kept", False))
+        if damaged:
+            names = listed(str(path) for path, _ in damaged)
+            message = f"{counted(len(damaged), 'file')} of the store damaged, set aside and "
+            notes.append(Note("store-damaged", f"{message}computed again: {names}", False))
+        return notes
+
+    def _by(
+        self, key: Key, wanted: frozenset[str], shared: dict[tuple[str, ...], tuple[str, ...]]
+    ) -> dict[str, RunScores]:
+        """The wanted runs' scores by one measure."""
+        segments = self.store.segments(key.digest)
+        found: dict[str, RunScores] = {}
+        for table in segments.tables():
+            found.update(_rows(table, wanted, shared))
+        self._damaged += segments.damaged
+        self._known[key.measure] = set(found)
+        return found
+
+
+def _open(folder: Path) -> None:
+    """Make sure that the folder is a store; an empty one, or none, becomes one."""
+    marker = folder / MARKER
+    try:
+        if not marker.exists():
+            # Another writer may be making the store at this moment: look at its marker again.
+            if folder.exists() and any(map(_strange, folder.iterdir())) and not marker.exists():
+                raise UsageError(
+                    f"{folder} is not a store of riskeval ({MARKER} is missing) and not empty; "
+                    "name an empty or a new folder with --store"
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            replace_file(marker, (as_json({"format": FORMAT}) + "\n").encode())
+        stated = marker.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(folder, "unreadable", error.strerror or str(error)) from error
+    if stated.strip() != as_json({"format": FORMAT}):
+        raise InputError(
+            marker, "store-format", f"found {stated.strip()[:80]!r}, expected format {FORMAT}"
+        )
+
+
+def _strange(entry: Path) -> bool:
+    """Whether something in a folder is no file of a store that is just being made."""
+    return entry.name != MARKER and not (entry.name.startswith(".") and entry.suffix == PART)
+
+
+def _table(key: Key, rows: Mapping[str, RunScores]) -> pa.Table:
+    """Rows by one measure as they are written."""
+    same = {"measure": key.measure, "qrels": key.qrels, "rules": key.rules, "engine": key.engine}
+    kept = rows.values()
+    counts = [len(row.topics) for row in kept]
+    values = np.concatenate([row.scores[key.measure] for row in kept])
+    tags = [row.tags for row in kept]
+    columns = {
+        "run": texts(list(rows)),
+        "topics": lists(counts, texts(list(chain.from_iterable(row.topics for row in kept)))),
+        "scores": lists(counts, numbers(values, pa.float64())),
+        "tags": lists(map(len, tags), texts(list(chain.from_iterable(tags)))),
+        "unknown_topics": numbers([row.unknown_topics for row in kept], pa.int64()),
+        **{name: texts([text] * len(rows)) for name, text in same.items()},
+    }
+    return pa.Table.from_arrays([columns[name] for name in SCORES.names], schema=SCORES)
+
+
+def _rows(
+    table: pa.Table,
+    wanted: frozenset[str],
+    shared: dict[tuple[str, ...], tuple[str, ...]],
+) -> Iterator[tuple[str, RunScores]]:
+    """The wanted runs of a table. Runs that answer the same topics share one tuple of them."""
+    for batch in table.to_batches():
+        runs, measures, tags, unknown = (
+            batch[name].to_pylist() for name in ("run", "measure", "tags", "unknown_topics")
+        )
+        topics, scores = batch["topics"], batch["scores"]
+        names = topics.values.dictionary.to_pylist()
+        codes = _numbers(topics.values.indices, np.int32)
+        starts = _numbers(scores.offsets, np.int32)
+        values = _numbers(scores.values, np.float64)
+        known: dict[bytes, tuple[str, ...]] = {}
+        for i, run in enumerate(runs):
+            if run not in wanted:
+                continue
+            here = slice(starts[i], starts[i + 1])
+            pattern = codes[here].tobytes()
+            if pattern not in known:
+                answered = tuple([names[code] for code in codes[here].tolist()])
+                known[pattern] = shared.setdefault(answered, answered)
+            by_measure = {measures[i]: values[here]}
+            yield run, RunScores(tuple(tags[i]), unknown[i], known[pattern], by_measure)
+
+
+def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
+    """An array's numbers where they lie. (Arrow's own way would import pandas first.)"""
+    everything = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
+    return everything[array.offset : array.offset + len(array)]
+
+
+def _joined(parts: Sequence[RunScores]) -> RunScores | None:
+    """A run's scores by several measures as one, if they are on the same topics."""
+    first = parts[0]
+    if any(part.topics != first.topics for part in parts):
+        return None
+    scores = {measure: values for part in parts for measure, values in part.scores.items()}
+    return first._replace(scores=scores)
