@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
@@ -55,6 +56,8 @@ def replace_file(path: Path, data: bytes) -> None:
         return
     try:
         target = path.resolve()
+        if target.is_symlink():  # since Python 3.13 `resolve` returns a loop of links as it is
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if target.exists() and not target.is_file():
             with path.open("wb") as stream:
                 stream.write(data)
