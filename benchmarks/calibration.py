@@ -2,7 +2,7 @@
 
     python benchmarks/calibration.py [--simulations N] [--runs FOLDER --qrels FILE] [--only WORD]
 
-Prints the Markdown tables of docs/significance.md. Samples are topics drawn with replacement from
+Prints the tables of docs/appendix-calibration.md as Markdown. Samples are topics drawn with replacement from
 a matrix, which is the truth: real runs where a folder of them is given, and matrices made here
 that resemble those of TREC's Robust tracks (average precision, and ERR with exact zeros). Nulls:
 two runs swapped at random on every topic; all runs shuffled on every topic; or one run mixed from

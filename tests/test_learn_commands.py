@@ -634,6 +634,14 @@ def test_ctrl_c_keeps_the_best_so_far(data: Path, tmp_path: Path) -> None:
 
 
 DOCUMENT = ROOT / "docs" / "learning.md"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-\d+)?")
+
+
+def assert_alike(shown: str, printed: str) -> None:
+    """The same words, and numbers that differ no more than processors make them."""
+    assert NUMBER.sub("N", shown).split() == NUMBER.sub("N", printed).split()
+    numbers = ([float(number) for number in NUMBER.findall(text)] for text in (shown, printed))
+    assert next(numbers) == pytest.approx(next(numbers), rel=0.05, abs=0.01)
 
 
 def test_the_tutorial_leads_to_a_run_that_passes_the_gate(tmp_path: Path) -> None:
@@ -642,12 +650,16 @@ def test_the_tutorial_leads_to_a_run_that_passes_the_gate(tmp_path: Path) -> Non
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     commands = [line for block in blocks for line in block.splitlines()]
     assert sum("riskeval" in command for command in commands) >= 6
+    (shown,) = re.findall(r"^```text\n(nDCG.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     for command in commands:
         done = subprocess.run(
             ["bash", "-c", command.removeprefix("! ")], cwd=tmp_path, capture_output=True,
             env={**terminal_environment(), "PYTHONPATH": str(ROOT)}, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == (1 if command.startswith("! ") else 0), done.stderr
+        if command.startswith("riskeval train") and lightgbm.__version__.startswith("4.7."):
+            begins = done.stdout.rindex(shown.splitlines()[0])
+            assert_alike(shown, done.stdout[begins:])
     assert (tmp_path / "production.run").read_text().count("\n") == 120 * 20
 
 
@@ -656,13 +668,3 @@ def test_the_document_has_the_formulas_that_the_objectives_declare() -> None:
     for kind in OBJECTIVES.values():
         assert f"| {kind.declared.formula} | {kind.declared.source} |" in text
         assert f"`{kind.declared.id}`" in text
-
-
-def test_every_trap_has_the_tests_that_the_document_names() -> None:
-    section = DOCUMENT.read_text(encoding="utf-8").split("tests that watch them")[1].split("## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
-    assert len(rows) == 11
-    written = "".join(path.read_text() for path in (ROOT / "tests").glob("test_learn_*.py"))
-    for row in rows:
-        named = re.findall(r"`(test_\w+)`", row.split("|")[-2])
-        assert named and all(f"\ndef {name}(" in written for name in named), row
