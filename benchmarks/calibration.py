@@ -2,12 +2,12 @@
 
     python benchmarks/calibration.py [--simulations N] [--runs FOLDER --qrels FILE] [--only WORD]
 
-Prints the tables of docs/appendix-calibration.md as Markdown. Samples are topics drawn with replacement from
-a matrix, which is the truth: real runs where a folder of them is given, and matrices made here
-that resemble those of TREC's Robust tracks (average precision, and ERR with exact zeros). Nulls:
-two runs swapped at random on every topic; all runs shuffled on every topic; or one run mixed from
-two others until it equals the mean over runs, while the others differ. The seed is fixed: the same
-call prints the same tables.
+Prints the tables of docs/appendix-calibration.md as Markdown. Samples are topics drawn with
+replacement from a matrix, which is the truth: real runs where a folder of them is given, and
+matrices made here that resemble those of TREC's Robust tracks (average precision, and ERR with
+exact zeros). Nulls: two runs swapped at random on every topic; all runs shuffled on every topic; or
+one run mixed from two others until it equals the mean over runs, while the others differ. The seed
+is fixed: the same call prints the same tables.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python -m benchmarks.members [--simulations N]
 
-Prints the Markdown table of docs/populations.md: the share of samples in which any of twelve equal
-runs is flagged, by Student's t and Holm. Every sample draws topics from a matrix that resembles
-those of TREC's Robust tracks and shuffles the runs on every topic, so that none differs from the
-others. The seed is fixed: the same call prints the same table.
+Prints a table of docs/appendix-calibration.md as Markdown: the share of samples in which any of
+twelve equal runs is flagged, by Student's t and Holm. Every sample draws topics from a matrix that
+resembles those of TREC's Robust tracks and shuffles the runs on every topic, so that none differs
+from the others. The seed is fixed: the same call prints the same table.
 """
 
 from __future__ import annotations

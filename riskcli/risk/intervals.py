@@ -4,8 +4,8 @@ Means, GeoRisk and sums of gains or losses are skewed to the right, sums that we
 left, and few topics show too little of it. So a mean and GeoRisk have their interval on the log
 scale, URisk and ZRisk are put together from an interval of each of their two parts on the scale of
 the square root (Zou and Donner 2008), and the degrees of freedom follow the kurtosis of what the
-topics contribute to a part, or to the value if that has heavier tails. `docs/significance.md` has
-the coverage that this gives.
+topics contribute to a part, or to the value if that has heavier tails.
+`docs/appendix-calibration.md` has the coverage that this gives.
 """
 
 from __future__ import annotations
