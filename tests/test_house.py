@@ -114,9 +114,6 @@ def test_nothing_that_an_example_wrote_lies_at_the_top() -> None:
     assert {name.split("/")[0] for name in listed.stdout.splitlines()} == set(_AT_THE_TOP.split())
 
 
-MOST_LATE_IMPORTS = 60
-
-
 def test_arrow_reads_memory_of_its_own() -> None:
     """Its threads let go of Python's bytes late: while Python ends, that aborts the program."""
     own = {"riskcli/trec/arrow.py", "riskcli/scores/store_segments.py"}
@@ -126,19 +123,3 @@ def test_arrow_reads_memory_of_its_own() -> None:
         if "BufferReader(" in path.read_text(encoding="utf-8")
     }
     assert found == own
-
-
-def test_imports_within_functions_are_few_and_say_why() -> None:
-    """`late` stands in the docstring of each such function, or in a comment within it."""
-    count, silent = 0, []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        for function in ast.walk(ast.parse(text)):
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                late = [n for n in ast.walk(function) if isinstance(n, ast.Import | ast.ImportFrom)]
-                count += len(late)
-                said = re.search(r"\blate\b", ast.get_source_segment(text, function) or "", re.I)
-                if late and not said:
-                    silent.append(f"{path.relative_to(ROOT)}:{late[0].lineno}")
-    assert silent == []
-    assert count < MOST_LATE_IMPORTS
