@@ -23,8 +23,10 @@ from riskcli.cli.group import LazyGroup
 from riskcli.cli.settings_schema import settings_schema
 from riskcli.commands import COMMANDS, load_command, riskeval
 from riskcli.commands.help import EXIT_CODES, WORDS, columns_of
+from riskcli.core.limits import OTHERWISE, READING, WORK
 from riskcli.effectiveness.names import FAMILIES
 from riskcli.risk.measures import all_columns, measures
+from riskcli.trec.findings import CODES
 
 MARK = "<!-- made by docs/generate.py when the site is built -->"
 """Where a page takes what is made."""
@@ -61,7 +63,7 @@ def _help(command: click.Command, name: str) -> str:
 
 
 def reference() -> str:
-    """Measures, columns, effectiveness measures and exit codes."""
+    """Measures, columns, effectiveness measures, exit codes, codes of problems, memory."""
     lines = ["## Risk measures", ""]
     for measure in measures():
         columns = ", ".join(f"`{name}`" for name in columns_of(measure))
@@ -86,7 +88,20 @@ def reference() -> str:
         lines.append(f"| `{family.name}` | {_cell(family.summary)} | {trec} |")
     lines += ["", "## Exit codes", "", "| code | meaning |", "|--:|:--|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    return "\n".join([*lines, ""])
+    lines += ["", "## Codes of problems", "", "| code | severity | meaning |", "|:--|:--|:--|"]
+    lines += [f"| `{c.name}` | {c.severity} | {_cell(c.meaning)} |" for c in CODES.values()]
+    return "\n".join([*lines, "", *_memory(), ""])
+
+
+def _memory() -> list[str]:
+    """What work and files are estimated to take."""
+    lines = ["## Memory", "", "| work | base | a cell | a row | a pair |", "|:--|--:|--:|--:|--:|"]
+    for name, work in WORK.items():
+        amounts = f"{work.cell:,} | {work.row:,} | {work.pair:,}"
+        lines.append(f"| {name} | {work.base / 1e6:.0f} MB | {amounts} |")
+    lines += ["", "| file | bytes for each byte |", "|:--|--:|"]
+    lines += [f"| {name} | {rate} |" for name, rate in {**READING, "any other": OTHERWISE}.items()]
+    return lines
 
 
 def _cell(text: str) -> str:

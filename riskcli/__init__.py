@@ -30,15 +30,10 @@ def _api() -> ModuleType:
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        if name.startswith("_"):
-            raise AttributeError
-        return getattr(_api(), name)
-    except AttributeError:
-        raise AttributeError(f"module 'riskcli' has no attribute {name!r}") from None
+    if name.startswith("_") or name not in _api().__all__:
+        raise AttributeError(f"module 'riskcli' has no attribute {name!r}")
+    return getattr(_api(), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(
-        name for name in vars(_api()) if not name.startswith("_") and name != "annotations"
-    )
+    return sorted(_api().__all__)

@@ -11,60 +11,97 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from riskcli.analyses.base import Names, Scores, matrices_of
-from riskcli.analyses.check.gate import judge as judge
-from riskcli.analyses.check.rules import parse_rule as parse_rule
-from riskcli.analyses.check.rules import policy as policy
-from riskcli.analyses.checker import Checks as Checks
-from riskcli.analyses.churn import ChurnTable as ChurnTable
-from riskcli.analyses.churn import churn_table as churn_table
-from riskcli.analyses.explain import explain_run as explain_run
-from riskcli.analyses.population import freeze as freeze
-from riskcli.analyses.power import PowerTable as PowerTable
-from riskcli.analyses.power import power_table as power_table
+from riskcli.analyses.check.gate import judge
+from riskcli.analyses.check.rules import parse_rule, policy
+from riskcli.analyses.checker import Checks
+from riskcli.analyses.churn import ChurnTable, churn_table
+from riskcli.analyses.explain import explain_run
+from riskcli.analyses.population import freeze
+from riskcli.analyses.power import PowerTable, power_table
 from riskcli.analyses.score import RiskTable as Comparisons
 from riskcli.analyses.score import risk_table as compared
-from riskcli.analyses.significance import compare_pairs as compare_pairs
-from riskcli.analyses.sweep_alpha import Sweep as Sweep
-from riskcli.analyses.sweep_alpha import alpha_sweep as alpha_sweep
-from riskcli.analyses.sweep_baseline import Bias as Bias
-from riskcli.analyses.sweep_baseline import baseline_bias as baseline_bias
-from riskcli.analyses.sweep_measure import Agreement as Agreement
-from riskcli.analyses.sweep_measure import ranking_agreement as ranking_agreement
-from riskcli.analyses.sweep_population import population_bias as population_bias
-from riskcli.analyses.topics import TopicTable as TopicTable
-from riskcli.analyses.topics import topic_table as topic_table
-from riskcli.analyses.validate import Validation as Validation
-from riskcli.analyses.validate import validate as validate
+from riskcli.analyses.significance import compare_pairs
+from riskcli.analyses.sweep_alpha import Sweep, alpha_sweep
+from riskcli.analyses.sweep_baseline import Bias, baseline_bias
+from riskcli.analyses.sweep_measure import Agreement, ranking_agreement
+from riskcli.analyses.sweep_population import population_bias
+from riskcli.analyses.topics import TopicTable, topic_table
+from riskcli.analyses.validate import Validation, validate
 from riskcli.core.choices import FigureSize, check_words
-from riskcli.core.messages import InputError as InputError
-from riskcli.core.messages import RiskevalError as RiskevalError
-from riskcli.core.messages import UsageError, nearest
-from riskcli.effectiveness.names import parse_measure as parse_measure
-from riskcli.effectiveness.scoring import Scorer as Scorer
+from riskcli.core.messages import InputError, RiskevalError, UsageError, nearest
+from riskcli.effectiveness.names import parse_measure
+from riskcli.effectiveness.scoring import Scorer
 from riskcli.output.formats import emit
 from riskcli.page import refuse_other_forms, refuse_what_the_page_lacks
 from riskcli.plots import KINDS
 from riskcli.plots.lacking import refuse_what_figures_lack
-from riskcli.risk.options import Options, as_names
-from riskcli.risk.options import Significance as Significance
-from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.evaluation import evaluate as evaluate
-from riskcli.scores.frames import qrels_from_frame as qrels_from_frame
-from riskcli.scores.frames import run_from_frame as run_from_frame
-from riskcli.scores.frames import score_runs as score_runs
-from riskcli.scores.frames import scores_from_frame as scores_from_frame
-from riskcli.scores.frames import scores_from_ir_measures as scores_from_ir_measures
-from riskcli.scores.frozen import FrozenPopulation as FrozenPopulation
-from riskcli.scores.frozen import read_population as read_population
+from riskcli.risk.options import Options, Significance, as_names
+from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.frames import (
+    qrels_from_frame,
+    run_from_frame,
+    score_runs,
+    scores_from_frame,
+    scores_from_ir_measures,
+)
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.reading import Rules as Rules
-from riskcli.trec.qrels import Qrels as Qrels
-from riskcli.trec.qrels import read_qrels as read_qrels
-from riskcli.trec.runs import Run as Run
-from riskcli.trec.runs import read_run as read_run
+from riskcli.scores.reading import Rules
+from riskcli.trec.qrels import Qrels, read_qrels
+from riskcli.trec.runs import Run, read_run
 
 if TYPE_CHECKING:
     import altair as alt
+
+__all__ = [
+    "Agreement",
+    "Bias",
+    "Checks",
+    "ChurnTable",
+    "Evaluation",
+    "FrozenPopulation",
+    "InputError",
+    "Options",
+    "PowerTable",
+    "Qrels",
+    "RiskTable",
+    "RiskevalError",
+    "Rules",
+    "Run",
+    "ScoreMatrix",
+    "Scorer",
+    "Significance",
+    "Sweep",
+    "TopicTable",
+    "UsageError",
+    "Validation",
+    "alpha_sweep",
+    "baseline_bias",
+    "churn_table",
+    "compare_pairs",
+    "evaluate",
+    "explain_run",
+    "freeze",
+    "judge",
+    "parse_measure",
+    "parse_rule",
+    "policy",
+    "population_bias",
+    "power_table",
+    "qrels_from_frame",
+    "ranking_agreement",
+    "read_population",
+    "read_qrels",
+    "read_run",
+    "risk_table",
+    "run_from_frame",
+    "score_runs",
+    "scores_from_frame",
+    "scores_from_ir_measures",
+    "topic_table",
+    "validate",
+]
+"""The names of the library: each is an attribute of `riskcli`."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,6 +19,8 @@ import pytest
 import riskcli
 from riskcli.cli.group import LazyGroup
 from riskcli.commands import COMMANDS, load_command
+from riskcli.core.limits import READING, WORK
+from riskcli.trec.findings import CODES
 from tests.console import ROOT, terminal_environment
 from tests.program import SAMPLES, riskeval
 
@@ -59,11 +61,19 @@ def test_every_command_is_documented() -> None:
     assert re.findall(r"^## (\w+)$", GENERATOR["commands"](), re.MULTILINE) == list(COMMANDS)
 
 
-def is_code(thing: object) -> bool:
-    return inspect.isclass(thing) or inspect.isroutine(thing)
+def test_the_site_has_every_code_and_what_work_takes() -> None:
+    """Bytes a cell, a row and a pair, of each kind of work."""
+    page = GENERATOR["reference"]()
+    for code in CODES.values():
+        assert f"| `{code.name}` | {code.severity} | {code.meaning} |" in page
+    for name, work in WORK.items():
+        amounts = f"{work.cell:,} | {work.row:,} | {work.pair:,}"
+        assert f"| {name} | {work.base / 1e6:.0f} MB | {amounts} |" in page
+    for name, rate in READING.items():
+        assert f"| {name} | {rate} |" in page
 
 
-@pytest.mark.parametrize("name", [name for name, _ in inspect.getmembers(riskcli, is_code)])
+@pytest.mark.parametrize("name", dir(riskcli))
 def test_every_name_of_the_library_has_a_docstring(name: str) -> None:
     """The site's page of the library is made of these."""
     assert inspect.getdoc(getattr(riskcli, name))

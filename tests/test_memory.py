@@ -156,15 +156,3 @@ def test_few_lines_with_a_large_feature_number_are_refused(write: Write) -> None
     path = write("f.txt", "".join(f"{i % 3} qid:1 1000000:1\n" for i in range(5000)))
     with pytest.raises(UsageError, match=r"out-of-memory: 5,000 by 1,000,000 features would take"):
         read_features(path)
-
-
-def test_the_documentation_has_the_figures() -> None:
-    """Bytes a cell, a row and a pair, of each kind of work."""
-    text = (ROOT / "docs" / "reliability.md").read_text()
-    for name, work in WORK.items():
-        row = (
-            f"| {name} | {work.base / 1e6:.0f} MB | {work.cell:,} | {work.row:,} | {work.pair:,} |"
-        )
-        assert row in text, row
-    for name, rate in memory.READING.items():
-        assert f"| {name} | {rate} |" in text, name
