@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, Note, UsageError, counted, nearest
-from riskcli.learn.lightgbm import lightgbm
 from riskcli.learn.queries import Ints
 from riskcli.trec.findings import whole_number
 
@@ -54,10 +52,6 @@ class Features:
                 f"{self.path}: there is no feature {name!r}; it has {len(self.names)}{hint}"
             )
         return np.asarray(self.values[:, position - 1])
-
-    def dataset(self, **given: Any) -> Any:
-        """What LightGBM trains on; `given` are further arguments of its Dataset."""
-        return lightgbm().Dataset(self.values, self.grades, group=self.sizes, **given)
 
     def widened(self, names: Sequence[str]) -> Features:
         """The same with these features: those that no line of this file has are 0."""

@@ -167,11 +167,16 @@ def _booster(train: Part, valid: Part, params: Mapping[str, Any], start_weight: 
     def start(part: Part) -> Floats | None:
         return start_weight * part.start if start_weight else None
 
-    data = train.features.dataset(init_score=start(train), params=dict(params))
-    held_out = valid.features.dataset(reference=data, init_score=start(valid))
+    data = _dataset(train.features, init_score=start(train), params=dict(params))
+    held_out = _dataset(valid.features, reference=data, init_score=start(valid))
     booster = lightgbm().Booster(dict(params), data)
     booster.add_valid(held_out, "valid")
     return booster
+
+
+def _dataset(features: Features, **given: Any) -> Any:
+    """What LightGBM trains on; `given` are further arguments of its Dataset."""
+    return lightgbm().Dataset(features.values, features.grades, group=features.sizes, **given)
 
 
 class _Watch:
