@@ -22,12 +22,11 @@ import numpy as np
 from benchmarks.make_features import Made, make_features
 from riskcli.core.arrays import Floats
 from riskcli.learn import DistributedURisk, GeoRisk, Objective, Plain, URisk
-from riskcli.learn.comparators import Judged, Matching, blended
-from riskcli.learn.features import Features
-from riskcli.learn.queries import Queries
-from riskcli.learn.rankings import tie_free
+from riskcli.learn.comparators import JudgedQueries, RiskMatcher, blended
+from riskcli.learn.features import Features, tie_free
+from riskcli.learn.lambdas import Queries
 from riskcli.learn.swaps import swap_measure
-from riskcli.learn.training import Part
+from riskcli.learn.training import RankedDocuments
 
 TREES: dict[str, Any] = {
     "num_leaves": 15, "learning_rate": 0.1, "verbosity": -1, "deterministic": True,
@@ -139,7 +138,7 @@ def instead(part: Made, valid: Made, unseen: Made) -> dict[str, Floats]:
     plain, careful = (
         np.asarray(models[kind.declared.title].predict(valid.features)) for kind in (Plain, URisk)
     )
-    weight = Matching(held_out, plain).weight(held_out.risk(careful))
+    weight = RiskMatcher(held_out, plain).weight(held_out.risk(careful))
     objective = URisk(alpha=5, baseline=part.baseline)
     started = one_process(part, objective, start=START * _judged(part).part.start)
     return {
@@ -149,7 +148,7 @@ def instead(part: Made, valid: Made, unseen: Made) -> dict[str, Floats]:
     }
 
 
-def _judged(made: Made) -> Judged:
+def _judged(made: Made) -> JudgedQueries:
     topics, docnos, names = (
         tuple(map(str, range(count)))
         for count in (len(made.sizes), len(made.grades), made.features.shape[1])
@@ -157,7 +156,9 @@ def _judged(made: Made) -> Judged:
     values = made.features.astype(np.float64)
     features = Features(Path("made"), topics, made.sizes, made.grades, docnos, values, names)
     queries = Queries(made.grades, made.sizes, swap_measure(), ties="file")
-    return Judged(Part(features, {"baseline": tie_free(features, made.baseline)}), queries)
+    return JudgedQueries(
+        RankedDocuments(features, {"baseline": tie_free(features, made.baseline)}), queries
+    )
 
 
 if __name__ == "__main__":

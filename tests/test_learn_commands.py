@@ -22,15 +22,23 @@ from numpy.typing import NDArray
 from benchmarks.make_features import letor, make_features
 from riskcli.learn import OBJECTIVES
 from riskcli.learn.baselines import parse_source
-from riskcli.learn.comparators import Judged, Matching, blended, highest, mean_loss, selected
-from riskcli.learn.comparison import Comparison
-from riskcli.learn.equal_risk import EqualRisk, equally_risky
-from riskcli.learn.experiment import Outcome, Plan, Ranked
+from riskcli.learn.comparators import (
+    EqualRisk,
+    JudgedQueries,
+    RiskMatcher,
+    blended,
+    equally_risky,
+    highest,
+    mean_loss,
+    selected,
+)
+from riskcli.learn.comparison import ModelComparison
+from riskcli.learn.experiment import Outcome, Plan, RunScores
 from riskcli.learn.feature_files import read_features
-from riskcli.learn.queries import Queries
-from riskcli.learn.rankings import best_first
+from riskcli.learn.features import best_first
+from riskcli.learn.lambdas import Queries
 from riskcli.learn.swaps import swap_measure
-from riskcli.learn.training import Part, Settings, Wanted
+from riskcli.learn.training import ModelSpec, RankedDocuments, Settings
 from tests import reference
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
@@ -410,13 +418,13 @@ def test_a_baseline_that_has_seen_these_queries_is_told(
     assert done.code == 0 and "was trained on" not in done.err
 
 
-def judged(data: Path, *sources: str) -> tuple[Judged, NDArray[np.float64]]:
+def judged(data: Path, *sources: str) -> tuple[JudgedQueries, NDArray[np.float64]]:
     """All queries against these baselines, and the scores of a model that is none of them."""
     features = read_features(data / "all.txt")
     places = {text: parse_source(text).scores(features)[0] for text in sources}
     queries = Queries(features.grades, features.sizes, swap_measure(), ties="file")
     plain = features.column(2) - 0.5 * features.column(6)
-    return Judged(Part(features, places), queries), plain
+    return JudgedQueries(RankedDocuments(features, places), queries), plain
 
 
 @pytest.mark.parametrize("sources", [["feature:6"], ["feature:6", "feature:1", "feature:3"]])
@@ -425,7 +433,7 @@ def test_comparators_are_as_risky_as_the_model_on_validation_queries(
 ) -> None:
     """Between the risk of what they fall back on, 0 for a single baseline, and the model's own."""
     valid, plain = judged(data, *sources)
-    part, matching = valid.part, Matching(valid, plain)
+    part, matching = valid.part, RiskMatcher(valid, plain)
     most, least = valid.risk(blended(part, plain, 0.0)), valid.risk(part.start)
     assert most == pytest.approx(valid.risk(plain))
     assert (least == 0) == (len(sources) == 1) and least < most / 2
@@ -443,7 +451,7 @@ def test_at_equal_risk_the_blend_and_the_selection_are_as_risky_on_these_queries
     data: Path,
 ) -> None:
     queries, plain = judged(data, "feature:6")
-    matching, most = Matching(queries, plain), queries.risk(plain)
+    matching, most = RiskMatcher(queries, plain), queries.risk(plain)
     for share in (0.2, 0.6, 1.0):
         found = equally_risky(queries, matching, plain, share * most, "6")
         assert found.selection is not None
@@ -462,11 +470,11 @@ def test_figures_at_equal_risk_are_over_the_queries_of_all_folds() -> None:
     made = {name: [random.random(size) for size in sizes] for name in names}
     equal = [EqualRisk(random.random(size), random.random(size), 0.25) for size in sizes]
     plan = Plan([lambda: pytest.fail("not read")] * 2, [parse_source("feature:1")],
-                [Wanted("urisk", 1.0)], Settings())  # fmt: skip
-    runs = {name: Ranked([*values], values, [1.0, 1.0]) for name, values in made.items()}
+                [ModelSpec("urisk", 1.0)], Settings())  # fmt: skip
+    runs = {name: RunScores([*values], values, [1.0, 1.0]) for name, values in made.items()}
     outcome = Outcome(plan, runs={1: runs}, fallback=made["baseline"], equal={"urisk-1": equal})
     baseline, plain, model = (np.concatenate(made[name]) for name in names)
-    row = Comparison(outcome, [1.0], {}).rows(1.0)[-1]
+    row = ModelComparison(outcome, [1.0], {}).rows(1.0)[-1]
     for way, values in (
         ("blend", np.concatenate([fold.blend for fold in equal])),
         (
@@ -482,7 +490,7 @@ def test_figures_at_equal_risk_are_over_the_queries_of_all_folds() -> None:
     assert row["equal_coin_mean"] == pytest.approx((plain + 3 * baseline).mean() / 4)
     assert row["equal_coin_risk"] == pytest.approx(np.maximum(baseline - plain, 0).mean() / 4)
     del equal[1]  # a fold that was not reached
-    assert Comparison(outcome, [1.0], {}).rows(1.0)[-1]["equal_blend_mean"] is None
+    assert ModelComparison(outcome, [1.0], {}).rows(1.0)[-1]["equal_blend_mean"] is None
 
 
 def test_queries_at_the_threshold_are_re_ranked(data: Path) -> None:
@@ -505,10 +513,12 @@ def test_a_coin_flip_is_the_mean_over_flips() -> None:
     made = {name: [random.choice([0.0, 0.2, 0.5, 0.9], size) for size in sizes] for name in names}
     fallback = [(one + two) / 2 for one, two in zip(made["baseline1"], made["plain"], strict=True)]
     sources = [parse_source("feature:1"), parse_source("feature:2")]
-    plan = Plan([lambda: pytest.fail("not read")] * 2, sources, [Wanted("urisk", 1.0)], Settings())
-    runs = {name: Ranked([*values], values, [1.0, 1.0]) for name, values in made.items()}
+    plan = Plan(
+        [lambda: pytest.fail("not read")] * 2, sources, [ModelSpec("urisk", 1.0)], Settings()
+    )
+    runs = {name: RunScores([*values], values, [1.0, 1.0]) for name, values in made.items()}
     outcome = Outcome(plan, runs={1: runs}, fallback=fallback, coins={"urisk-1": chances})
-    comparison = Comparison(outcome, [1.0, 5.0], {})
+    comparison = ModelComparison(outcome, [1.0, 5.0], {})
     chance = np.repeat(chances, sizes)
     flips = random.random((20000, 80)) < chance
     baseline = (np.concatenate(made["baseline1"]) + np.concatenate(made["baseline2"])) / 2

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from riskcli import UsageError
-from riskcli.learn.lambdas import rank
+from riskcli.learn.lambdas import Queries, rank
 from riskcli.learn.objectives import (
     OBJECTIVES,
     DistributedURisk,
@@ -21,7 +21,6 @@ from riskcli.learn.objectives import (
     TSaro,
     URisk,
 )
-from riskcli.learn.queries import Queries
 from riskcli.learn.swaps import SwapMeasure, swap_measure
 from riskcli.risk.population import Population
 from tests import learning

@@ -12,9 +12,8 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, Note, UsageError, counted
 from riskcli.core.provenance import Input
-from riskcli.learn.features import Features
-from riskcli.learn.models import Model, predicted, read_model
-from riskcli.learn.rankings import standardised, tie_free
+from riskcli.learn.features import Features, standardised, tie_free
+from riskcli.learn.lightgbm import Model, predicted, read_model
 from riskcli.trec.runs import Run, run_of
 from riskcli.trec.source import Source as File
 
@@ -22,7 +21,7 @@ KINDS = ("feature", "run", "model")
 
 
 @dataclass(frozen=True)
-class Source:
+class BaselineSource:
     """A baseline as it is asked for: `feature:110`, `run:bm25.run`, `model:old.txt`.
 
     Its file is read once, when scores are first asked for.
@@ -68,18 +67,18 @@ class Source:
         return read_model(self._file)
 
 
-def parse_source(text: str) -> Source:
+def parse_source(text: str) -> BaselineSource:
     """The baseline that a text asks for."""
     kind, _, value = text.partition(":")
     if kind not in KINDS or not value:
         raise UsageError(
             f"baseline is {text!r}, expected feature:<number or name>, run:<file> or model:<file>"
         )
-    return Source(kind, value)
+    return BaselineSource(kind, value)
 
 
 def scored(
-    model: Model, documents: Features, start: Sequence[Source] = ()
+    model: Model, documents: Features, start: Sequence[BaselineSource] = ()
 ) -> tuple[Floats, list[Note]]:
     """The model's scores, and those of the baselines that it starts from added again.
 

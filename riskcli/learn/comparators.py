@@ -19,10 +19,9 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.learn.features import Features
-from riskcli.learn.queries import Queries
-from riskcli.learn.rankings import standardised, tie_free
-from riskcli.learn.training import Part
+from riskcli.learn.features import Features, standardised, tie_free
+from riskcli.learn.lambdas import Queries
+from riskcli.learn.training import RankedDocuments
 from riskcli.risk.baselines import POOLS
 from riskcli.risk.paired import Paired
 
@@ -31,10 +30,10 @@ _STEPS = 101
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedQueries:
     """Documents whose rankings can be measured, and what the baseline comes to on them."""
 
-    part: Part
+    part: RankedDocuments
     queries: Queries
     pool: str = "mean"
     """How several baselines become one a query."""
@@ -69,7 +68,7 @@ def mean_loss(model: Floats, baseline: Floats) -> float:
     return float(Paired(model[None], baseline).risk[0])
 
 
-def blended(part: Part, plain: Floats, weight: float) -> Floats:
+def blended(part: RankedDocuments, plain: Floats, weight: float) -> Floats:
     """Scores of the blend."""
     return standardised(part.features, plain) + weight * part.start
 
@@ -81,17 +80,17 @@ def highest(features: Features, column: str) -> Floats:
     return np.maximum.reduceat(known, starts)
 
 
-def selected(part: Part, plain: Floats, column: str, threshold: float) -> Floats:
+def selected(part: RankedDocuments, plain: Floats, column: str, threshold: float) -> Floats:
     """The plain ranking of the queries at or below the threshold, the baseline's of the others."""
     chosen = (highest(part.features, column) <= threshold)[part.features.query_of]
     return np.where(chosen, tie_free(part.features, plain), tie_free(part.features, part.start))
 
 
 @dataclass(frozen=True)
-class Matching:
+class RiskMatcher:
     """A plain model on validation queries, to be made as risky as another one."""
 
-    valid: Judged
+    valid: JudgedQueries
     plain: Floats
     """Its scores."""
 
@@ -132,3 +131,41 @@ class Matching:
 def _nearest(risks: Sequence[float], risk: float) -> int:
     """The first of those that are nearest."""
     return int(np.argmin(np.abs(np.array(risks) - risk)))
+
+
+@dataclass(frozen=True)
+class EqualRisk:
+    """What is exactly as risky as a model on the very test queries that it is compared on.
+
+    Elsewhere a blend, a selection or a coin is made as risky as a model on validation queries,
+    since it is a ranker that somebody might use. On test queries its risk then differs from the
+    model's, and neither mean says which of the two is better. Here risk is matched on the test
+    queries themselves, so the means alone can be compared (SIGIR'12, Figure 2, at the model's
+    risk). Nothing may be chosen by it, so it has no run.
+
+    `blend` and `selection` are their effectiveness by counted query, `chance` that of the coin.
+    """
+
+    blend: Floats
+    selection: Floats | None
+    chance: float
+
+
+def equally_risky(
+    queries: JudgedQueries, matching: RiskMatcher, plain: Floats, risk: float, selector: str | None
+) -> EqualRisk:
+    """Made of the plain model's scores; `matching` knows them on these queries."""
+    return EqualRisk(
+        queries.effectiveness(blended(queries.part, plain, matching.weight(risk))),
+        None if selector is None else queries.effectiveness(
+            selected(queries.part, plain, selector, matching.threshold(selector, risk))
+        ),
+        matching.chance(risk),
+    )  # fmt: skip
+
+
+def pooled(folds: Sequence[EqualRisk]) -> tuple[Floats, Floats | None]:
+    """Blend and selection on the queries of all folds, one after the other."""
+    selections = [fold.selection for fold in folds if fold.selection is not None]
+    blends = np.concatenate([fold.blend for fold in folds])
+    return blends, np.concatenate(selections) if selections else None

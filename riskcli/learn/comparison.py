@@ -12,10 +12,9 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note
 from riskcli.core.provenance import Basis
-from riskcli.learn.comparators import mean_loss
-from riskcli.learn.equal_risk import pooled
-from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, Ranked
-from riskcli.learn.queries import Ints
+from riskcli.learn.comparators import mean_loss, pooled
+from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, RunScores
+from riskcli.learn.lambdas import Ints
 from riskcli.learn.training import PLAIN
 from riskcli.output.result import Result, tidy
 from riskcli.risk.baselines import POOLS
@@ -35,7 +34,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """The test runs of the first seed, and how much other seeds would have changed."""
 
     outcome: Outcome
@@ -58,7 +57,7 @@ class Comparison:
         return [name for name in self._names if name in self._ranked]
 
     @cached_property
-    def _ranked(self) -> dict[str, Ranked]:
+    def _ranked(self) -> dict[str, RunScores]:
         return self.outcome.complete(self.outcome.plan.seeds[0])
 
     @cached_property

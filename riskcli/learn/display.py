@@ -8,7 +8,7 @@ from typing import Any
 from riskcli.analyses.score import risk_table
 from riskcli.core.provenance import Basis
 from riskcli.core.text import naturally
-from riskcli.learn.comparison import Comparison
+from riskcli.learn.comparison import ModelComparison
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal
 from riskcli.page.document import Page, as_page
 from riskcli.risk.options import Options
@@ -55,7 +55,7 @@ _ABOUT_EQUAL = (
 )
 
 
-def displays(comparison: Comparison) -> list[Display]:
+def displays(comparison: ModelComparison) -> list[Display]:
     """The figures at each alpha; how models differ from the plain one and their blends; and what
     is as risky on the test queries.
     """
@@ -87,7 +87,7 @@ def displays(comparison: Comparison) -> list[Display]:
     ]
 
 
-def page_of(comparison: Comparison) -> str:
+def page_of(comparison: ModelComparison) -> str:
     """One HTML document: the leaderboard of the test runs, and whether training pays."""
     outcome = comparison.outcome
     column = {topic: number for number, topic in enumerate(outcome.topics)}
@@ -103,7 +103,7 @@ def page_of(comparison: Comparison) -> str:
     )
 
 
-def _figures(comparison: Comparison, alpha: float) -> Display:
+def _figures(comparison: ModelComparison, alpha: float) -> Display:
     plan = comparison.outcome.plan
     sources = ", ".join(map(str, plan.sources))
     title = (

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,15 +14,61 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, UsageError
 from riskcli.core.provenance import Input
-from riskcli.learn.baselines import Source
-from riskcli.learn.comparators import Judged, Matching, blended, mean_loss, selected
-from riskcli.learn.equal_risk import EqualRisk, equally_risky
+from riskcli.learn.baselines import BaselineSource
+from riskcli.learn.comparators import (
+    EqualRisk,
+    JudgedQueries,
+    RiskMatcher,
+    blended,
+    equally_risky,
+    mean_loss,
+    selected,
+)
 from riskcli.learn.features import Features
-from riskcli.learn.fold import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation
-from riskcli.learn.interrupts import Interrupts
-from riskcli.learn.queries import Queries
+from riskcli.learn.folds import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation
+from riskcli.learn.lambdas import Queries
 from riskcli.learn.swaps import swap_measure
-from riskcli.learn.training import PLAIN, Part, Settings, Trained, Wanted, train_best
+from riskcli.learn.training import (
+    PLAIN,
+    ModelSpec,
+    RankedDocuments,
+    Settings,
+    TrainedModel,
+    train_best,
+)
+
+
+@dataclass
+class Interrupts:
+    """Whether somebody wants to stop, and whether there is anything to keep."""
+
+    pressed: bool = False
+    keeping: bool = False
+    """Until there is a tree, Ctrl-C ends the program as it does elsewhere."""
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupts]:
+    """Within, Ctrl-C is noted once there is something to keep; a second one ends the program."""
+    interrupts = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(_number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        if interrupts.keeping:
+            interrupts.pressed = True
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 BLEND, SELECTIVE, COIN = ".blend", ".select", ".coin"
 """What follows a model's name in those of the comparators that are as risky."""
@@ -31,15 +80,15 @@ class Plan:
     """What is to be trained, and compared with what; folds are read when their turn comes."""
 
     folds: Sequence[Callable[[], Fold]]
-    sources: Sequence[Source]
-    wanted: Sequence[Wanted]
+    sources: Sequence[BaselineSource]
+    wanted: Sequence[ModelSpec]
     settings: Settings
     seeds: Sequence[int] = (1,)
     selector: str | None = None
     """The feature whose highest value selects queries for re-ranking (None: no such comparison)."""
 
     @property
-    def models(self) -> list[Wanted]:
+    def models(self) -> list[ModelSpec]:
         """The plain model, then those that were asked for."""
         return [PLAIN, *(one for one in self.wanted if one != PLAIN)]
 
@@ -52,7 +101,7 @@ class Plan:
 
 
 @dataclass
-class Ranked:
+class RunScores:
     """A test run: scores by fold, effectiveness by counted query, the folds one after the other."""
 
     scores: list[Floats] = field(default_factory=list)
@@ -72,7 +121,7 @@ class Outcome:
 
     plan: Plan
     tests: list[Features] = field(default_factory=list)
-    runs: dict[int, dict[str, Ranked]] = field(default_factory=dict)
+    runs: dict[int, dict[str, RunScores]] = field(default_factory=dict)
     """By seed and name; blends and selections are made of the first seed's plain model."""
     fallback: list[Floats] = field(default_factory=list)
     """By fold, the effectiveness of what a coin flip has where it does without the plain model."""
@@ -80,7 +129,7 @@ class Outcome:
     """The chance of the plain model by fold, by the name of the model that is as risky."""
     equal: dict[str, list[EqualRisk]] = field(default_factory=dict)
     """What is as risky on the test queries themselves, by fold, by the name of the model."""
-    models: dict[tuple[int, int, str], Trained] = field(default_factory=dict)
+    models: dict[tuple[int, int, str], TrainedModel] = field(default_factory=dict)
     """By seed, fold and name."""
     alpha_range: list[float] = field(default_factory=list)
     """By fold, gain over risk of the plain model on the training queries (SIGIR'12, 5.7)."""
@@ -100,7 +149,7 @@ class Outcome:
         of_baselines = [file for source in self.plan.sources for file in source.inputs]
         return list(dict.fromkeys([*of_folds, *of_baselines]))
 
-    def complete(self, seed: int) -> dict[str, Ranked]:
+    def complete(self, seed: int) -> dict[str, RunScores]:
         """The runs of that seed that cover every fold."""
         folds = len(self.plan.folds)
         return {name: run for name, run in self.runs[seed].items() if len(run.scores) == folds}
@@ -168,15 +217,15 @@ class _Trial:
 
     plan: Plan
     number: int
-    train: Judged
-    valid: Judged
-    test: Judged
+    train: JudgedQueries
+    valid: JudgedQueries
+    test: JudgedQueries
 
-    def add_baselines(self, runs: dict[str, Ranked]) -> None:
+    def add_baselines(self, runs: dict[str, RunScores]) -> None:
         for name, places in self.test.part.baselines.items():
             self._add(runs, name, places, 0.0)
 
-    def add_model(self, outcome: Outcome, seed: int, wanted: Wanted, progress: Progress) -> None:
+    def add_model(self, outcome: Outcome, seed: int, wanted: ModelSpec, progress: Progress) -> None:
         parts = (self.train.part, self.valid.part)
         model = train_best(*parts, wanted, self.plan.settings, seed, progress.tick)
         outcome.models[seed, self.number, wanted.name] = model
@@ -190,8 +239,8 @@ class _Trial:
         runs = outcome.runs[seed]
         plain = outcome.models[seed, self.number, PLAIN.name]
         test = plain.scores(self.test.part)
-        matching = Matching(self.valid, plain.scores(self.valid.part))
-        matching_test = Matching(self.test, test)
+        matching = RiskMatcher(self.valid, plain.scores(self.valid.part))
+        matching_test = RiskMatcher(self.test, test)
         outcome.fallback.append(self.test.fallback)
         for wanted in self.plan.models[1:]:
             model = outcome.models[seed, self.number, wanted.name]
@@ -214,14 +263,14 @@ class _Trial:
             )
             outcome.equal.setdefault(wanted.name, []).append(equal)
 
-    def _add(self, runs: dict[str, Ranked], name: str, scores: Floats, chosen: float) -> None:
-        run = runs.setdefault(name, Ranked())
+    def _add(self, runs: dict[str, RunScores], name: str, scores: Floats, chosen: float) -> None:
+        run = runs.setdefault(name, RunScores())
         run.scores.append(scores)
         run.values.append(self.test.effectiveness(scores))
         run.chosen.append(chosen)
 
 
-def _gain_over_risk(queries: Judged, model: Trained) -> float:
+def _gain_over_risk(queries: JudgedQueries, model: TrainedModel) -> float:
     """The alpha from which on the baseline's URisk, 0, is the higher one: 0 if there is no gain."""
     model_effectiveness = queries.effectiveness(model.scores(queries.part))
     loss = mean_loss(model_effectiveness, queries.baseline)
@@ -229,23 +278,23 @@ def _gain_over_risk(queries: Judged, model: Trained) -> float:
     return max(gain, 0.0) / loss if loss > 0 else float("inf")
 
 
-def _part(plan: Plan, features: Features, outcome: Outcome) -> Part:
+def _part(plan: Plan, features: Features, outcome: Outcome) -> RankedDocuments:
     baselines = {}
     outcome.notes += features.notes
     for name, source in zip(plan.baselines, plan.sources, strict=True):
         baselines[name], notes = source.scores(features)
         outcome.notes += notes
-    return Part(features, baselines)
+    return RankedDocuments(features, baselines)
 
 
-def _judged(plan: Plan, part: Part) -> Judged:
+def _judged(plan: Plan, part: RankedDocuments) -> JudgedQueries:
     settings = plan.settings
     measure = swap_measure(settings.effectiveness, settings.discount, settings.max_grade)
     features = part.features
     queries = Queries(features.grades, features.sizes, measure, ties="file")
     if not len(queries.counted):
         raise UsageError(f"{features.path}: no query has a relevant document")
-    return Judged(part, queries, settings.baseline_pool)
+    return JudgedQueries(part, queries, settings.baseline_pool)
 
 
 def curve_rows(outcome: Outcome) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from riskcli.core.limits import BASE, refuse_beyond
 from riskcli.core.messages import InputError
-from riskcli.learn.features import Features, Lines, gathered
+from riskcli.learn.features import FeatureLines, Features, features_of_lines
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.letor import docno_of
@@ -61,10 +61,10 @@ def _read(source: Source) -> Features:
         part = _quick(text, lines_before)
         parts.append(_closely(path, text, lines_before) if part is None else part)
         lines_before += text.count(b"\n")
-    return gathered(path, parts)
+    return features_of_lines(path, parts)
 
 
-def _quick(text: bytes, lines_before: int = 0) -> Lines | None:
+def _quick(text: bytes, lines_before: int = 0) -> FeatureLines | None:
     """Lines of which each has every feature, in order; None asks for a close look."""
     lines = [
         (n, line) for n, line in enumerate(text.split(b"\n"), lines_before + 1) if line.strip()
@@ -100,12 +100,12 @@ def _quick(text: bytes, lines_before: int = 0) -> Lines | None:
         return None
     topics = [name.decode() for name in names]
     line_numbers = np.array([n for n, _ in lines])
-    return Lines(
+    return FeatureLines(
         line_numbers, topics, grades.astype(np.int64), docnos, np.ascontiguousarray(values)
     )
 
 
-def _closely(path: Path, text: bytes, lines_before: int) -> Lines:
+def _closely(path: Path, text: bytes, lines_before: int) -> FeatureLines:
     """Read line by line: slower, but it says where the trouble is, if there is any."""
     numbers, topics, grades, docnos = [], [], [], []
     rows: list[dict[int, float]] = []
@@ -128,7 +128,7 @@ def _closely(path: Path, text: bytes, lines_before: int) -> Lines:
     values = np.zeros((len(rows), width))
     for place, row in enumerate(rows):
         values[place, [feature - 1 for feature in row]] = list(row.values())
-    return Lines(np.array(numbers, dtype=np.int64), topics, grades, docnos, values)
+    return FeatureLines(np.array(numbers, dtype=np.int64), topics, grades, docnos, values)
 
 
 def _line(path: Path, line: int, fields: Sequence[str]) -> tuple[int, str, dict[int, float]]:
@@ -196,8 +196,8 @@ def _from_csv(path: Path, text: bytes) -> Features:
     if not rows:
         raise InputError(path, "empty-file", "no document in this file")
     values = np.array(rows, dtype=np.float64)
-    lines = Lines(np.array(numbers), topics, grades, docnos, values)
-    return gathered(path, [lines], [header[place] for place in places.features])
+    lines = FeatureLines(np.array(numbers), topics, grades, docnos, values)
+    return features_of_lines(path, [lines], [header[place] for place in places.features])
 
 
 def _from_table(path: Path, text: bytes) -> Features:
@@ -228,7 +228,7 @@ def _from_table(path: Path, text: bytes) -> Features:
         raise InputError(path, "bad-feature", "a feature is infinite, expected finite numbers")
     names = [header[place] for place in places.features]
     rows = np.arange(1, len(topics) + 1)
-    return gathered(path, [Lines(rows, topics, grades, docnos, values)], names)
+    return features_of_lines(path, [FeatureLines(rows, topics, grades, docnos, values)], names)
 
 
 def _strings(path: Path, table: Any, place: int) -> list[str]:

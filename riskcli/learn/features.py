@@ -1,8 +1,12 @@
-"""Documents with features and grades, query by query, whatever file they come from."""
+"""Documents with features and grades, query by query, and their rankings by scores.
+
+Equal scores are ranked by falling document id, as trec_eval does; what is written to run files
+never ties, not even in the single precision in which pytrec_eval holds scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +15,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, Note, UsageError, counted, nearest
-from riskcli.learn.queries import Ints
+from riskcli.learn.lambdas import Ints
 from riskcli.trec.findings import whole_number
 
 
@@ -80,7 +84,7 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Lines:
+class FeatureLines:
     """Some lines of a file, in its order; a docno is empty where a line has none."""
 
     numbers: Ints
@@ -91,7 +95,9 @@ class Lines:
     values: Floats
 
 
-def gathered(path: Path, lines: Sequence[Lines], names: Sequence[str] | None = None) -> Features:
+def features_of_lines(
+    path: Path, lines: Sequence[FeatureLines], names: Sequence[str] | None = None
+) -> Features:
     """All lines, those of a query together, with an id for every document."""
     parts = [part for part in lines if len(part.topics)]
     if not parts:
@@ -163,3 +169,65 @@ def _refuse_repeated(path: Path, topic: str, names: Sequence[str], numbers: Sequ
             message = f"query {topic} has document {name} already on line {seen[name]}"
             raise InputError(path, "duplicate-document", message, number)
         seen[name] = number
+
+
+def best_first(features: Features, scores: Floats) -> Ints:
+    """The documents by query, then by falling score; missing scores (NaN) come last."""
+    known = np.nan_to_num(scores, nan=-np.inf)
+    by_name = features.by_falling_name
+    order = by_name[np.lexsort((-known[by_name], features.query_of[by_name]))]
+    return np.asarray(order)
+
+
+def tie_free(features: Features, scores: Floats) -> Floats:
+    """How many documents of its query each one is ranked above: scores without ties."""
+    order = best_first(features, scores)
+    ends = np.cumsum(features.sizes)
+    places: Floats = np.empty(len(order))
+    places[order] = ends[features.query_of[order]] - 1 - np.arange(len(order))
+    return places
+
+
+def standardised(features: Features, scores: Floats) -> Floats:
+    """Scores with mean 0 and deviation 1 in every query; 0 where all of a query are equal."""
+    starts = np.cumsum(features.sizes) - features.sizes
+    means = np.add.reduceat(scores, starts) / features.sizes
+    centred = scores - means[features.query_of]
+    deviations = np.sqrt(np.add.reduceat(centred**2, starts) / features.sizes)
+    spread = deviations[features.query_of]
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
+
+
+def run_lines(features: Features, scores: Floats, tag: str) -> Iterator[str]:
+    """The lines of a TREC run, in single precision and without ties."""
+    order = best_first(features, scores)
+    with np.errstate(over="ignore"):
+        falling = np.nan_to_num(scores, nan=-np.inf)[order].astype(np.float32)
+    queries = features.query_of[order]
+    written = _strictly_falling(falling, queries)
+    ends = np.cumsum(features.sizes) - features.sizes
+    for line, (document, query) in enumerate(zip(order.tolist(), queries.tolist(), strict=True)):
+        rank = line - int(ends[query]) + 1
+        name = features.docnos[document]
+        yield f"{features.topics[query]} Q0 {name} {rank} {written[line]!s} {tag}\n"
+
+
+def _strictly_falling(scores: np.ndarray, queries: Ints) -> list[np.float32]:
+    """Each score, or the next lower number than the one above it where that is not above it."""
+    highest = np.finfo(np.float32).max
+    found: list[np.float32] = []
+    last_query, last = -1, np.float32(0)
+    for query, score in zip(queries.tolist(), np.clip(scores, -highest / 2, highest), strict=True):
+        if query == last_query and not score < last:
+            score = np.nextafter(last, np.float32(-np.inf))
+        found.append(score)
+        last_query, last = query, score
+    return found
+
+
+def qrels_lines(features: Features) -> Iterator[str]:
+    """The grades as TREC judgements."""
+    for query, docno, grade in zip(
+        features.query_of.tolist(), features.docnos, features.grades.tolist(), strict=True
+    ):
+        yield f"{features.topics[query]} 0 {docno} {grade}\n"

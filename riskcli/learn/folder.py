@@ -20,13 +20,12 @@ from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.messages import Note, UsageError
 from riskcli.core.version import __version__
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
-from riskcli.learn.comparison import Comparison
+from riskcli.learn.comparison import ModelComparison
 from riskcli.learn.display import page_of
 from riskcli.learn.experiment import Outcome, curve_rows
-from riskcli.learn.lightgbm import lightgbm
-from riskcli.learn.models import Sidecar
-from riskcli.learn.rankings import qrels_lines, run_lines
-from riskcli.learn.training import Trained
+from riskcli.learn.features import qrels_lines, run_lines
+from riskcli.learn.lightgbm import Sidecar, lightgbm
+from riskcli.learn.training import TrainedModel
 from riskcli.output.rows import as_csv
 
 SETTINGS = "settings.json"
@@ -45,7 +44,7 @@ def check_folder(path: Path, replace: bool) -> None:
         raise UsageError(f"{path} holds an experiment already: --replace writes over it")
 
 
-def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
+def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | None,
                  described: Mapping[str, Any]) -> None:  # fmt: skip
     """All that an experiment gave; without a comparison no model was trained on all folds."""
     with replaced_folder(path) as part:
@@ -72,7 +71,7 @@ def write_folder(path: Path, outcome: Outcome, comparison: Comparison | None,
             write_part(part / "report.html", [page_of(comparison)])
 
 
-def how_to_score(path: Path, comparison: Comparison) -> Note:
+def how_to_score(path: Path, comparison: ModelComparison) -> Note:
     """What says the same of the runs in the folder."""
     plan, settings = comparison.outcome.plan, comparison.outcome.plan.settings
     alphas = ",".join(f"{alpha:g}" for alpha in comparison.alphas)
@@ -128,7 +127,7 @@ def _importance(outcome: Outcome) -> list[dict[str, Any]]:
     return rows
 
 
-def _about(outcome: Outcome, fold: int, model: Trained) -> dict[str, Any]:
+def _about(outcome: Outcome, fold: int, model: TrainedModel) -> dict[str, Any]:
     """The sidecar, and what else a reader may want to know."""
     sources = tuple(str(source) for source in outcome.plan.sources)
     seen = tuple(str(file.sha256) for file in outcome.of_folds[fold] if file.kind != "test")

@@ -7,19 +7,167 @@ For documents H (better graded) and L, with sigma = 1 unless another is given:
 
 where W is by how much the swap changes the objective (SIGIR'12, section 4.3; LightGBM's and
 Jforests' lambdarank are the case W = change of NDCG).
+
+No query needs a loop of its own: queries of one exact size form a bucket, whose documents are the
+rows of an array, and a whole bucket is sorted, scored and differentiated at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
-from riskcli.learn.queries import Bucket, Ints, Queries
+from riskcli.core.choices import Ties
+from riskcli.core.messages import UsageError
+from riskcli.learn.swaps import SwapMeasure
+
+Ints = NDArray[np.int64]
+
+_CELLS_AT_ONCE = 60_000
+"""Pairs of documents that are worked on at once: their arrays stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Queries with the same number of documents; those without a relevant one are in no bucket."""
+
+    queries: Ints
+    """Which of the counted queries each row is."""
+    documents: Ints
+    """The documents of each query (row of the array), in the order in which ties are broken."""
+    worth: Floats
+    """What each of these documents is worth to the effectiveness measure."""
+    scale: Floats
+    """By what each query's sum is multiplied, as 1 / ideal DCG."""
+
+    def order(self, scores: Floats) -> NDArray[np.intp]:
+        """The columns by falling score; ties keep the order of the columns."""
+        return np.argsort(-scores[self.documents], axis=1, kind="stable")
+
+    def ranked_worth(self, order: NDArray[np.intp]) -> Floats:
+        """The documents' worth in the order of a ranking."""
+        return np.take_along_axis(self.worth, order, axis=1)
+
+    def chunks(self, rows: int) -> Iterator[slice]:
+        """Some queries at a time, of which the first `rows` ranks meet all others."""
+        at_once = max(1, _CELLS_AT_ONCE // max(1, rows * self.documents.shape[1]))
+        for start in range(0, len(self.queries), at_once):
+            yield slice(start, start + at_once)
+
+
+class Queries:
+    """The documents of a data set by query, as one effectiveness measure sees them."""
+
+    def __init__(
+        self, grades: ArrayLike, sizes: ArrayLike, measure: SwapMeasure, ties: Ties = "shuffled"
+    ) -> None:
+        """`sizes` are the numbers of documents of the queries, one query after the other."""
+        self.grades = np.asarray(grades, dtype=np.float64)
+        self.sizes = np.asarray(sizes, dtype=np.int64)
+        self.measure = measure
+        _check(self.grades, self.sizes)
+        starts = np.cumsum(self.sizes) - self.sizes
+        worth = measure.worth(self.grades)
+        buckets = [
+            _bucket(np.flatnonzero(self.sizes == size), starts, int(size), worth, measure, ties)
+            for size in np.unique(self.sizes)
+            if size
+        ]
+        relevant = np.concatenate([bucket.queries[bucket.scale > 0] for bucket in buckets])
+        self.counted: Ints = np.sort(relevant)
+        """The queries with a relevant document: only these count, and only these are learned."""
+        number = np.full(len(self.sizes), -1)
+        number[self.counted] = np.arange(len(self.counted))
+        kept = [_relevant(bucket, number) for bucket in buckets]
+        self.buckets = [bucket for bucket in kept if len(bucket.queries)]
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.grades)
+
+    @cached_property
+    def query_of(self) -> Ints:
+        """The query of each document."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def effectiveness(self, scores: ArrayLike) -> Floats:
+        """The measure of each counted query where its documents are ranked by these scores.
+
+        Missing scores (NaN) rank last.
+        """
+        known = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, neginf=-np.inf)
+        if known.shape != (self.documents,):
+            raise UsageError(f"{known.size} scores given for {self.documents} documents")
+        values = np.zeros(len(self.counted))
+        for bucket in self.buckets:
+            worth = bucket.ranked_worth(bucket.order(known))
+            values[bucket.queries] = self.measure.values(worth, bucket.scale)
+        return values
+
+    def baseline_effectiveness(self, given: ArrayLike) -> Floats:
+        """The measure of each counted query, from one score a document or one value a query."""
+        values = np.asarray(given, dtype=np.float64)
+        if values.shape == (self.documents,):
+            return self.effectiveness(values)
+        if values.shape == self.sizes.shape:
+            return values[self.counted]
+        raise UsageError(
+            f"a baseline has {values.size} numbers, expected one for each of the "
+            f"{self.documents} documents or {len(self.sizes)} queries of the data"
+        )
+
+
+def _check(grades: Floats, sizes: Ints) -> None:
+    if sizes.sum() != len(grades):
+        raise UsageError(
+            f"the query groups hold {sizes.sum()} documents, the data {len(grades)}: "
+            "give the data set its groups"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(grades) & (grades == np.floor(grades))))
+    if len(wrong):
+        raise UsageError(
+            f"document {wrong[0] + 1} has the grade {grades[wrong[0]]:g}, expected a whole number"
+        )
+    if not len(grades):
+        raise UsageError("the data set holds no document")
+
+
+def _bucket(
+    queries: Ints, starts: Ints, size: int, worth: Floats, measure: SwapMeasure, ties: Ties
+) -> Bucket:
+    documents = starts[queries][:, None] + np.arange(size)
+    if ties == "shuffled":
+        mixed = np.argsort(_mixed(documents), axis=1)
+        documents = np.take_along_axis(documents, mixed, axis=1)
+    mine = worth[documents]
+    return Bucket(queries, documents, mine, measure.scale(mine))
+
+
+def _relevant(bucket: Bucket, number: Ints) -> Bucket:
+    """Only the queries that count, by their number among these."""
+    kept = bucket.scale > 0
+    return Bucket(
+        number[bucket.queries[kept]],
+        bucket.documents[kept],
+        bucket.worth[kept],
+        bucket.scale[kept],
+    )
+
+
+def _mixed(numbers: Ints) -> NDArray[np.uint64]:
+    """A number for each number, alike in every run and without any order (splitmix64)."""
+    x = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
 
 SwapChange = Callable[[Ints, Floats], Floats]
 """From queries (n) and changes of the effectiveness measure by swaps (n × rows × ranks) to the
@@ -30,7 +178,7 @@ _NEAR = float(np.float32(0.01))
 
 
 @dataclass(frozen=True)
-class Lambda:
+class PairWeighting:
     """How pairs of documents are weighted, whatever the objective."""
 
     rows: int
@@ -42,7 +190,7 @@ class Lambda:
     so that it does not take back the weight that risk gives to a query."""
 
 
-class Ranked(NamedTuple):
+class RankedBucket(NamedTuple):
     """The queries of a bucket in the order of the model's scores."""
 
     bucket: Bucket
@@ -57,7 +205,7 @@ class Gradients(NamedTuple):
     hess: Floats
 
 
-def rank(queries: Queries, scores: Floats) -> tuple[list[Ranked], Floats]:
+def rank(queries: Queries, scores: Floats) -> tuple[list[RankedBucket], Floats]:
     """Every bucket in the order of the scores, and the measure of each counted query."""
     values = np.zeros(len(queries.counted))
     ranked = []
@@ -65,12 +213,16 @@ def rank(queries: Queries, scores: Floats) -> tuple[list[Ranked], Floats]:
         order = bucket.order(scores)
         worth = bucket.ranked_worth(order)
         values[bucket.queries] = queries.measure.values(worth, bucket.scale)
-        ranked.append(Ranked(bucket, order, worth))
+        ranked.append(RankedBucket(bucket, order, worth))
     return ranked, values
 
 
 def gradients(
-    queries: Queries, ranked: list[Ranked], scores: Floats, changed: SwapChange, how: Lambda
+    queries: Queries,
+    ranked: list[RankedBucket],
+    scores: Floats,
+    changed: SwapChange,
+    how: PairWeighting,
 ) -> Gradients:
     """The gradients of all documents at these scores."""
     total = Gradients(np.zeros(queries.documents), np.zeros(queries.documents))
@@ -89,7 +241,7 @@ def gradients(
     return total
 
 
-def pair_gradients(scores: Floats, change: Floats, weight: Floats, how: Lambda) -> Gradients:
+def pair_gradients(scores: Floats, change: Floats, weight: Floats, how: PairWeighting) -> Gradients:
     """The gradients of ranked documents (queries × ranks) from the weights of their swaps.
 
     `weight` is above 0 where the swap improves the ranking: then the lower document is H.

@@ -24,10 +24,9 @@ from riskcli.core.choices import (
 from riskcli.learn.baselines import parse_source
 from riskcli.learn.experiment import Plan
 from riskcli.learn.folds import find_folds
-from riskcli.learn.lightgbm import lightgbm
-from riskcli.learn.parameters import read_params, tree_params
+from riskcli.learn.lightgbm import lightgbm, read_params, tree_params
 from riskcli.learn.swaps import DEFAULT_MEASURE
-from riskcli.learn.training import Settings, Wanted
+from riskcli.learn.training import ModelSpec, Settings
 from riskcli.trec.source import load
 
 _NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts", "params",
@@ -96,7 +95,7 @@ class Training:
             params=read_params(self.params, text, str(file)),
         )
 
-    def _wanted(self) -> list[Wanted]:
+    def _wanted(self) -> list[ModelSpec]:
         """A model for each objective and alpha; options that are no default are in its name."""
         risk = {"tr": self.tr, "spread": self.spread}
         own: dict[str, dict[str, Any]] = {
@@ -105,7 +104,7 @@ class Training:
             "georisk": {"marginals": self.marginals},
         }
         return [
-            Wanted(name, alpha, _but_defaults(own.get(name, {})))
+            ModelSpec(name, alpha, _but_defaults(own.get(name, {})))
             for name in dict.fromkeys(self.objectives or ("urisk",))
             for alpha in self.chosen_alphas
         ]

@@ -13,8 +13,8 @@ from riskcli.cli.inputs import QUIET
 from riskcli.core.messages import UsageError
 from riskcli.learn.baselines import parse_source, scored
 from riskcli.learn.feature_files import read_features
-from riskcli.learn.models import read_model
-from riskcli.learn.rankings import run_lines
+from riskcli.learn.features import run_lines
+from riskcli.learn.lightgbm import read_model
 from riskcli.output.formats import emit
 from riskcli.trec.source import Source as File
 

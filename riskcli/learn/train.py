@@ -15,11 +15,10 @@ from riskcli.cli.options import PIPED, Output, format_option
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.rendering import write
 from riskcli.core.stopping import INTERRUPTED
-from riskcli.learn.comparison import Comparison
+from riskcli.learn.comparison import ModelComparison
 from riskcli.learn.display import displays
-from riskcli.learn.experiment import Outcome, run_experiment
+from riskcli.learn.experiment import Outcome, interruptible, run_experiment
 from riskcli.learn.folder import check_folder, how_to_score, versions, write_folder
-from riskcli.learn.interrupts import interruptible
 from riskcli.learn.options import Training, training_options
 from riskcli.output.formats import FORMS, View
 from riskcli.output.result import tidy
@@ -54,7 +53,7 @@ def train(training: Training, form: str | None, output: Path, replace: bool, qui
     settings = training.recorded(plan)
     comparison = None
     if outcome.complete(plan.seeds[0]).keys() - set(plan.baselines):
-        comparison = Comparison(outcome, training.chosen_alphas, settings)
+        comparison = ModelComparison(outcome, training.chosen_alphas, settings)
     write_folder(output, outcome, comparison, _described(outcome, settings))
     notes = (
         outcome.notes

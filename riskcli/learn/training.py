@@ -12,11 +12,9 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, Pool, StopOn, check_words
 from riskcli.learn.baselines import pooled_start
 from riskcli.learn.features import Features
-from riskcli.learn.lightgbm import failures_told, lightgbm
-from riskcli.learn.models import predicted
+from riskcli.learn.lightgbm import checked, failures_told, lightgbm, predicted, tree_params
+from riskcli.learn.objective import QueryData, summary
 from riskcli.learn.objectives import OBJECTIVES
-from riskcli.learn.objectives.objective import Known, summary
-from riskcli.learn.parameters import checked, tree_params
 from riskcli.learn.swaps import DEFAULT_MEASURE
 from riskcli.risk.baselines import POOL_EACH
 
@@ -25,7 +23,7 @@ Ticked = Callable[[], bool]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ModelSpec:
     """A model to train: an objective with its alpha and options."""
 
     objective: str
@@ -41,7 +39,7 @@ class Wanted:
         return f"{self.objective}{variant}-{self.alpha:g}"
 
 
-PLAIN = Wanted("plain")
+PLAIN = ModelSpec("plain")
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Part:
+class RankedDocuments:
     """Documents and the baselines' rankings of them, without ties."""
 
     features: Features
@@ -85,10 +83,10 @@ class Part:
 
 
 @dataclass
-class Trained:
+class TrainedModel:
     """A model, how many of its trees to use, and what the data showed along the way."""
 
-    wanted: Wanted
+    wanted: ModelSpec
     booster: Any
     trees: int
     start_weight: float
@@ -97,7 +95,7 @@ class Trained:
     curve: list[dict[str, Any]]
     feature_names: tuple[str, ...]
 
-    def scores(self, part: Part) -> Floats:
+    def scores(self, part: RankedDocuments) -> Floats:
         """The scores of documents."""
         found = predicted(self.booster, part.features, self.trees)
         return found + self.start_weight * part.start if self.start_weight else found
@@ -108,8 +106,13 @@ class Trained:
 
 
 def train_best(
-    train: Part, valid: Part, wanted: Wanted, settings: Settings, seed: int, tick: Ticked
-) -> Trained:
+    train: RankedDocuments,
+    valid: RankedDocuments,
+    wanted: ModelSpec,
+    settings: Settings,
+    seed: int,
+    tick: Ticked,
+) -> TrainedModel:
     """The model, from the start (none, or a weight of the baseline) that validation data prefer."""
     found = [
         train_one(train, valid, wanted, settings, seed, tick, weight)
@@ -119,14 +122,14 @@ def train_best(
 
 
 def train_one(
-    train: Part,
-    valid: Part,
-    wanted: Wanted,
+    train: RankedDocuments,
+    valid: RankedDocuments,
+    wanted: ModelSpec,
     settings: Settings,
     seed: int,
     tick: Ticked,
     start_weight: float = 0.0,
-) -> Trained:
+) -> TrainedModel:
     """One model, until the validation data have shown nothing better for `patience` trees."""
     objective = OBJECTIVES[wanted.objective](
         baseline=train.baselines,
@@ -154,17 +157,19 @@ def train_one(
         for number, row in enumerate(rows, start=first)
     ]
     names = train.features.names
-    return Trained(wanted, booster, watch.best_trees, start_weight, watch.best, curve, names)
+    return TrainedModel(wanted, booster, watch.best_trees, start_weight, watch.best, curve, names)
 
 
-def _pooled(wanted: Wanted, settings: Settings) -> dict[str, Any]:
+def _pooled(wanted: ModelSpec, settings: Settings) -> dict[str, Any]:
     """The pool, where the objective knows of it: GeoRisk takes its baselines one by one."""
     known = OBJECTIVES[wanted.objective].pools
     return {"pool": settings.pool} if settings.pool in known else {}
 
 
-def _booster(train: Part, valid: Part, params: Mapping[str, Any], start_weight: float) -> Any:
-    def start(part: Part) -> Floats | None:
+def _booster(
+    train: RankedDocuments, valid: RankedDocuments, params: Mapping[str, Any], start_weight: float
+) -> Any:
+    def start(part: RankedDocuments) -> Floats | None:
         return start_weight * part.start if start_weight else None
 
     data = _dataset(train.features, init_score=start(train), params=dict(params))
@@ -182,7 +187,7 @@ def _dataset(features: Features, **given: Any) -> Any:
 class _Watch:
     """What the validation data show after each tree."""
 
-    def __init__(self, known: Known, alpha: float, stop: str) -> None:
+    def __init__(self, known: QueryData, alpha: float, stop: str) -> None:
         self.rows: list[dict[str, float]] = []
         self.best, self.best_trees = -np.inf, 0
         self._known, self._alpha, self._stop = known, alpha, stop

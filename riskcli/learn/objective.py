@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Discount, StopOn, Ties, check_word, check_words
 from riskcli.core.messages import UsageError
-from riskcli.learn.lambdas import Lambda, SwapChange, gradients, rank
-from riskcli.learn.queries import Queries
+from riskcli.learn.lambdas import PairWeighting, Queries, SwapChange, gradients, rank
 from riskcli.learn.swaps import DEFAULT_MEASURE, SwapMeasure, swap_measure
 from riskcli.risk.baselines import POOL_EACH, POOLS
 from riskcli.risk.paired import Paired
@@ -29,7 +28,7 @@ Evaluated = tuple[str, float, bool]
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declaration:
     """What an objective says of itself."""
 
     id: str
@@ -43,7 +42,7 @@ class Declared:
 
 
 @dataclass
-class Known:
+class QueryData:
     """A data set as the objective knows it."""
 
     queries: Queries
@@ -64,7 +63,7 @@ class Objective(ABC):
     a file sorted by grade gains nothing; "file" breaks them as LightGBM's lambdarank does.
     """
 
-    declared: ClassVar[Declared]
+    declared: ClassVar[Declaration]
     pools: ClassVar[tuple[str, ...]] = (*POOLS, POOL_EACH)
 
     baseline: BaselineScores | None = None
@@ -88,15 +87,15 @@ class Objective(ABC):
         if self.truncation is not None and self.truncation < 1:
             raise UsageError(f"truncation is {self.truncation}, expected at least 1")
         self.swaps: SwapMeasure = swap_measure(self.effectiveness, self.discount, self.max_grade)
-        self._known: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
-        self._last: dict[Any, Known] = {}
+        self._known: WeakKeyDictionary[Any, QueryData] = WeakKeyDictionary()
+        self._last: dict[Any, QueryData] = {}
 
     def __deepcopy__(self, _memo: Any) -> Objective:
         """Itself: lgb.train copies its parameters, and the history shall be that of this object."""
         return self
 
     @abstractmethod
-    def swapped(self, model: Floats, known: Known) -> SwapChange:
+    def swapped(self, model: Floats, known: QueryData) -> SwapChange:
         """How changes of the measure change the objective, at the model's effectiveness."""
 
     @property
@@ -114,14 +113,14 @@ class Objective(ABC):
             scores, known = second, self._arrays(first, weight, group, self.baseline, self)
         return self.derivatives(np.asarray(scores, dtype=np.float64), known)
 
-    def derivatives(self, scores: Floats, known: Known) -> FloatPair:
+    def derivatives(self, scores: Floats, known: QueryData) -> FloatPair:
         """The gradients and hessians at these scores."""
         queries = known.queries
         if scores.shape != (queries.documents,):
             raise UsageError(f"{scores.size} scores for {queries.documents} documents")
         ranked, model = rank(queries, scores)
         self.history.append(summary(model, known.baselines, self.alpha))
-        how = Lambda(self.truncation or self.swaps.rows, self.sigma, self.normalize)
+        how = PairWeighting(self.truncation or self.swaps.rows, self.sigma, self.normalize)
         grad, hess = gradients(queries, ranked, scores, self.swapped(model, known), how)
         if known.weights is not None:
             grad, hess = grad * known.weights, hess * known.weights
@@ -138,7 +137,7 @@ class Objective(ABC):
         """
         figure = stop or self.declared.stop
         check_words(stop=(figure, StopOn))
-        seen: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
+        seen: WeakKeyDictionary[Any, QueryData] = WeakKeyDictionary()
 
         def evaluated(first: Any, second: Any, weight: Any = None, group: Any = None) -> Evaluated:
             if hasattr(second, "get_group"):
@@ -152,20 +151,22 @@ class Objective(ABC):
 
         return evaluated
 
-    def know(self, grades: ArrayLike, sizes: ArrayLike, baseline: BaselineScores | None) -> Known:
+    def know(
+        self, grades: ArrayLike, sizes: ArrayLike, baseline: BaselineScores | None
+    ) -> QueryData:
         """A data set with its baselines, for `derivatives`."""
         queries = Queries(grades, sizes, self.swaps, self.ties)
         if not len(queries.counted):
             raise UsageError("no query has a relevant document: nothing can be learned")
-        return Known(queries, self._pooled(queries, baseline), None)
+        return QueryData(queries, self._pooled(queries, baseline), None)
 
-    def _dataset(self, dataset: Any) -> Known:
+    def _dataset(self, dataset: Any) -> QueryData:
         known = self._known.get(dataset)
         if known is None:
             known = self._known[dataset] = self._read(dataset, self.baseline)
         return known
 
-    def _read(self, dataset: Any, baseline: BaselineScores | None) -> Known:
+    def _read(self, dataset: Any, baseline: BaselineScores | None) -> QueryData:
         group = dataset.get_group()
         if group is None:
             raise UsageError("the data set has no query groups: give Dataset(..., group=sizes)")
@@ -178,7 +179,7 @@ class Objective(ABC):
 
     def _arrays(
         self, grades: Any, weights: Any, sizes: Any, baseline: BaselineScores | None, asked_by: Any
-    ) -> Known:
+    ) -> QueryData:
         """The one data set that LGBMRanker shows to each function, known by grades and queries."""
         if sizes is None:
             raise UsageError("the objective needs the query groups: fit(..., group=sizes)")
