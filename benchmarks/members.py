@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.calibration import ALPHAS, GAMMA, SEED, TOPICS, drawn, robust_like
 from riskcli import Options, ScoreMatrix, freeze
-from riskcli.risk.members import Teams
-from riskcli.risk.table import risk_blocks
+from riskcli.analyses.blocks import risk_blocks
+from riskcli.scores.teams import Teams
 
 RUNS, FROZEN = 12, 8
 TEAMS = "a" * 6 + "b" * 3 + "c" * 2 + "d"

@@ -35,7 +35,8 @@ from riskcli.output.formats import emit
 from riskcli.page import refuse_other_forms, refuse_what_the_page_lacks
 from riskcli.plots import KINDS
 from riskcli.plots.lacking import refuse_what_figures_lack
-from riskcli.risk.options import Options, Significance, as_names
+from riskcli.risk.options import Significance
+from riskcli.scores.comparisons import Options, as_names
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.frames import (
     qrels_from_frame,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import Options, freeze, risk_table, validate
-from riskcli.risk.cautions import copy_notes, nearly_equal_rows
-from riskcli.risk.members import Teams
+from riskcli.analyses.cautions import copy_notes, nearly_equal_rows
+from riskcli.scores.teams import Teams
 from tests.strategies import Floats, named, score_values
 
 
@@ -98,7 +98,7 @@ def test_near_copies_are_not_told_where_too_much_is_alike(monkeypatch: pytest.Mo
     values[3], values[4] = values[1], values[2]
     values[4, 0] = 0.0
     assert sorted(notes(values)) == ["copies", "near-copies"]
-    monkeypatch.setattr("riskcli.risk.cautions._MOST_CELLS", 40)
+    monkeypatch.setattr("riskcli.analyses.cautions._MOST_CELLS", 40)
     assert sorted(notes(values)) == ["copies"]
 
 

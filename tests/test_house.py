@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 from functools import cache
 
 import pytest
@@ -14,10 +15,10 @@ from tests.console import ROOT
 PACKAGE = ROOT / "riskcli"
 ROOMS = (
     "core",
+    "risk",
     "trec",
     "effectiveness",
     "scores",
-    "risk",
     "output",
     "cli",
     "analyses",
@@ -73,6 +74,27 @@ def test_imports_go_down_the_list() -> None:
         and name != "riskcli"
     ]
     assert wrong == []
+
+
+def test_risk_is_arrays_in_and_arrays_out() -> None:
+    """Formulas know numpy, scipy and the core: no files, no score matrices, no tables."""
+    allowed = {"numpy", "scipy", "riskcli.core", "riskcli.risk", *sys.stdlib_module_names}
+    files = {"io", "os", "pathlib", "shutil", "tempfile", "csv", "json", "sys"}
+    wrong = [
+        f"{module} imports {name}"
+        for module, tree in modules().items()
+        if room_of(module) == "risk"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in _names(node)
+        if not any(f"{name}.".startswith(f"{known}.") for known in allowed - files)
+    ]
+    assert wrong == []
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The modules that a statement imports."""
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
 
 
 def test_no_module_is_named_in_a_string() -> None:

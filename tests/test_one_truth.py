@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import Options, risk_table
+from riskcli.analyses.blocks import risk_blocks
 from riskcli.analyses.explain import explain_run
 from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_alpha import alpha_sweep
@@ -22,7 +23,7 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.measures import all_columns, columns_by_name, measures
 from riskcli.risk.paired import Moments, Paired
 from riskcli.risk.population import Departures, Population
-from riskcli.risk.table import comparisons, risk_blocks
+from riskcli.scores.comparisons import comparisons
 from tests.strategies import Floats, named, score_values
 from tests.test_inference import golden_matrix
 

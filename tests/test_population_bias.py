@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from riskcli import Options, UsageError, freeze, population_bias
-from riskcli.risk.members import Teams
+from riskcli.scores.teams import Teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
 from tests.strategies import ALPHAS, Floats, named, score_values

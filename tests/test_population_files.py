@@ -28,11 +28,11 @@ from riskcli import (
     read_population,
     risk_table,
 )
-from riskcli.risk.block import Block
-from riskcli.risk.members import Teams
+from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.risk.population import Population
-from riskcli.risk.table import comparisons, frozen_members, risk_blocks
+from riskcli.scores.comparisons import comparisons, frozen_members
 from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.teams import Teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
 from tests.strategies import ALPHAS, Floats, named, score_values

@@ -13,7 +13,7 @@ from riskcli.core import arrays
 from riskcli.output.result import Result, rows_of
 from riskcli.output.rows import as_tsv
 from riskcli.risk import portions
-from riskcli.risk.members import Teams
+from riskcli.scores.teams import Teams
 from tests.strategies import Floats, named
 
 

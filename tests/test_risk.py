@@ -13,10 +13,11 @@ from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.score import RiskTable
-from riskcli.risk.baselines import VIRTUAL, choose_baselines
+from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.estimate import rank
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
+from riskcli.scores.comparisons import choose_baselines
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 

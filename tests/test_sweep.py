@@ -20,7 +20,7 @@ from riskcli.risk.crossings import Pairs, Span, _real_parts, swaps_of_georisk, s
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Departures
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import comparisons
 from tests import reference
 from tests.console import on_terminal
 from tests.program import SAMPLES, riskeval

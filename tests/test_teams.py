@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
+from riskcli.analyses.blocks import Block
 from riskcli.core.messages import Note
 from riskcli.core.provenance import Basis
 from riskcli.risk.baselines import VIRTUAL
-from riskcli.risk.block import Block
-from riskcli.risk.members import Members, Teams, team_rows
-from riskcli.risk.table import comparisons
+from riskcli.risk.members import Members, team_rows
+from riskcli.scores.comparisons import comparisons
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.teams import anonymised, with_teams
+from riskcli.scores.teams import Teams, anonymised, with_teams
 from tests import reference
 from tests.program import QRELS, SAMPLES, riskeval
 from tests.shared_data import shared

@@ -18,16 +18,20 @@ from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.core.provenance import Basis
 from riskcli.output.formats import Analysis as Analysis
 from riskcli.output.result import Result
-from riskcli.risk.baselines import POOL_EACH
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.members import Teams
-from riskcli.risk.options import Options, as_names, combined
-from riskcli.risk.table import named_rows
+from riskcli.scores.comparisons import (
+    POOL_EACH,
+    Options,
+    as_names,
+    combined,
+    named_rows,
+)
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.teams import Teams
 from riskcli.trec.names import each_baseline
 
 if TYPE_CHECKING:
@@ -218,3 +222,9 @@ def loss_record(fits: Iterable[Fit], loss: str) -> tuple[dict[str, Any], list[No
         for (measure, baseline), cubic in used.items()
     ]
     return {"fitted": fitted}, notes
+
+
+def require_plain(options: Options, what: str) -> None:
+    """Refuse a loss or a convention that this analysis does not know."""
+    if options.loss != LINEAR or options.convention != "plain":
+        raise UsageError(f"{what} supports the linear loss and the plain convention only")

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from riskcli.analyses.cautions import (
+    ALL_BUT,
+    LEAST_COMMON_TOPICS,
+    constant,
+    equal_rows,
+    nearly_equal_rows,
+)
 from riskcli.analyses.doubts import (
     MAX_DOCS,
     columns_of,
@@ -24,13 +31,6 @@ from riskcli.core.choices import Only, check_words
 from riskcli.core.messages import InputError
 from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.ranking import Judged
-from riskcli.risk.cautions import (
-    ALL_BUT,
-    LEAST_COMMON_TOPICS,
-    constant,
-    equal_rows,
-    nearly_equal_rows,
-)
 from riskcli.scores.files.registry import Format, form_of, inspect_scores, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs

@@ -25,8 +25,7 @@ from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.ranking import Judged, ranked
 from riskcli.output.display import Cell, Display, Heading, folded, in_title
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.options import Options
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.runs import Run, read_run
 from riskcli.trec.source import MAX_BYTES

@@ -7,17 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, one_matrix, set_up
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    chosen_measures,
+    one_matrix,
+    require_plain,
+    set_up,
+)
+from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result, tidy
-from riskcli.risk.block import Block
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Options
-from riskcli.risk.table import comparisons, require_plain, risk_blocks
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 

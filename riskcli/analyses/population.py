@@ -13,10 +13,11 @@ from riskcli.core.messages import UsageError, counted
 from riskcli.core.provenance import Basis
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result
-from riskcli.risk.members import Teams, team_rows
-from riskcli.risk.options import Options
+from riskcli.risk.members import team_rows
+from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.teams import Teams
 
 Row = tuple[str, str | None, str, int, float, float]
 """Of `Members`: run, team, measure, topics, mean, weight."""

@@ -12,6 +12,7 @@ from riskcli.analyses.base import (
     Scores,
     chosen_measures,
     population_record,
+    require_plain,
     set_up,
 )
 from riskcli.analyses.prospects import (
@@ -28,9 +29,8 @@ from riskcli.output.result import Result, Value
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.members import described
-from riskcli.risk.options import Options
 from riskcli.risk.power import MOST_TOPICS, USUAL_POWER
-from riskcli.risk.table import require_plain
+from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 

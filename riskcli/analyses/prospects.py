@@ -18,10 +18,10 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import statistics
 from riskcli.risk.members import Members
-from riskcli.risk.options import Options, Significance
+from riskcli.risk.options import Significance
 from riskcli.risk.power import smallest_loss, topics_needed
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.table import frozen_members, named_rows
+from riskcli.scores.comparisons import Options, frozen_members, named_rows
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 

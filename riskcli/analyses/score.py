@@ -15,6 +15,8 @@ from riskcli.analyses.base import (
     refuse_much,
     set_up,
 )
+from riskcli.analyses.blocks import Block, risk_blocks, turned
+from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.score_columns import USUAL, Layout, View
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_display import displays
@@ -22,14 +24,11 @@ from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.core.text import natural_order
-from riskcli.output.convention import MINUS, turned
+from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.block import Block
-from riskcli.risk.cautions import copy_notes
 from riskcli.risk.measures import all_columns, measure_ids
-from riskcli.risk.options import Options
-from riskcli.risk.table import risk_blocks
+from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 
 _SHUFFLED = " against a virtual baseline"

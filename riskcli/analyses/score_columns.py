@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from riskcli.analyses.blocks import Block
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.convention import titled
 from riskcli.output.display import UNDEFINED, Cell, Column, Heading, decimals, p_value
-from riskcli.risk.block import Block
 from riskcli.risk.columns import KEYS
 from riskcli.risk.columns import Column as Declared
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
-from riskcli.risk.options import Options
+from riskcli.scores.comparisons import Options
 
 BASELINE_MARK = "◆"
 RECORD = "wtl"

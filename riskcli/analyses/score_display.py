@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from riskcli.analyses.blocks import Block
 from riskcli.analyses.score_columns import (
     BASELINE_MARK,
     Layout,
@@ -36,7 +37,6 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
-from riskcli.risk.block import Block
 from riskcli.risk.estimate import Estimate, correction_title
 from riskcli.risk.measure import Claim, RiskMeasure
 from riskcli.risk.measures import measures

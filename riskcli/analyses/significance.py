@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Names, Scores, chosen_measures, refuse_much, set_up
+from riskcli.analyses.base import (
+    Analysis,
+    Names,
+    Scores,
+    chosen_measures,
+    refuse_much,
+    require_plain,
+    set_up,
+)
+from riskcli.analyses.blocks import risk_blocks
+from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
 from riskcli.analyses.pairs import (
     MOST_LETTERED,
     TUKEY,
@@ -25,15 +35,14 @@ from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Value, rows_of, tidy
-from riskcli.risk.cautions import NO_RANK_INTERVALS, cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import adjust, flags, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Options, Significance
+from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
 from riskcli.risk.ranks import rank_intervals
-from riskcli.risk.table import comparisons, require_plain, risk_blocks
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (

@@ -18,6 +18,7 @@ from riskcli.analyses.base import (
     refuse_much,
     set_up,
 )
+from riskcli.analyses.cautions import cautions
 from riskcli.analyses.sweep_events import Series, Swept, displays, events
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import SweepPart, check_words
@@ -25,8 +26,6 @@ from riskcli.core.messages import Note, UsageError
 from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
-from riskcli.risk.baselines import matching_runs
-from riskcli.risk.cautions import cautions
 from riskcli.risk.columns import Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
@@ -34,9 +33,8 @@ from riskcli.risk.estimate import negative, rank_each
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Options
 from riskcli.risk.paired import two_sided_p
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import Options, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
 EVENT_COLUMNS = (

@@ -21,7 +21,7 @@ from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Cell, Display, Heading, decimal, folded, p_value
 from riskcli.output.result import Result, Tables, Value, part_of, rows_of, tidy
 from riskcli.risk.estimate import rank, rank_each
-from riskcli.risk.options import Options
+from riskcli.scores.comparisons import Options
 from riskcli.scores.matrix import ScoreMatrix
 
 

@@ -19,6 +19,7 @@ from riskcli.analyses.base import (
     loss_record,
     set_up,
 )
+from riskcli.analyses.cautions import cautions
 from riskcli.analyses.rank_agreement import (
     Agreed,
     Compared,
@@ -31,13 +32,11 @@ from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Cell, Display, Heading, decimal, folded, in_title
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Options
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 Show = Callable[[Agreed], str]

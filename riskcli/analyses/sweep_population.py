@@ -25,11 +25,11 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.members import Members, Teams
-from riskcli.risk.options import Options
-from riskcli.risk.table import comparisons
+from riskcli.risk.members import Members
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.teams import Teams
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from riskcli.analyses.base import (
     refuse_much,
     set_up,
 )
+from riskcli.analyses.cautions import cautions
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted
@@ -35,14 +36,11 @@ from riskcli.output.display import (
     width_of,
 )
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.baselines import matching_runs
-from riskcli.risk.cautions import cautions
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import flags, negative
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures, zrisk
-from riskcli.risk.options import Options, as_names
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
 

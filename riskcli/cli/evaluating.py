@@ -13,12 +13,12 @@ from riskcli.core.files import replace_file
 from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.names import split_names
-from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
 from riskcli.scores.teams import (
     TeamList,
+    Teams,
     anonymised,
     read_key,
     read_teams,

@@ -37,7 +37,7 @@ from riskcli.core.choices import (
 from riskcli.output.formats import CSV, FORMS, LATEX, TABLE, Dress, Form, Forms, chosen
 
 if TYPE_CHECKING:
-    from riskcli.risk.options import Options
+    from riskcli.scores.comparisons import Options
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from riskcli.core.text import naturally
 from riskcli.learn.comparison import ModelComparison
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal
 from riskcli.page.document import Page, as_page
-from riskcli.risk.options import Options
+from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 

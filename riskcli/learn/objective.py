@@ -16,9 +16,10 @@ from riskcli.core.choices import Discount, StopOn, Ties, check_word, check_words
 from riskcli.core.messages import UsageError
 from riskcli.learn.lambdas import PairWeighting, Queries, SwapChange, gradients, rank
 from riskcli.learn.swaps import DEFAULT_MEASURE, SwapMeasure, swap_measure
-from riskcli.risk.baselines import POOL_EACH, POOLS
+from riskcli.risk.baselines import POOLS
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
+from riskcli.scores.comparisons import POOL_EACH
 
 BaselineScores = ArrayLike | Mapping[str, ArrayLike]
 """A baseline's scores, one a document, or its effectiveness, one a query; several by name."""

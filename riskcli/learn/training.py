@@ -16,7 +16,7 @@ from riskcli.learn.lightgbm import checked, failures_told, lightgbm, predicted, 
 from riskcli.learn.objective import QueryData, summary
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.learn.swaps import DEFAULT_MEASURE
-from riskcli.risk.baselines import POOL_EACH
+from riskcli.scores.comparisons import POOL_EACH
 
 Ticked = Callable[[], bool]
 """Called after each tree; tells whether to go on."""

@@ -18,11 +18,10 @@ from riskcli.core.messages import InputError, Note, UsageError, counted
 from riskcli.core.parallel import Progress
 from riskcli.core.text import natural_key
 from riskcli.core.version import __version__
-from riskcli.risk.members import Teams
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.store import Store
 from riskcli.scores.store_segments import Look, look_at
-from riskcli.scores.teams import TeamList, read_teams, with_teams, without_team
+from riskcli.scores.teams import TeamList, Teams, read_teams, with_teams, without_team
 from riskcli.trec.discovery import Folders, find_files, find_qrels
 from riskcli.trec.findings import CODES, Finding, Tally
 from riskcli.trec.names import file_name, names_by_rule

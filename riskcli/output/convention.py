@@ -8,24 +8,11 @@ is -GeoRisk (ECIR'20's Eq. 8 takes Phi of ZRisk-, which would turn the direction
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from riskcli.core.choices import Convention
-from riskcli.risk.block import Block
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import measures
 
 MINUS: Convention = "minus"
-
-
-def turned(block: Block) -> Block:
-    """The block in the minus convention."""
-    signed = {measure.id for measure in measures() if measure.signed}
-    estimates = {
-        name: known.negated() if name in signed else known
-        for name, known in block.estimates.items()
-    }
-    return replace(block, estimates=estimates, convention=MINUS)
 
 
 def titled(measure: RiskMeasure, convention: Convention) -> str:

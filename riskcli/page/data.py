@@ -32,9 +32,9 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import all_columns, measures
 from riskcli.risk.members import described
-from riskcli.risk.options import Options, Significance
+from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 

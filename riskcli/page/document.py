@@ -24,7 +24,7 @@ from riskcli.output.escape import html, script_json, visible
 from riskcli.output.markup import as_html
 from riskcli.page.data import RunNotes, page_data
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Options
+from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix

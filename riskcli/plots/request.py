@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riskcli.core.messages import Note, UsageError, counted
-from riskcli.risk.baselines import matching_runs
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.options import Options
-from riskcli.risk.table import comparisons
+from riskcli.scores.comparisons import Options, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
 _NARROW = 480

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import is_virtual
-from riskcli.core.messages import UsageError, nearest
 
 
 def column_mean(scores: Floats) -> Floats:
@@ -44,7 +41,6 @@ POOLS: dict[str, Callable[[Floats], Floats]] = {
 """How the scores of several runs on a topic become one (ECIR'14, section 4.2; SIGIR'16, 3.1)."""
 
 VIRTUAL = {f"@{name}": pool for name, pool in POOLS.items()}
-POOL_EACH = "each"
 
 
 @dataclass(frozen=True)
@@ -59,50 +55,3 @@ class Baseline:
     def own_row(self) -> int | None:
         """The row that is the baseline itself, whose paired cells stay empty."""
         return self.members[0] if len(self.members) == 1 else None
-
-
-def choose_baselines(
-    runs: Sequence[str],
-    scores: Floats,
-    wanted: Sequence[str],
-    pool: str = "mean",
-    population_rows: Floats | None = None,
-) -> list[Baseline]:
-    """The baselines that `wanted` (names, globs, or one of @mean @median @max @min) stand for.
-
-    Several named runs make one baseline, pooled per topic, or with pool "each" one baseline each.
-    Virtual ones are made from the rows of the population, where these are not the runs themselves.
-    """
-    virtual = [name for name in wanted if is_virtual(name)]
-    if virtual:
-        return [_virtual(scores if population_rows is None else population_rows, wanted)]
-    members = sorted({row for name in wanted for row in matching_runs(runs, name)})
-    if pool == POOL_EACH or len(members) == 1:
-        return [Baseline(runs[row], (row,), scores[row]) for row in members]
-    name = f"{pool}({','.join(runs[row] for row in members)})"
-    return [Baseline(name, tuple(members), POOLS[pool](scores[members]))]
-
-
-def matching_runs(runs: Sequence[str], pattern: str) -> list[int]:
-    """The rows of the run of that name, or of all runs that the glob pattern fits."""
-    if pattern in runs:
-        return [list(runs).index(pattern)]
-    rows = [row for row, run in enumerate(runs) if fnmatchcase(run, pattern)]
-    if not rows:
-        raise UsageError(
-            f"no run and no file is named {pattern!r}{nearest(pattern, [*runs, *VIRTUAL])}"
-        )
-    return rows
-
-
-def _virtual(scores: Floats, wanted: Sequence[str]) -> Baseline:
-    if len(set(wanted)) > 1:
-        raise UsageError(
-            f"a virtual baseline cannot be combined with others, found {', '.join(wanted)}; "
-            "give one virtual baseline or any number of runs"
-        )
-    name = wanted[0]
-    if name not in VIRTUAL:
-        known = ", ".join(VIRTUAL)
-        raise UsageError(f"unknown virtual baseline {name!r}, expected one of {known}")
-    return Baseline(name, (), VIRTUAL[name](scores))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -174,8 +174,3 @@ def with_loss(comparison: Comparison, loss: str) -> Comparison:
         return delta if own is None else np.delete(delta, own, axis=0)
 
     return replace(comparison, smooth=chosen_cubic(loss, differences))
-
-
-def population_rule(wanted: PopulationRule | None, named: Sequence[int]) -> PopulationRule:
-    """The population asked for; by default the baselines' where two or more runs are named."""
-    return wanted or ("baselines" if len(named) > 1 else "all")

@@ -207,3 +207,49 @@ def _as_key(entries: Mapping[tuple[str, str], str]) -> str:
     writer.writerow(_KEY_COLUMNS)
     writer.writerows((kind, name, entries[kind, name]) for kind, name in sorted(entries))
     return stream.getvalue()
+
+
+@dataclass(frozen=True)
+class Teams:
+    """Which team a run belongs to: as listed, else as a pattern finds it in the run's name.
+
+    The team is what the pattern's first group holds, or all that it matches.
+    """
+
+    by_run: Mapping[str, str] = field(default_factory=dict)
+    pattern: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern or "")
+        except re.error as error:
+            raise UsageError(f"the pattern of teams {self.pattern!r} is wrong: {error}") from error
+
+    def __bool__(self) -> bool:
+        return bool(self.by_run) or self.pattern is not None
+
+    def of(self, runs: Sequence[str]) -> list[str | None]:
+        """The team of each run, None for a run without one; refuse a team for a run not there."""
+        for run, team in self.by_run.items():
+            if run not in runs:
+                hint = nearest(run, runs)
+                raise UsageError(
+                    f"team {team!r} is given for {run!r}, but no run has that name{hint}"
+                )
+        return [self.by_run.get(run) or self._found(run) for run in runs]
+
+    def found(self, runs: Sequence[str]) -> dict[str, str]:
+        """The team of each run that has one; refuse a pattern that finds none at all."""
+        by_run = {run: team for run, team in zip(runs, self.of(runs), strict=True) if team}
+        if self.pattern is not None and not by_run:
+            raise UsageError(
+                f"the pattern of teams {self.pattern!r} finds none in the runs' names: "
+                f"{listed(runs)}"
+            )
+        return by_run
+
+    def _found(self, run: str) -> str | None:
+        match = None if self.pattern is None else re.search(self.pattern, run)
+        if match is None:
+            return None
+        return (match[1] if match.re.groups else match[0]) or None

@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check.rules import Outcome, Policy, Rule
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.core.provenance import Based
-from riskcli.risk.block import Block
 from riskcli.risk.columns import Column
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.measures import all_columns, columns_by_name
-from riskcli.risk.options import Options
 from riskcli.risk.power import smallest_loss
-from riskcli.risk.table import risk_blocks
+from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -40,13 +40,13 @@ from riskcli.core.special import stdtr, stdtrit
 from riskcli.output.display import Display
 from riskcli.output.formats import Forms
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.baselines import matching_runs
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, adjust
-from riskcli.risk.members import Teams
-from riskcli.risk.options import Options, Significance
+from riskcli.risk.options import Significance
 from riskcli.risk.power import topics_needed
+from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.teams import Teams
 
 CANDIDATE = 1
 """Its row, beside the baseline's."""

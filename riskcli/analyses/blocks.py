@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
-from riskcli.core.choices import PopulationRule, is_virtual
-from riskcli.core.messages import Note, UsageError
-from riskcli.risk.baselines import POOL_EACH, choose_baselines, matching_runs
-from riskcli.risk.block import Block
-from riskcli.risk.cautions import cautions, doubtful_tests, not_shuffled, ranks_without_intervals
-from riskcli.risk.comparison import Comparison, population_rule, with_loss
+from riskcli.analyses.cautions import (
+    cautions,
+    doubtful_tests,
+    not_shuffled,
+    ranks_without_intervals,
+)
+from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.choices import Convention
+from riskcli.core.messages import Note
+from riskcli.risk.columns import Column
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, adjust, corrected, rank, rank_each
 from riskcli.risk.inference import Inference
-from riskcli.risk.losses import LINEAR, SMOOTH_FIT
+from riskcli.risk.losses import LINEAR, Cubic
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import measures, statistics
-from riskcli.risk.members import Members, Teams
-from riskcli.risk.options import Options, Significance
+from riskcli.risk.measures import columns_by_name, measures, statistics
+from riskcli.risk.options import Significance
 from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
-from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.trec.names import refuse_virtual_names
 
 
 def risk_blocks(
@@ -53,69 +56,6 @@ def risk_blocks(
     if options.significance.family == "all":
         blocks = _corrected_together(blocks, options.significance)
     return blocks, list(dict.fromkeys(notes))
-
-
-def require_plain(options: Options, what: str) -> None:
-    """Refuse a loss or a convention that this analysis does not know."""
-    if options.loss != LINEAR or options.convention != "plain":
-        raise UsageError(f"{what} supports the linear loss and the plain convention only")
-
-
-def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
-    """The matrix against each baseline, in the population and under the loss that were chosen."""
-    if not matrix.runs or not matrix.topics:
-        raise UsageError("the score matrix is empty")
-    matrix.check_finite()
-    refuse_virtual_names(matrix.runs)
-    named = named_rows(matrix.runs, options.wanted)
-    rule, members = _population(matrix, options, named)
-    baselines = choose_baselines(
-        matrix.runs,
-        matrix.values,
-        options.wanted,
-        options.pool,
-        None if members is None else members.rows,
-    )
-    return [
-        with_loss(Comparison(matrix.values, baseline, rule, named, members=members), options.loss)
-        for baseline in baselines
-    ]
-
-
-def _population(
-    matrix: ScoreMatrix, options: Options, named: tuple[int, ...]
-) -> tuple[PopulationRule, Members | None]:
-    """By which rule a run's population is made up, and its members where they are not the runs."""
-    if isinstance(options.population, FrozenPopulation):
-        if options.loss == SMOOTH_FIT:
-            raise UsageError(
-                "smooth:fit is fitted to the runs given, so a run's figures would depend on "
-                "them: with a frozen population take --loss smooth"
-            )
-        return "all", frozen_members(options.population, matrix)
-    rule = population_rule(options.population, named)
-    if not options.teams:
-        return rule, None
-    teams = options.teams.of(matrix.runs)
-    chosen = range(len(matrix.runs)) if rule == "all" else named
-    runs, scores = [matrix.runs[row] for row in chosen], matrix.values[list(chosen)]
-    name = "teams" if rule == "all" else "baseline teams"
-    return rule, Members.of_teams(scores, runs, [teams[row] for row in chosen], name)
-
-
-def frozen_members(population: FrozenPopulation, matrix: ScoreMatrix) -> Members:
-    """The members of a frozen population by the measure of this matrix."""
-    runs = population.matrix_for(matrix)
-    if not population.teams:
-        return Members.of_runs(runs.values, population.name)
-    teams = Teams(population.teams).of(runs.runs)
-    return Members.of_teams(runs.values, runs.runs, teams, population.name)
-
-
-def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
-    """The rows of all runs that the baselines name."""
-    names = [name for name in wanted if not is_virtual(name)]
-    return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
 
 
 def _blocks_of(
@@ -265,3 +205,83 @@ def _mean_of_known(columns: Sequence[Floats]) -> Floats:
     mean: Floats = np.full(len(total), np.nan)
     np.divide(total, count, out=mean, where=count > 0)
     return mean
+
+
+@dataclass(frozen=True)
+class Block:
+    """Every run by every risk measure, for one measure, baseline, population and alpha."""
+
+    measure: str
+    baseline: str
+    population: str
+    alpha: float | None
+    """None where the loss is smooth."""
+    topics: int
+    runs: tuple[str, ...]
+    estimates: Mapping[str, Estimate]
+    """By the id of the risk measure; one that needs scores of at least 0 may be missing."""
+    baseline_row: int | None
+    baseline_members: tuple[int, ...]
+    """Which of the rows shown are the baseline, or belong to it."""
+    baseline_size: int
+    """How many runs the baseline is made of, shown or not; 0 for a virtual one."""
+    convention: Convention = "plain"
+    smooth: Cubic | None = None
+    """The loss function where it is not linear."""
+
+    def cells(self, column: Column | str) -> Floats | Flags | None:
+        """The cells of a column that a risk measure declares; None where it is empty."""
+        if isinstance(column, str):
+            column = columns_by_name()[column]
+        estimate = self.estimates.get(column.measure or "")
+        if estimate is None:
+            return None
+        if column.field is None:
+            return estimate.extra.get(column.name)
+        cells: Floats | Flags | None = getattr(estimate, column.field)
+        return cells
+
+    def number(self, column: Column | str, row: int) -> float | None:
+        """One cell that holds a number; None where it is undefined."""
+        cells = self.cells(column)
+        return None if cells is None or np.isnan(cells[row]) else float(cells[row])
+
+    def numbers(self, column: Column | str) -> list[float | None]:
+        """A column that holds numbers; None where one is undefined."""
+        cells = self.cells(column)
+        if cells is None:
+            return [None] * len(self.runs)
+        return [None if value != value else value for value in cells.tolist()]
+
+    @cached_property
+    def families(self) -> dict[str, int]:
+        """The number of tests that the p-values of each risk measure were corrected for."""
+        return {
+            name: estimate.family
+            for name, estimate in self.estimates.items()
+            if estimate.p_adjusted is not None
+        }
+
+    def of_runs(self, rows: Sequence[int] | Rows) -> Block:
+        """The block with only these runs, in this order."""
+        kept = np.asarray(rows, dtype=np.intp)
+        index = {row: number for number, row in enumerate(kept.tolist())}
+        members = tuple(index[row] for row in self.baseline_members if row in index)
+        own_row = None if self.baseline_row is None else index.get(self.baseline_row)
+        return replace(
+            self,
+            runs=tuple(self.runs[row] for row in kept),
+            estimates={name: known.of_runs(kept) for name, known in self.estimates.items()},
+            baseline_row=own_row,
+            baseline_members=members,
+        )
+
+
+def turned(block: Block) -> Block:
+    """The block in the minus convention."""
+    signed = {measure.id for measure in measures() if measure.signed}
+    estimates = {
+        name: known.negated() if name in signed else known
+        for name, known in block.estimates.items()
+    }
+    return replace(block, estimates=estimates, convention="minus")

@@ -1,0 +1,221 @@
+"""What is compared with what: score matrices against baselines, as the options have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
+
+from riskcli.core.arrays import Floats
+from riskcli.core.choices import (
+    DEFAULT_BASELINE,
+    Convention,
+    Loss,
+    Pool,
+    PopulationRule,
+    check_words,
+    is_virtual,
+)
+from riskcli.core.limits import MOST_ALPHA
+from riskcli.core.messages import UsageError, nearest
+from riskcli.core.text import short_repr
+from riskcli.risk.baselines import POOLS, VIRTUAL, Baseline
+from riskcli.risk.comparison import Comparison, with_loss
+from riskcli.risk.losses import SMOOTH_FIT
+from riskcli.risk.members import Members
+from riskcli.risk.options import Significance
+from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.teams import Teams
+from riskcli.trec.names import refuse_virtual_names
+
+POOL_EACH = "each"
+"""How a set of baselines is pooled: not at all, each is compared with in turn."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is compared with what, and how it is tested."""
+
+    baselines: tuple[str, ...] = ()
+    """Names of runs, globs, or one virtual baseline; none stands for @mean."""
+    pool: Pool = "mean"
+    population: PopulationRule | FrozenPopulation | None = None
+    """Which runs expected scores come from: all, the baselines, or those of a file."""
+    teams: Teams = field(default_factory=Teams)
+    """The team of each run that has one: a team weighs one in the population."""
+    alphas: tuple[float, ...] = (1.0,)
+    significance: Significance = field(default_factory=Significance)
+    loss: Loss = "linear"
+    convention: Convention = "plain"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "baselines", as_names(self.baselines))
+        object.__setattr__(self, "alphas", _as_alphas(self.alphas))
+        if isinstance(self.teams, Mapping):
+            object.__setattr__(self, "teams", Teams(dict(self.teams)))
+        check_words(
+            pool=(self.pool, Pool),
+            loss=(self.loss, Loss),
+            convention=(self.convention, Convention),
+        )
+        if self.population is not None and not isinstance(self.population, FrozenPopulation):
+            check_words(population=(self.population, PopulationRule))
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    @cached_property
+    def wanted(self) -> tuple[str, ...]:
+        """The baselines named, or the default."""
+        return self.baselines or (DEFAULT_BASELINE,)
+
+    @cached_property
+    def levels(self) -> tuple[float, ...]:
+        """The alphas to compute at: one, that nothing looks at, where the loss is smooth."""
+        return self.alphas if self.loss == "linear" else (0.0,)
+
+
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _as_alphas(alphas: Any) -> tuple[float, ...]:
+    """One alpha or several, each a number of at least 0."""
+    values = (alphas,) if isinstance(alphas, int | float) else tuple(alphas)
+    for alpha in values:
+        if not (isinstance(alpha, int | float) and 0 <= alpha <= MOST_ALPHA):
+            raise UsageError(f"alpha is {alpha}, expected a number from 0 to {MOST_ALPHA:g}")
+    return tuple(float(alpha) for alpha in values)
+
+
+def combined(
+    options: Options | None,
+    baseline: str | Sequence[str] | None = None,
+    alpha: float | Sequence[float] | None = None,
+    default: Options | None = None,
+) -> Options:
+    """The options with the baseline and alpha that were given beside them; never both of one."""
+    names = None if baseline is None else as_names(baseline)
+    if names is not None and options is not None and options.baselines not in ((), names):
+        raise UsageError(
+            f"two baselines are named: {baseline!r}, and {options.baselines!r} in options"
+        )
+    chosen = options or default or Options()
+    if names is not None:
+        chosen = replace(chosen, baselines=names)
+    if alpha is not None:
+        chosen = replace(chosen, alphas=_as_alphas(alpha))
+    return chosen
+
+
+def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
+    """The matrix against each baseline, in the population and under the loss that were chosen."""
+    if not matrix.runs or not matrix.topics:
+        raise UsageError("the score matrix is empty")
+    matrix.check_finite()
+    refuse_virtual_names(matrix.runs)
+    named = named_rows(matrix.runs, options.wanted)
+    rule, members = _population(matrix, options, named)
+    baselines = choose_baselines(
+        matrix.runs,
+        matrix.values,
+        options.wanted,
+        options.pool,
+        None if members is None else members.rows,
+    )
+    return [
+        with_loss(Comparison(matrix.values, baseline, rule, named, members=members), options.loss)
+        for baseline in baselines
+    ]
+
+
+def _population(
+    matrix: ScoreMatrix, options: Options, named: tuple[int, ...]
+) -> tuple[PopulationRule, Members | None]:
+    """By which rule a run's population is made up, and its members where they are not the runs."""
+    if isinstance(options.population, FrozenPopulation):
+        if options.loss == SMOOTH_FIT:
+            raise UsageError(
+                "smooth:fit is fitted to the runs given, so a run's figures would depend on "
+                "them: with a frozen population take --loss smooth"
+            )
+        return "all", frozen_members(options.population, matrix)
+    rule = population_rule(options.population, named)
+    if not options.teams:
+        return rule, None
+    teams = options.teams.of(matrix.runs)
+    chosen = range(len(matrix.runs)) if rule == "all" else named
+    runs, scores = [matrix.runs[row] for row in chosen], matrix.values[list(chosen)]
+    name = "teams" if rule == "all" else "baseline teams"
+    return rule, Members.of_teams(scores, runs, [teams[row] for row in chosen], name)
+
+
+def frozen_members(population: FrozenPopulation, matrix: ScoreMatrix) -> Members:
+    """The members of a frozen population by the measure of this matrix."""
+    runs = population.matrix_for(matrix)
+    if not population.teams:
+        return Members.of_runs(runs.values, population.name)
+    teams = Teams(population.teams).of(runs.runs)
+    return Members.of_teams(runs.values, runs.runs, teams, population.name)
+
+
+def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
+    """The rows of all runs that the baselines name."""
+    names = [name for name in wanted if not is_virtual(name)]
+    return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
+
+
+def choose_baselines(
+    runs: Sequence[str],
+    scores: Floats,
+    wanted: Sequence[str],
+    pool: str = "mean",
+    population_rows: Floats | None = None,
+) -> list[Baseline]:
+    """The baselines that `wanted` (names, globs, or one of @mean @median @max @min) stand for.
+
+    Several named runs make one baseline, pooled per topic, or with pool "each" one baseline each.
+    Virtual ones are made from the rows of the population, where these are not the runs themselves.
+    """
+    virtual = [name for name in wanted if is_virtual(name)]
+    if virtual:
+        return [_virtual(scores if population_rows is None else population_rows, wanted)]
+    members = sorted({row for name in wanted for row in matching_runs(runs, name)})
+    if pool == POOL_EACH or len(members) == 1:
+        return [Baseline(runs[row], (row,), scores[row]) for row in members]
+    name = f"{pool}({','.join(runs[row] for row in members)})"
+    return [Baseline(name, tuple(members), POOLS[pool](scores[members]))]
+
+
+def matching_runs(runs: Sequence[str], pattern: str) -> list[int]:
+    """The rows of the run of that name, or of all runs that the glob pattern fits."""
+    if pattern in runs:
+        return [list(runs).index(pattern)]
+    rows = [row for row, run in enumerate(runs) if fnmatchcase(run, pattern)]
+    if not rows:
+        raise UsageError(
+            f"no run and no file is named {pattern!r}{nearest(pattern, [*runs, *VIRTUAL])}"
+        )
+    return rows
+
+
+def _virtual(scores: Floats, wanted: Sequence[str]) -> Baseline:
+    if len(set(wanted)) > 1:
+        raise UsageError(
+            f"a virtual baseline cannot be combined with others, found {', '.join(wanted)}; "
+            "give one virtual baseline or any number of runs"
+        )
+    name = wanted[0]
+    if name not in VIRTUAL:
+        known = ", ".join(VIRTUAL)
+        raise UsageError(f"unknown virtual baseline {name!r}, expected one of {known}")
+    return Baseline(name, (), VIRTUAL[name](scores))
+
+
+def population_rule(wanted: PopulationRule | None, named: Sequence[int]) -> PopulationRule:
+    """The population asked for; by default the baselines' where two or more runs are named."""
+    return wanted or ("baselines" if len(named) > 1 else "all")
