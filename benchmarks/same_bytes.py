@@ -20,7 +20,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FORMS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex", "html")
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex", "html")
 SHOWN_LINES = 6
 
 
@@ -35,28 +35,28 @@ class Printed:
 
 
 def commands(runs: str, qrels: str) -> Iterator[list[str]]:
-    """Every command over a folder of runs, in its forms and with its main options."""
+    """Every command over a folder of runs, in its formats and with its main options."""
     given = [runs, "-q", qrels]
     against = [*given, "-b", "indriCASP"]
-    for form in FORMS:
-        yield ["score", *against, "-a", "1,5", "-f", form]
-        yield ["significance", *given, "-m", "ERR@20", "-f", form]
-        yield ["sweep", *against, "-m", "ERR@20", "-f", form]
-        yield ["topics", *against, "-m", "nDCG@20", "--top", "5", "-f", form]
-        yield ["bias", *given, "-m", "ERR@20", "-f", form]
-        yield ["agree", *given, "-f", form]
-        yield ["explain", *against, "-m", "ERR@20", "--run", "{run}", "-f", form]
+    for format in FORMATS:
+        yield ["score", *against, "-a", "1,5", "-f", format]
+        yield ["significance", *given, "-m", "ERR@20", "-f", format]
+        yield ["sweep", *against, "-m", "ERR@20", "-f", format]
+        yield ["topics", *against, "-m", "nDCG@20", "--top", "5", "-f", format]
+        yield ["bias", *given, "-m", "ERR@20", "-f", format]
+        yield ["agree", *given, "-f", format]
+        yield ["explain", *against, "-m", "ERR@20", "--run", "{run}", "-f", format]
     yield ["score", *given, "--convention", "minus", "-f", "csv"]
     yield ["score", *against, "--loss", "smooth", "-f", "csv"]
     yield ["score", *against, "-b", "{run}", "--pool", "each", "-f", "csv"]
     yield ["score", *against, "--family", "all", "--correction", "bh", "-a", "0:5", "-f", "csv"]
     yield ["score", *given, "-b", "@max", "-m", "AP", "-m", "P@10", "-f", "csv"]
     yield ["score", *given, "--topics", "judged", "--score-precision", "double", "-f", "csv"]
-    for form in ("csv", "tsv", "json"):
-        yield ["matrix", *given, "-m", "ERR@20", "-f", form]
+    for format in ("csv", "tsv", "json"):
+        yield ["matrix", *given, "-m", "ERR@20", "-f", format]
     yield ["matrix", *given, "--long", "-f", "csv"]
-    for form in ("table", "tsv", "json", "markdown", "junit", "github"):
-        yield ["check", *against, "-m", "ERR@20", "--policy", "strict", "-f", form]
+    for format in ("table", "tsv", "json", "markdown", "junit", "github"):
+        yield ["check", *against, "-m", "ERR@20", "--policy", "strict", "-f", format]
     yield ["validate", *given, "-f", "json"]
     yield ["report", *against, "-o", "{file}.html"]
     for kind in ("alpha", "box", "heatmap", "pca", "profile", "qq", "topics", "tradeoff", "wins"):

@@ -32,7 +32,7 @@ from riskcli.core.messages import InputError, RiskevalError, UsageError, nearest
 from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.output.formats import emit
-from riskcli.page import refuse_other_forms, refuse_what_the_page_lacks
+from riskcli.page import refuse_other_formats, refuse_what_the_page_lacks
 from riskcli.plots import KINDS
 from riskcli.plots.lacking import refuse_what_figures_lack
 from riskcli.risk.options import Significance
@@ -162,7 +162,7 @@ class RiskTable(Comparisons):
 
         `also` names further baselines that a reader can switch to.
         """
-        refuse_other_forms(Path(path))
+        refuse_other_formats(Path(path))
         significance = self.options.significance
         refuse_what_the_page_lacks(
             self.options.loss, self.options.convention, significance.test, significance.family
@@ -173,7 +173,7 @@ class RiskTable(Comparisons):
 
         made = plans.plans(self.options, as_names(also or ()), both_populations)
         tables = [compared(self.scores, options=plan) for plan in made]
-        tables[0] = replace(tables[0], basis=self.basis)
+        tables[0] = replace(tables[0], provenance=self.provenance)
         page = document.Page(title, self.scores, tables, collection, date)
         emit(document.as_page(page), Path(path))
 

@@ -1,4 +1,4 @@
-"""The gate: its little language, its presets, its verdicts, and every form they leave in."""
+"""The gate: its little language, its presets, its verdicts, and every format they leave in."""
 
 from __future__ import annotations
 
@@ -672,10 +672,10 @@ def test_a_wrong_call_is_an_error_in_the_reports_too(tmp_path: Path) -> None:
 def test_what_is_not_decided_is_told_apart_in_every_report() -> None:
     near = ("check", SAMPLES / "plainBM25.run", "-b", OLD, *ONE, "--policy", "lenient",
             "--margin", "0.001", "-f")  # fmt: skip
-    for form in ("table", "markdown", "github", "junit", "sarif", "codequality", "json", "tsv"):
+    for format in ("table", "markdown", "github", "junit", "sarif", "codequality", "json", "tsv"):
         for counted in ("pass", "fail"):
-            ran = riskeval(*near, form, "--inconclusive", counted)
-            assert "inconclusive" in ran.out, form
+            ran = riskeval(*near, format, "--inconclusive", counted)
+            assert "inconclusive" in ran.out, format
             assert ran.code == (counted == "fail")
 
 

@@ -423,8 +423,8 @@ def test_an_error_leaves_the_old_output_whole(tmp_path: Path) -> None:
 def test_a_hostile_name_reaches_no_terminal(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("101 Q0 d 1 1.0 evil\x1b[2Jname\n")
     (tmp_path / "b.run").write_text("101 Q0 d 1 1.0 other\n")
-    for form in ("table", "markdown"):
-        ran = riskeval("score", tmp_path, "-q", QRELS, *ONE, "-f", form)
+    for format in ("table", "markdown"):
+        ran = riskeval("score", tmp_path, "-q", QRELS, *ONE, "-f", format)
         assert ran.code == 0 and "\x1b" not in ran.out + ran.err
         assert "x1b" in ran.out
 
@@ -575,8 +575,8 @@ def test_runs_from_a_pipe_are_scored_and_have_their_checksums() -> None:
 def test_names_with_every_special_character_come_back_from_csv(tmp_path: Path) -> None:
     names = ["a,b", 'a"b', "a\tb", "a\rb", "a\nb", "=cmd()", "ü", " a "]
     matrix = riskcli.ScoreMatrix("m", tuple(names), ("1", "2"), np.full((len(names), 2), 0.5))
-    for form, delimiter in (("csv", ","), ("tsv", "\t")):
-        text = riskcli.risk_table(matrix).to_text(form)
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        text = riskcli.risk_table(matrix).to_text(format)
         rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
         assert [row["run"] for row in rows] == names
 

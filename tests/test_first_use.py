@@ -42,19 +42,21 @@ def matrix_of(*words: str | Path) -> str:
 # Own results
 
 
-RESULTS = [("score", form) for form in ("csv", "tsv", "jsonl", "parquet", "txt", "tex", "json")] + [
-    (command, form)
+RESULTS = [
+    ("score", format) for format in ("csv", "tsv", "jsonl", "parquet", "txt", "tex", "json")
+] + [
+    (command, format)
     for command in ("sweep", "bias", "agree", "topics", "significance", "churn")
-    for form in ("csv", "jsonl", "txt")
+    for format in ("csv", "jsonl", "txt")
 ]
 
 
-@pytest.mark.parametrize(("command", "form"), RESULTS)
+@pytest.mark.parametrize(("command", "format"), RESULTS)
 def test_a_result_in_the_folder_of_its_runs_is_passed_over(
-    runs: Path, command: str, form: str
+    runs: Path, command: str, format: str
 ) -> None:
     before = matrix_of(runs, "-q", QRELS)
-    out = runs / f"out.{form}"
+    out = runs / f"out.{format}"
     against = ("-b", "indriCASP") if command == "churn" else ()
     made = run_inside(command, runs, "-q", QRELS, "-m", "AP", *against, "-o", out, "--quiet")
     assert made.code == 0
@@ -64,21 +66,21 @@ def test_a_result_in_the_folder_of_its_runs_is_passed_over(
     assert run_inside("validate", runs, "-q", QRELS).code == 0
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "txt", "json", "parquet"])
-def test_a_result_that_is_named_is_refused_as_one(runs: Path, form: str) -> None:
-    out = runs / f"out.{form}"
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "txt", "json", "parquet"])
+def test_a_result_that_is_named_is_refused_as_one(runs: Path, format: str) -> None:
+    out = runs / f"out.{format}"
     run_inside("score", runs, "-q", QRELS, "-m", "AP", "-o", out, "--quiet")
     ran = run_inside("score", out, "-q", QRELS, "-m", "AP")
     assert ran.code == 2
     assert ran.err.startswith(f"riskeval: {out}: own-result: a result of riskeval, expected runs")
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
-def test_a_matrix_in_the_folder_of_its_runs_is_passed_over(runs: Path, form: str) -> None:
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+def test_a_matrix_in_the_folder_of_its_runs_is_passed_over(runs: Path, format: str) -> None:
     before = matrix_of(runs, "-q", QRELS)
-    run_inside("matrix", runs, "-q", QRELS, "-m", "AP", "-o", runs / f"m.{form}", "--quiet")
+    run_inside("matrix", runs, "-q", QRELS, "-m", "AP", "-o", runs / f"m.{format}", "--quiet")
     assert matrix_of(runs, "-q", QRELS) == before
-    assert matrix_of(runs / f"m.{form}") == before
+    assert matrix_of(runs / f"m.{format}") == before
 
 
 def test_a_matrix_of_other_runs_joins_them(runs: Path) -> None:

@@ -1,4 +1,4 @@
-"""Forms: declared once, the same bytes from the command line and the library, refused by name."""
+"""Formats: declared once, the same bytes from the command line and the library, refused by name."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pyarrow import parquet
 import riskcli
 from riskcli import ScoreMatrix, UsageError
 from riskcli.output import binary
-from riskcli.output.formats import FORMS, Form
+from riskcli.output.formats import FORMATS, OutputFormat
 from riskcli.output.result import Result, rows_of
 from tests.console import on_terminal
 from tests.program import QRELS, SAMPLES, python, riskeval
 
-NAMES = [form.name for form in FORMS]
-NEW_FORM = """
+NAMES = [format.name for format in FORMATS]
+NEW_FORMAT = """
 import sys
-from riskcli.output import forms
+from riskcli.output import formats
 def as_org(displays, _):
     return "".join(f"|{cell.text}" for d in displays for row in d.rows for cell in row)
-forms.FORMS += (forms.TablesForm("org", ".org", as_org, 100),)
+formats.FORMATS += (formats.TablesFormat("org", ".org", as_org, 100),)
 """
 
 
-@pytest.mark.parametrize("form", FORMS, ids=NAMES)
-def test_the_library_writes_the_bytes_of_the_command(tmp_path: Path, form: Form) -> None:
-    by_command, by_library = tmp_path / f"a{form.suffix}", tmp_path / f"b{form.suffix}"
+@pytest.mark.parametrize("format", FORMATS, ids=NAMES)
+def test_the_library_writes_the_bytes_of_the_command(tmp_path: Path, format: OutputFormat) -> None:
+    by_command, by_library = tmp_path / f"a{format.suffix}", tmp_path / f"b{format.suffix}"
     asked = riskeval(
         "score", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-a", "1,5", "-o", by_command
     )
@@ -44,20 +44,20 @@ def test_the_library_writes_the_bytes_of_the_command(tmp_path: Path, form: Form)
     assert by_library.read_bytes() == by_command.read_bytes()
 
 
-def test_a_new_form_is_one_declaration(tmp_path: Path) -> None:
+def test_a_new_format_is_one_declaration(tmp_path: Path) -> None:
     ran = python(
-        f"{NEW_FORM}\nsys.argv = ['riskeval', 'score', 'sample_runs', '-f', 'org']\n"
+        f"{NEW_FORMAT}\nsys.argv = ['riskeval', 'score', 'sample_runs', '-f', 'org']\n"
         "from riskcli.__main__ import main\nmain()"
     )
     assert ran.code == 0 and ran.out.startswith("|1|boldRerank|0.2913|")
     file = tmp_path / "x.org"
     ran = python(
-        f"{NEW_FORM}\nsys.argv = ['riskeval', 'bias', 'sample_runs', '-o', {str(file)!r}]\n"
+        f"{NEW_FORMAT}\nsys.argv = ['riskeval', 'bias', 'sample_runs', '-o', {str(file)!r}]\n"
         "from riskcli.__main__ import main\nmain()"
     )
     assert ran.code == 0 and file.read_text().startswith("|1|")
     ran = python(
-        f"{NEW_FORM}\nimport riskcli, pandas\n"
+        f"{NEW_FORMAT}\nimport riskcli, pandas\n"
         "print(riskcli.risk_table(pandas.DataFrame([[.1, .2], [.3, .1]])).to_text('org'))"
     )
     assert ran.code == 0 and ran.out.startswith("|")
@@ -69,10 +69,10 @@ def table() -> riskcli.RiskTable:
     return riskcli.risk_table(ScoreMatrix("m", ("a", "b"), ("1", "2", "3"), scores), "a")
 
 
-def test_a_form_that_a_result_lacks_is_refused_with_those_it_has(
+def test_a_format_that_a_result_lacks_is_refused_with_those_it_has(
     table: riskcli.RiskTable, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match=r"no form 'junit' here \(table, tsv, csv"):
+    with pytest.raises(UsageError, match=r"no format 'junit' here \(table, tsv, csv"):
         table.to_text("junit")
     with pytest.raises(UsageError, match="choose one of table, tsv"):
         table.write(tmp_path / "x.pptx")
@@ -83,8 +83,8 @@ def test_a_form_that_a_result_lacks_is_refused_with_those_it_has(
     assert ran.code == 2 and "junit, github" in ran.err
 
 
-def test_each_form_has_a_name_and_a_suffix_of_its_own() -> None:
-    assert len(set(NAMES)) == len({form.suffix for form in FORMS}) == len(FORMS)
+def test_each_format_has_a_name_and_a_suffix_of_its_own() -> None:
+    assert len(set(NAMES)) == len({format.suffix for format in FORMATS}) == len(FORMATS)
 
 
 # Notebooks

@@ -46,21 +46,21 @@ def call(command: str, folder: Path, *more: str) -> list[str | Path]:
     return [command, *sorted(folder.glob("*.run")), "-q", folder / "qrels", *more]
 
 
-FORMS = ("table", "markdown", "latex", "html")
+FORMATS = ("table", "markdown", "latex", "html")
 
 
 @pytest.mark.parametrize(
-    ("command", "form"),
+    ("command", "format"),
     [
-        *(("score", form) for form in FORMS),
-        *(("significance", form) for form in FORMS),
-        *(("bias", form) for form in FORMS[:2]),
-        *(("validate", form) for form in ("table", "markdown", "github")),
+        *(("score", format) for format in FORMATS),
+        *(("significance", format) for format in FORMATS),
+        *(("bias", format) for format in FORMATS[:2]),
+        *(("validate", format) for format in ("table", "markdown", "github")),
     ],
 )
-def test_no_control_character_reaches_people(folder: Path, command: str, form: str) -> None:
+def test_no_control_character_reaches_people(folder: Path, command: str, format: str) -> None:
     measure = [] if command == "validate" else ["-m", "AP"]
-    ran = run_inside(*call(command, folder, "-f", form, *measure))
+    ran = run_inside(*call(command, folder, "-f", format, *measure))
     assert ran.code == 0, ran.err
     assert not CONTROL.search(ran.out) and not CONTROL.search(ran.err)
 
@@ -95,21 +95,23 @@ def test_an_annotation_is_one_line(folder: Path) -> None:
 
 def test_machine_formats_keep_the_names(folder: Path) -> None:
     expected = {name if not name.startswith("@") else f"a{name}" for name in HOSTILE}
-    for form, delimiter in (("csv", ","), ("tsv", "\t")):
-        out = run_inside(*call("matrix", folder, "-m", "AP", "-f", form)).out
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        out = run_inside(*call("matrix", folder, "-m", "AP", "-f", format)).out
         rows = list(csv.reader(io.StringIO(out, newline=""), delimiter=delimiter))
         assert {row[0] for row in rows[1:]} == expected
     out = run_inside(*call("matrix", folder, "-m", "AP", "-f", "json")).out
     assert {row["run"] for row in json.loads(out)["rows"]} == expected
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv"])
+@pytest.mark.parametrize("format", ["csv", "tsv"])
 @pytest.mark.parametrize("command", ["score", "matrix"])
-def test_csv_safe(folder: Path, command: str, form: str) -> None:
+def test_csv_safe(folder: Path, command: str, format: str) -> None:
     plain, safe = (
-        list(csv.reader(io.StringIO(ran.out, newline=""), delimiter="," if form == "csv" else "\t"))
+        list(
+            csv.reader(io.StringIO(ran.out, newline=""), delimiter="," if format == "csv" else "\t")
+        )
         for ran in (
-            run_inside(*call(command, folder, "-m", "AP", "-f", form, *more))
+            run_inside(*call(command, folder, "-m", "AP", "-f", format, *more))
             for more in ([], ["--csv-safe"])
         )
     )
@@ -130,17 +132,17 @@ def test_csv_safe_leaves_numbers_alone() -> None:
     assert safe.rows == [["-1.5", -1.5], ["'-x", None], ["1", 2]]
 
 
-@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "markdown"])
-def test_a_terminal_gets_no_orders(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("format", ["table", "tsv", "csv", "json", "jsonl", "markdown"])
+def test_a_terminal_gets_no_orders(tmp_path: Path, format: str) -> None:
     (tmp_path / "q").write_text("1 0 d 1\n")
     (tmp_path / "a.run").write_text("1 Q0 d 1 1.0 a\x1b[2J\x9b1m\n")
     (tmp_path / "b.run").write_text("1 Q0 d 1 1.0 b\n")
     files = f"{tmp_path}/a.run {tmp_path}/b.run -q {tmp_path}/q -m AP"
-    code, shown = on_terminal(f"riskeval score {files} -f {form}")
+    code, shown = on_terminal(f"riskeval score {files} -f {format}")
     assert code == 0 and not CONTROL.search(shown.replace("\t", " "))
     assert "x1b" in shown or "u001b" in shown
-    if form in ("csv", "tsv", "json"):
-        code, shown = on_terminal(f"riskeval matrix {files} -f {form}")
+    if format in ("csv", "tsv", "json"):
+        code, shown = on_terminal(f"riskeval matrix {files} -f {format}")
         assert code == 0 and not CONTROL.search(shown.replace("\t", " "))
 
 

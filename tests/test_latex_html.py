@@ -106,7 +106,7 @@ def test_a_wide_table_spans_two_columns() -> None:
 
 
 def test_every_float_has_its_key() -> None:
-    """A float wanders off: the text forms say a shared line once, LaTeX below each table."""
+    """A float wanders off: the text formats say a shared line once, LaTeX below each table."""
     text = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "latex").out
     floats = text.split(r"\begin{table")[1:]
     assert len(floats) == 2
@@ -178,13 +178,13 @@ def test_captions_of_several_tables_say_what_each_is() -> None:
         ("-f", "json", "--label", "x"),
     ],
 )
-def test_words_that_a_form_has_no_place_for_are_refused(arguments: tuple[str, ...]) -> None:
+def test_words_that_a_format_has_no_place_for_are_refused(arguments: tuple[str, ...]) -> None:
     ran = riskeval(*SCORE, *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert "belongs to" in ran.err
 
 
-def test_the_suffix_tells_the_form(tmp_path: Path) -> None:
+def test_the_suffix_tells_the_format(tmp_path: Path) -> None:
     for name, start in (("t.tex", "% needs"), ("t.html", "<figure")):
         riskeval(*SCORE, "-o", tmp_path / name)
         assert (tmp_path / name).read_text().startswith(start)

@@ -235,7 +235,7 @@ def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path
     coin = ours["urisk-1.coin"]
     assert f"{float(coin['loss_win_ratio']):.2f}" in figures.split("urisk-1.coin")[1].split()
     (line,) = [line for line in tests.splitlines() if line.startswith("urisk-1 ")]
-    shown = [f"{float(ours['urisk-1'][name]):{form}}" for name, form in (
+    shown = [f"{float(ours['urisk-1'][name]):{format}}" for name, format in (
         ("chosen", ".3g"), ("p_mean_plain", ".2g"), ("p_risk_plain", ".2g"),
         ("p_mean_blend", ".2g"), ("p_risk_blend", ".2g"))]  # fmt: skip
     assert line.split()[1:] == ["–" if text == "nan" else text for text in shown]

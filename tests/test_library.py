@@ -218,7 +218,7 @@ def test_results_show_themselves(evaluation: riskcli.Evaluation) -> None:
     assert shown.index("caspPlus") < shown.index("partial46")
 
 
-def test_results_are_written_in_any_form(evaluation: riskcli.Evaluation, tmp_path: Path) -> None:
+def test_results_are_written_in_any_format(evaluation: riskcli.Evaluation, tmp_path: Path) -> None:
     table = riskcli.risk_table(evaluation, "indriCASP").sorted_by("mean")
     for suffix in ("csv", "tsv", "json", "jsonl", "md", "txt", "tex", "html"):
         table.write(tmp_path / f"out.{suffix}")
@@ -386,7 +386,7 @@ def test_an_output_ending_in_gz_is_compressed(tmp_path: Path) -> None:
     assert "suffix does not tell" in riskeval(*call, "-o", tmp_path / "t.gz").err
 
 
-def test_a_page_is_not_written_under_the_name_of_another_form(tmp_path: Path) -> None:
+def test_a_page_is_not_written_under_the_name_of_another_format(tmp_path: Path) -> None:
     ran = riskeval("report", SAMPLES, "-o", tmp_path / "page.pdf")
     assert ran.code == 2 and "the page is HTML" in ran.err and not (tmp_path / "page.pdf").exists()
 

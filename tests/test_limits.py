@@ -139,17 +139,17 @@ def test_half_a_surrogate_pair_is_no_name(folder: Path) -> None:
     assert "lines.jsonl:1: bad-json: " in refused("matrix", "lines.jsonl", cwd=folder)
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "json", "parquet"])
-def test_a_file_name_that_is_not_utf_8_is_spelled(folder: Path, form: str) -> None:
+@pytest.mark.parametrize("format", ["csv", "tsv", "json", "parquet"])
+def test_a_file_name_that_is_not_utf_8_is_spelled(folder: Path, format: str) -> None:
     odd = os.fsdecode(b"x\xff.run")
     (folder / odd).write_text(a_run("x"))
-    call = ["matrix", odd, "-q", "q", "-m", "AP", "--run-names", "file", "-f", form]
+    call = ["matrix", odd, "-q", "q", "-m", "AP", "--run-names", "file", "-f", format]
     ran = subprocess.run(
         [str(PROGRAMS / "riskeval"), *call, "-o", "out"],
         cwd=folder, env=terminal_environment(), capture_output=True, check=False,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, b"")
-    assert b"x\\xff" in (folder / "out").read_bytes() or form == "json"
+    assert b"x\\xff" in (folder / "out").read_bytes() or format == "json"
     again = riskcli.evaluate([folder / "out"])
     assert again.matrices[0].runs == ("x\\xff",)
 
@@ -170,8 +170,8 @@ def test_names_that_look_alike_are_shown_as_what_they_are(folder: Path, unseen: 
         assert spelled.lstrip("\\") in escape(name)
     assert unseen not in latex(name)
     (folder / "m.csv").write_text(f"run,1,2,3\nrun,0.1,0.2,0.3\n{name},0.2,0.3,0.7\n")
-    for form in ("table", "markdown", "html", "latex"):
-        ran = run_inside("score", folder / "m.csv", "-b", "run", "-f", form)
+    for format in ("table", "markdown", "html", "latex"):
+        ran = run_inside("score", folder / "m.csv", "-b", "run", "-f", format)
         assert ran.code == 0 and unseen not in ran.out and unseen not in ran.err
     page = folder / "page.html"
     assert run_inside("report", folder / "m.csv", "-b", "run", "-o", page).code == 0

@@ -98,8 +98,8 @@ def test_the_pack_holds_what_the_commands_print(place: tuple[Path, Ran], tmp_pat
     teams.write_text(TEAMS.replace("edited,Delft,\n", ""), encoding="utf-8")
     call = (runs, "-q", QRELS, "--teams", teams)
     against = ("-b", "indriCASP", "-a", "1,5", "--population", "all")
-    for form, suffix in (("csv", "csv"), ("tsv", "tsv"), ("jsonl", "jsonl")):
-        printed = run_inside("score", *call, *against, "-f", form).out
+    for format, suffix in (("csv", "csv"), ("tsv", "tsv"), ("jsonl", "jsonl")):
+        printed = run_inside("score", *call, *against, "-f", format).out
         kept = (folder / "pack" / "tables" / f"leaderboard.{suffix}").read_text(encoding="utf-8")
         assert kept == printed
     frozen = run_inside("population", "freeze", *call).out

@@ -147,8 +147,8 @@ def test_ids_in_comments(write: Write, comment: str) -> None:
 
 
 @pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize("form", ["predictions", "ranklib"])
-def test_scores_of_lines_are_runs(write: Write, form: str, named: bool) -> None:
+@pytest.mark.parametrize("format", ["predictions", "ranklib"])
+def test_scores_of_lines_are_runs(write: Write, format: str, named: bool) -> None:
     scores, known = ranked()
     count: dict[str, int] = {}
     lines = []
@@ -156,10 +156,12 @@ def test_scores_of_lines_are_runs(write: Write, form: str, named: bool) -> None:
         place = count.setdefault(topic, 0)
         count[topic] += 1
         score = scores[topic, docno]
-        lines.append(f"{score!r}\n" if form == "predictions" else f"{topic}\t{place}\t{score!r}\n")
+        lines.append(
+            f"{score!r}\n" if format == "predictions" else f"{topic}\t{place}\t{score!r}\n"
+        )
     path, judged = write("x.scores", "".join(lines)), write("f", features(named))
     run = write("y", "".join(f"{q} Q0 {d} 1 {scores[q, d]!r} t\n" for q, d in known))
-    assert run_format_of(path.read_bytes()) is RUN_FORMATS[form]
+    assert run_format_of(path.read_bytes()) is RUN_FORMATS[format]
     if named:
         assert numbers(path, judged) == numbers(run, JUDGED)
     assert run_inside("validate", path, "-q", judged).code == 0
@@ -167,7 +169,10 @@ def test_scores_of_lines_are_runs(write: Write, form: str, named: bool) -> None:
     assert (alone.code, "wrong-format: scores of places" in alone.err) == (2, True)
     for text, message in (
         ("".join(lines[:-1]), f"found {len(lines) - 1} scores, the judgements list {len(lines)}"),
-        ("".join([*lines, lines[-1]]), "wrong" if form == "predictions" else "duplicate-document"),
+        (
+            "".join([*lines, lines[-1]]),
+            "wrong" if format == "predictions" else "duplicate-document",
+        ),
         ("".join([*lines[:4], "x y\n"]), ":5: column-count"),
         ("".join([*lines[:4], lines[4].replace("-", "--")]), ":5: bad-score"),
     ):

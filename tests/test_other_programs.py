@@ -239,17 +239,17 @@ def _write_as_gdeval(path: Path, by_measure: dict[str, dict[str, str]]) -> None:
     path.write_text("".join(["runid,topic,ndcg@20,err@20\n", *lines]))
 
 
-@pytest.mark.parametrize("form", ["tsv", "jsonl"])
-def test_ir_measures_itself(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("format", ["tsv", "jsonl"])
+def test_ir_measures_itself(tmp_path: Path, format: str) -> None:
     pytest.importorskip("ir_measures")
     run = SAMPLES / "caspPlus.run"
     call = [sys.executable, "-m", "ir_measures", str(QRELS), str(run), "P@10", "nDCG@10", "-q"]
     done = subprocess.run(
-        [*call, "-o", form, "-p", "12"], capture_output=True, text=True, check=False
+        [*call, "-o", format, "-p", "12"], capture_output=True, text=True, check=False
     )
     if done.returncode:
         pytest.skip("this version of ir_measures has no such option")
-    file = tmp_path / f"caspPlus.{form}"
+    file = tmp_path / f"caspPlus.{format}"
     file.write_text(done.stdout)
     rules = Rules(("P@10", "nDCG@10"), topics="judged")
     found = scores(evaluate([file], rules=rules))

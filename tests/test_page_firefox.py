@@ -1,4 +1,4 @@
-"""The page's state in Firefox, which keeps forms on reload: controls and numbers always agree."""
+"""The page's state in Firefox, which keeps formats on reload: controls and numbers always agree."""
 
 from __future__ import annotations
 

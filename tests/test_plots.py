@@ -1,4 +1,4 @@
-"""Figures: every kind, every form, and that nothing in them overlaps."""
+"""Figures: every kind, every format, and that nothing in them overlaps."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def extra() -> None:
         pytest.importorskip(name, reason=f"{name} is not installed (pip install riskeval[plots])")
 
 
-def drawn(kind: str, request: Request, form: str) -> bytes:
+def drawn(kind: str, request: Request, format: str) -> bytes:
     from riskcli.plots import save  # which needs the extra
 
-    return save.drawn(kind, request, form)
+    return save.drawn(kind, request, format)
 
 
 def matrix(runs: Sequence[str], topics: int = 50, seed: int = 1) -> ScoreMatrix:
@@ -105,7 +105,7 @@ def rows_with(node: Any, *names: str) -> list[dict[str, Any]]:
     return []
 
 
-# ---------------------------------------------------------------- kinds and forms
+# ---------------------------------------------------------------- kinds and formats
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -115,20 +115,20 @@ def test_every_kind_is_drawn_the_same_each_time(kind: str, samples: ScoreMatrix)
     assert first.startswith(b"<svg") and b"NaN" not in first
 
 
-@pytest.mark.parametrize("form", STARTS)
-def test_every_form_by_its_suffix(tmp_path: Path, form: str) -> None:
-    path = tmp_path / f"figure.{form}"
+@pytest.mark.parametrize("format", STARTS)
+def test_every_format_by_its_suffix(tmp_path: Path, format: str) -> None:
+    path = tmp_path / f"figure.{format}"
     ran = riskeval("plot", "wins", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-o", path)
     assert (ran.code, ran.out) == (0, "")
     content = path.read_bytes()
-    assert content.lstrip().startswith(STARTS[form])
+    assert content.lstrip().startswith(STARTS[format])
     assert b'http-equiv="refresh"' not in content and b'src="http' not in content
 
 
-@pytest.mark.parametrize("form", ["png", "pdf", "html", "json"])
-def test_all_forms_are_deterministic(form: str, samples: ScoreMatrix) -> None:
+@pytest.mark.parametrize("format", ["png", "pdf", "html", "json"])
+def test_all_formats_are_deterministic(format: str, samples: ScoreMatrix) -> None:
     request = request_of(samples)
-    assert drawn("tradeoff", request, form) == drawn("tradeoff", request, form)
+    assert drawn("tradeoff", request, format) == drawn("tradeoff", request, format)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -171,14 +171,14 @@ def test_a_figure_is_as_wide_as_its_place_with_type_of_7_to_9_points(
 @pytest.mark.parametrize("size", [*WIDTHS, "slide"])
 def test_the_width_of_a_pdf_and_a_png(tmp_path: Path, size: str) -> None:
     points = {**WIDTHS, "slide": 960.0}[size]
-    for form in ("pdf", "png"):
-        path = tmp_path / f"figure.{form}"
+    for format in ("pdf", "png"):
+        path = tmp_path / f"figure.{format}"
         ran = riskeval(
             "plot", "alpha", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--size", size, "-o", path
         )
         assert ran.code == 0, ran.err
         content = path.read_bytes()
-        if form == "pdf":
+        if format == "pdf":
             (box,) = re.findall(rb"/MediaBox \[([^]]*)\]", content)
             assert float(box.split()[2]) == pytest.approx(points, abs=0.01)
         else:
@@ -591,10 +591,10 @@ def test_curves_are_means_over_folds_as_far_as_all_of_them_reach(tmp_path: Path)
             ("plain", 1), ("plain", 2), ("urisk-1", 1),
         ]  # fmt: skip
         assert [row["value"] for row in points] == pytest.approx(expected)
-    for form in ("svg", "png", "pdf", "html"):
-        target = tmp_path / f"curve.{form}"
+    for format in ("svg", "png", "pdf", "html"):
+        target = tmp_path / f"curve.{format}"
         assert riskeval("plot", "curve", tmp_path, "--run", "u*", "-o", target).code == 0
-        assert target.read_bytes().startswith(STARTS[form])
+        assert target.read_bytes().startswith(STARTS[format])
 
 
 def experiment(folder: Path, rankings: dict[str, list[str]]) -> Path:

@@ -107,7 +107,7 @@ def test_a_file_that_options_name_is_not_passed_over() -> None:
     frozen = freeze(named(golden_matrix()))
     given = population_bias(named(golden_matrix()[:3]), options=Options(population=frozen))
     assert given.parts[0].population == frozen.name
-    assert given.basis.settings["population"] == f"frozen:{frozen.hash}"
+    assert given.provenance.settings["population"] == f"frozen:{frozen.hash}"
     assert {row[-1] for row in given.result().rows} == {frozen.name}
 
 

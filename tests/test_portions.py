@@ -135,7 +135,7 @@ def test_runs_too_many_to_be_shuffled_have_no_figures_of_equal_runs(
     whole = baseline_bias(named(scores()))
     monkeypatch.setattr("riskcli.analyses.baseline_bias.MOST_WORK", 1000)
     found = baseline_bias(named(scores()))
-    assert [note.code for note in found.basis.notes] == ["not-shuffled"]
+    assert [note.code for note in found.provenance.notes] == ["not-shuffled"]
     (row,) = found.only("friedman").result().rows
     assert row[-2:] == [None, None]
     assert row[:-2] == whole.only("friedman").result().rows[0][:-2]

@@ -147,7 +147,7 @@ def test_in_a_frozen_population_spreads_are_those_of_its_risk_table() -> None:
         assert row["spread"] != pytest.approx(rows(alone, of="georisk", share=share)[0]["spread"])
         mean = rows(table, of="mean", share=share)[0]
         assert mean == rows(alone, of="mean", share=share)[0]
-    assert table.basis.settings["population"].startswith("frozen:")
+    assert table.provenance.settings["population"].startswith("frozen:")
     assert "Population of GeoRisk: frozen:" in str(table.displays(80)[0].caption)
 
 

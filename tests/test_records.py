@@ -55,9 +55,9 @@ def test_what_other_programs_wrote_scores_the_same(program: str) -> None:
     assert read_qrels(FOREIGN / f"{program}-qrels.json").judgements == read_qrels(JUDGED).judgements
 
 
-@pytest.mark.parametrize("form", as_other_programs_have_them())
-def test_other_formats_score_the_same(write: Write, form: str) -> None:
-    path = write("some.txt", as_other_programs_have_them()[form])
+@pytest.mark.parametrize("format", as_other_programs_have_them())
+def test_other_formats_score_the_same(write: Write, format: str) -> None:
+    path = write("some.txt", as_other_programs_have_them()[format])
     assert numbers(path, JUDGED) == numbers(PLAIN, JUDGED)
     assert evaluate([path], qrels=JUDGED).matrices[0].runs == ("some",)
     assert run_inside("validate", path, "-q", JUDGED).code == 0

@@ -139,9 +139,9 @@ def test_a_worker_that_does_not_see_the_bucket_is_named(s3: str) -> None:
     assert "cannot read this file" in str(raised.value)
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "parquet", "txt"])
-def test_results_go_into_a_bucket(s3: str, tmp_path: Path, form: str) -> None:
-    local, remote = tmp_path / f"out.{form}", f"{s3}/results/out.{form}"
+@pytest.mark.parametrize("format", ["csv", "json", "parquet", "txt"])
+def test_results_go_into_a_bucket(s3: str, tmp_path: Path, format: str) -> None:
+    local, remote = tmp_path / f"out.{format}", f"{s3}/results/out.{format}"
     for out in (local, remote):
         ran = run_inside("matrix", RUN, "-q", QRELS, "-m", "AP", "-o", out, "--quiet")
         assert ran.code == 0, ran.err

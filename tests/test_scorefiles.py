@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
 from riskcli.analyses.matrix import Matrices
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.output.formats import named
 from riskcli.scores.files.registry import kind_of
 from riskcli.trec import source
@@ -27,16 +27,16 @@ from tests.conftest import Write
 from tests.strategies import ANY_SCORE
 from tests.trec_text import STRANGE_IDS, qrels_text, run_text
 
-FORMS = ("csv", "tsv", "json", "parquet")
+FORMATS = ("csv", "tsv", "json", "parquet")
 Named = dict[tuple[str, str, str], float]
 
-forms = pytest.mark.parametrize("form", FORMS)
+formats = pytest.mark.parametrize("format", FORMATS)
 shapes = pytest.mark.parametrize("long", [False, True], ids=["wide", "long"])
 
 
-def write_matrices(evaluation: Evaluation, form: str, long: bool) -> bytes:
-    matrices = Matrices(evaluation.matrices, long, basis=evaluation.basis)
-    content = named(form, matrices.forms).render(matrices)
+def write_matrices(evaluation: Evaluation, format: str, long: bool) -> bytes:
+    matrices = Matrices(evaluation.matrices, long, provenance=evaluation.provenance)
+    content = named(format, matrices.formats).render(matrices)
     return content.encode() if isinstance(content, str) else content
 
 
@@ -69,61 +69,61 @@ def bits(named: Named) -> dict[tuple[str, str, str], str]:
 # There and back
 
 
-@forms
+@formats
 def test_a_file_that_is_read_in_pieces_is_read_whole(
-    write: Write, form: str, monkeypatch: pytest.MonkeyPatch
+    write: Write, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it says of how it was made was once looked for in its first piece alone."""
     monkeypatch.setattr(source, "PIECE", 64)
     made = matrix_of(("a", "b", "c"), ("1", "2", "10"))
-    written = Evaluation((made,), basis=Basis(settings={"topics": "judged"}))
-    path = write("x", write_matrices(written, form, long=False))
+    written = Evaluation((made,), provenance=Provenance(settings={"topics": "judged"}))
+    path = write("x", write_matrices(written, format, long=False))
     back = evaluate([path], rules=Rules(("ERR@20",), topics="judged"))
     assert bits(cells(back)) == bits(cells(written))
 
 
-@forms
+@formats
 @shapes
-def test_what_was_written_reads_back_bit_for_bit(write: Write, form: str, long: bool) -> None:
+def test_what_was_written_reads_back_bit_for_bit(write: Write, format: str, long: bool) -> None:
     written = evaluation_of(matrix_of(("a", "b", "c"), ("1", "2", "10")))
-    path = write("x", write_matrices(written, form, long))
+    path = write("x", write_matrices(written, format, long))
     rules = Rules(("ERR@20",))  # a wide CSV does not say it
     assert bits(cells(evaluate([path], rules=rules))) == bits(cells(written))
 
 
-@forms
+@formats
 @shapes
 @pytest.mark.parametrize("name", [*STRANGE_IDS, "a\nb", "a b", " a ", "a\tb", "1,2", 'a"'])
-def test_names_stay_the_strings_they_are(write: Write, form: str, long: bool, name: str) -> None:
+def test_names_stay_the_strings_they_are(write: Write, format: str, long: bool, name: str) -> None:
     runs, topics = (name.replace("@", "+"), "other"), (name, "second")
     written = evaluation_of(matrix_of(runs, topics))
-    path = write("x", write_matrices(written, form, long))
+    path = write("x", write_matrices(written, format, long))
     back = evaluate([path], rules=Rules(("ERR@20",)))
     assert bits(cells(back)) == bits(cells(written))
 
 
-@forms
-def test_several_measures_are_written_long(write: Write, form: str) -> None:
+@formats
+def test_several_measures_are_written_long(write: Write, format: str) -> None:
     runs, topics = ("a", "b"), ("1", "2")
     written = evaluation_of(matrix_of(runs, topics, "AP"), matrix_of(runs, topics, "P@5"))
-    path = write("x", write_matrices(written, form, long=True))
+    path = write("x", write_matrices(written, format, long=True))
     assert bits(cells(evaluate([path]))) == bits(cells(written))
     with pytest.raises(UsageError, match="one measure per table, found AP, P@5"):
-        write_matrices(written, form, long=False)
+        write_matrices(written, format, long=False)
 
 
-@forms
-def test_evaluating_again_writes_the_same_bytes(write: Write, form: str) -> None:
+@formats
+def test_evaluating_again_writes_the_same_bytes(write: Write, format: str) -> None:
     files = [
         write("a", run_text({"1": {"d": 1.0}, "2": {"e": 2.0, "d": 1.0}}, "a")),
         write("b", run_text({"1": {"e": 1.0}}, "b")),
     ]
     found = evaluate(files, qrels=write("q", qrels_text({"1": {"d": 1}, "2": {"d": 2}})))
-    once = write_matrices(found, form, long=True)
+    once = write_matrices(found, format, long=True)
     again = evaluate([write("x", once)])
     assert again.notes == ()
-    kept = replace(again, basis=found.basis)
-    assert write_matrices(kept, form, long=True) == once
+    kept = replace(again, provenance=found.provenance)
+    assert write_matrices(kept, format, long=True) == once
 
 
 names = (
@@ -133,7 +133,7 @@ names = (
 )
 
 
-@forms
+@formats
 @shapes
 @given(
     runs=st.lists(names, min_size=1, max_size=3, unique=True),
@@ -142,7 +142,7 @@ names = (
 )
 def test_any_matrix_reads_back_bit_for_bit(
     tmp_path_factory: pytest.TempPathFactory,
-    form: str,
+    format: str,
     long: bool,
     runs: list[str],
     topics: list[str],
@@ -154,7 +154,7 @@ def test_any_matrix_reads_back_bit_for_bit(
     )
     matrix = ScoreMatrix("AP", tuple(runs), tuple(topics), np.array(scores).reshape(shape))
     path = tmp_path_factory.getbasetemp() / "law"
-    path.write_bytes(write_matrices(evaluation_of(matrix), form, long))
+    path.write_bytes(write_matrices(evaluation_of(matrix), format, long))
     back = evaluate([path], rules=Rules(("AP",)))
     assert bits(cells(back)) == bits(cells(evaluation_of(matrix)))
 

@@ -104,8 +104,8 @@ def test_ranks_marks_and_legend_can_be_left_out() -> None:
         and "▲" not in daggers
         and "† better, ‡ worse at the significance level γ" in daggers
     )
-    for form in ("markdown", "html", "latex"):
-        shown = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", form, "--no-legend").out
+    for format in ("markdown", "html", "latex"):
+        shown = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", format, "--no-legend").out
         assert "population" not in shown
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
 from riskcli.analyses.blocks import Block
 from riskcli.core.messages import Note
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.members import Members, team_rows
 from riskcli.scores.comparisons import comparisons
@@ -356,10 +356,10 @@ def test_a_name_within_another_gives_no_part_of_it_away() -> None:
         "m", ("bm25", "bm25-large"), ("1", "2"), np.array([[0.1, 0.2], [0.3, 0.4]])
     )
     said = Note("x", "bm25-large and bm25 (1); not bm250")
-    evaluation = Evaluation((matrix,), basis=Basis(notes=(said,)))
+    evaluation = Evaluation((matrix,), provenance=Provenance(notes=(said,)))
     hidden, key = anonymised(evaluation)
     shown = {name: neutral for _, name, neutral in csv.reader(key.splitlines()[1:])}
-    (note,) = hidden.basis.notes
+    (note,) = hidden.provenance.notes
     assert note.message == f"{shown['bm25-large']} and {shown['bm25']} (1); not bm250"
 
 

@@ -136,7 +136,7 @@ def test_the_table_fits_and_ends_in_the_totals(columns: int) -> None:
     assert "-0.3669" in shown and "0.2745" in shown  # URisk and GeoRisk as README's table has them
 
 
-def test_all_forms(tmp_path: Path) -> None:
+def test_all_formats(tmp_path: Path) -> None:
     shared = ("topics", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--run", "caspPlus")
     tsv = riskeval(*shared).out
     assert table_of(riskeval(*shared, "-f", "csv").out, ",") == table_of(tsv)

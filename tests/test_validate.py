@@ -1,4 +1,4 @@
-"""`riskeval validate`: all findings, grouped and counted, in every form."""
+"""`riskeval validate`: all findings, grouped and counted, in every format."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ def test_a_code_is_capped_and_the_rest_counted(
     assert (f"(and {more} more)" in run_inside(*call, "github").out) == bool(more)
 
 
-def test_all_forms_hold_the_same_findings(messy: Path) -> None:
+def test_all_formats_hold_the_same_findings(messy: Path) -> None:
     rows = rows_of(messy)
     lines = run_inside("validate", messy, "-f", "jsonl").out.splitlines()
     assert [json.loads(line) for line in lines] == rows
-    for form, delimiter in (("csv", ","), ("tsv", "\t")):
-        text = run_inside("validate", messy, "-f", form).out
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        text = run_inside("validate", messy, "-f", format).out
         read = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
         assert read == [{name: str(value) for name, value in row.items()} for row in rows]
     annotations = run_inside("validate", messy, "-f", "github").out.splitlines()

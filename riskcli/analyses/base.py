@@ -1,7 +1,7 @@
 """What every analysis shares: how it is called, what its result can do, what it rests on.
 
 An analysis is a function `analysis(scores, baseline=None, *, options=None, ...)`. It takes whatever
-holds scores, and gives an `Analysis`: rows, tables for people, and the basis of its numbers.
+holds scores, and gives an `Analysis`: rows, tables for people, and the provenance of its numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
 from riskcli.core.limits import WORK, refuse_beyond
 from riskcli.core.messages import Note, UsageError, counted, nearest
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.output.formats import Analysis as Analysis
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
@@ -54,7 +54,7 @@ class Setup:
 
     matrices: tuple[ScoreMatrix, ...]
     options: Options
-    basis: Basis
+    provenance: Provenance
     """Of the scores; what is computed from them adds to it."""
 
 
@@ -66,25 +66,25 @@ def set_up(
     default: Options | None = None,
     noting: bool = True,
 ) -> Setup:
-    """The matrices, the options with what was given beside them, and the basis of the scores.
+    """The matrices, the options with what was given beside them, and the provenance of the scores.
 
     A baseline that is a file of the evaluation stands for the run in it. That nobody named a
     baseline is noted, unless the analysis does not need one.
     """
     chosen = combined(options, baseline, alpha, default)
-    basis, matrices = basis_of(scores), matrices_of(scores)
+    provenance, matrices = provenance_of(scores), matrices_of(scores)
     if isinstance(chosen.population, FrozenPopulation):
-        chosen.population.check_settings(basis.settings, input_records(basis))
+        chosen.population.check_settings(provenance.settings, input_records(provenance))
     teams, names = chosen.teams, chosen.baselines
     if isinstance(scores, Evaluation) and not teams:
         teams = Teams(scores.teams)
     if not names and noting:
-        basis = basis.adding(notes=[_DEFAULT_BASELINE])
+        provenance = provenance.adding(notes=[_DEFAULT_BASELINE])
     else:
         added = scores.added if isinstance(scores, Evaluation) else {}
         known = {*added, *(run for matrix in matrices for run in matrix.runs)}
         names = tuple(added.get(name, name) for name in each_baseline(names, known))
-    return Setup(matrices, replace(chosen, teams=teams, baselines=names), basis)
+    return Setup(matrices, replace(chosen, teams=teams, baselines=names), provenance)
 
 
 _DEFAULT_BASELINE = Note(
@@ -113,15 +113,15 @@ def matrices_of(scores: Scores) -> tuple[ScoreMatrix, ...]:
     return matrices
 
 
-def input_records(basis: Basis) -> list[dict[str, Any]]:
+def input_records(provenance: Provenance) -> list[dict[str, Any]]:
     """The inputs with their checksums, as machine formats record them."""
-    records: list[dict[str, Any]] = Result((), (), basis).envelope()["inputs"]
+    records: list[dict[str, Any]] = Result((), (), provenance).envelope()["inputs"]
     return records
 
 
-def basis_of(scores: Scores) -> Basis:
+def provenance_of(scores: Scores) -> Provenance:
     """What the scores rest on, where they say."""
-    return scores.basis if isinstance(scores, Evaluation) else Basis()
+    return scores.provenance if isinstance(scores, Evaluation) else Provenance()
 
 
 def refuse_much(

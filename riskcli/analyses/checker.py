@@ -31,7 +31,7 @@ from riskcli.core.choices import Only, check_words
 from riskcli.core.messages import InputError
 from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.ranking import Judged
-from riskcli.scores.files.registry import Format, form_of, inspect_scores, tag_of
+from riskcli.scores.files.registry import Format, format_of, inspect_scores, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
 from riskcli.trec.findings import CODES, Finding, Severity, Tally, count_lines, text_lines
@@ -234,14 +234,14 @@ class Checker:
         if text is None:
             return FileReport(path, "unread", tally)
         try:
-            form = form_of(path, text, self._checks.input_format)
+            format = format_of(path, text, self._checks.input_format)
         except InputError as error:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
-        if isinstance(form, Format):
-            read = self._check_scores(tally, text, form.name)
+        if isinstance(format, Format):
+            read = self._check_scores(tally, text, format.name)
         else:
-            read = self._check_run(tally, text, form)
+            read = self._check_run(tally, text, format)
         return replace(read, sha256=sha256)
 
     def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
@@ -265,21 +265,21 @@ class Checker:
             tally.add(Finding.of(error))
             return None, None
 
-    def _check_run(self, tally: Tally, text: bytes, form: RunFormat | None) -> FileReport:
+    def _check_run(self, tally: Tally, text: bytes, format: RunFormat | None) -> FileReport:
         """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
-        text = runs.uncommented(text) if form is None else text
+        text = runs.uncommented(text) if format is None else text
         documents = None if self._qrels is None else self._qrels.lines
-        table = runs.quick_table(text) if form is None else None
+        table = runs.quick_table(text) if format is None else None
         if table is not None:
             columns = columns_of(tally, table, _numbering(text, len(table)))
         else:
-            lines = list(_good_lines(tally, text, form, documents))
+            lines = list(_good_lines(tally, text, format, documents))
             if not lines:
                 return FileReport(tally.path, "run", tally)
             columns = columns_of(
                 tally, runs.table_of(lines), lambda index: lines[index].line or None
             )
-        if form is None:  # elsewhere there is no rank, no tag and no second column to doubt
+        if format is None:  # elsewhere there is no rank, no tag and no second column to doubt
             note_doubts(tally, columns, self._checks.max_docs)
         if self._qrels is not None:
             judged = self._qrels.judgements
@@ -287,7 +287,7 @@ class Checker:
             if none_is_judged(columns.run, self._judged(self._qrels)):
                 message = f"no document is judged{likely_cause(columns.run, judged)}"
                 tally.add(Finding(tally.path, None, "nothing-judged", message))
-        tags = columns.run.tags if form is None else ()
+        tags = columns.run.tags if format is None else ()
         scores = {} if tally.count("error") else self._scores(columns.run)
         return FileReport(
             tally.path, "run", tally, tags, rankings=rankings(columns.run), scores=scores
@@ -314,13 +314,13 @@ class Checker:
 
 
 def _good_lines(
-    tally: Tally, text: bytes, form: RunFormat | None, documents: Documents | None
+    tally: Tally, text: bytes, format: RunFormat | None, documents: Documents | None
 ) -> Iterator[runs.Line]:
     """The lines that can be taken; the others are noted."""
     inspect = (
         runs.inspect_run
-        if form is None
-        else partial(runs.inspect_foreign, form=form, documents=documents)
+        if format is None
+        else partial(runs.inspect_foreign, format=format, documents=documents)
     )
     for item in inspect(tally.path, text):
         if isinstance(item, Finding):

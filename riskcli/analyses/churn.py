@@ -133,7 +133,7 @@ class ChurnTable(Analysis, Churn):
     def result(self) -> Result:
         """A row a run, measure and topic; what the bins add up to beside them."""
         rows = [row for part in self.parts for row in _rows(part, self.topics)]
-        return Result(COLUMNS, rows, self.basis, {"bins": [*map(_bins_entry, self.parts)]})
+        return Result(COLUMNS, rows, self.provenance, {"bins": [*map(_bins_entry, self.parts)]})
 
 
 def churn_table(
@@ -159,7 +159,7 @@ def churn_table(
     own = compared[0].baseline.own_row
     if len(compared) != 1 or own is None:
         raise UsageError("churn compares rankings: name one run as the baseline")
-    settings = scores.basis.settings
+    settings = scores.provenance.settings
     reader = _Reader(
         first.topics, depth, settings.get("score_precision", "single"), max_bytes, at, persistence
     )
@@ -176,7 +176,12 @@ def churn_table(
         "baselines": [first.runs[own]], "depth": depth, "at": at, "persistence": persistence,
     }  # fmt: skip
     return ChurnTable(
-        tuple(parts), first.topics, at, persistence, depth, basis=setup.basis.adding(record)
+        tuple(parts),
+        first.topics,
+        at,
+        persistence,
+        depth,
+        provenance=setup.provenance.adding(record),
     )
 
 

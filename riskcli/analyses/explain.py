@@ -126,7 +126,7 @@ class Explanation(Analysis, Account):
             for (part, what, _), value in zip(numbers, values, strict=True)
         ]
         return Result(
-            COLUMNS, rows, self.basis, extra={"verdict": self.verdict},
+            COLUMNS, rows, self.provenance, extra={"verdict": self.verdict},
         )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def explain_run(
         verdict=_verdict(blocks[0], measure, row, options),
         topics=_worst_topics(matrix, comparison, measure, level, row, worst),
         reference_title="expected" if measure.nonnegative else "baseline",
-        basis=setup.basis.adding(settings, notes),
+        provenance=setup.provenance.adding(settings, notes),
     )
 
 

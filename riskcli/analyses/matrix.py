@@ -1,4 +1,4 @@
-"""The score matrix itself, and the forms that it alone has."""
+"""The score matrix itself, and the formats that it alone has."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ from pyarrow import parquet
 
 from riskcli.analyses.base import Analysis
 from riskcli.core.messages import UsageError, counted, listed
-from riskcli.output import formats as forms
+from riskcli.output import formats
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
-from riskcli.output.formats import Forms
+from riskcli.output.formats import Formats
 from riskcli.output.result import Result
 from riskcli.output.rows import as_json
 from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.arrow import numbers, texts
 
-JSON = forms.OwnForm("json", ".json", lambda matrices: matrices.as_json(), checksums=True)
-PARQUET = forms.OwnForm(
+JSON = formats.OwnFormat("json", ".json", lambda matrices: matrices.as_json(), checksums=True)
+PARQUET = formats.OwnFormat(
     "parquet", ".parquet", lambda matrices: matrices.as_parquet(), checksums=True
 )
-_OWN: dict[forms.Form, forms.Form] = {forms.JSON: JSON, forms.PARQUET: PARQUET}
-FORMS = tuple(_OWN.get(form, form) for form in forms.FORMS)
+_OWN: dict[formats.OutputFormat, formats.OutputFormat] = {
+    formats.JSON: JSON,
+    formats.PARQUET: PARQUET,
+}
+FORMATS = tuple(_OWN.get(format, format) for format in formats.FORMATS)
 """Those of every result, JSON in the shape of the matrix, and Parquet."""
 
 
-# The score matrix in each of its forms; as CSV, TSV, JSON or Parquet every command takes it back.
+# The score matrix in each of its formats; as CSV, TSV, JSON or Parquet every command takes it back.
 #
 # Parquet is written by whole columns, without a look at single cells.
 
@@ -53,9 +56,9 @@ class Matrices(Analysis):
             )
 
     @property
-    def forms(self) -> Forms:
+    def formats(self) -> Formats:
         """Those of every result, JSON in the shape of the matrix, and Parquet."""
-        return FORMS
+        return FORMATS
 
     def displays(self, width: int, /) -> list[Display]:
         """Runs by topics, in as many tables as the width asks for."""
@@ -77,7 +80,7 @@ class Matrices(Analysis):
         return as_json(self._rows((RUN, "measure", "scores"), rows))
 
     def as_parquet(self) -> bytes:
-        """The table of the wide or long form, with measure and settings in its metadata."""
+        """The table of the wide or long format, with measure and settings in its metadata."""
         matrices = self.matrices
         table = _long_table(matrices) if self.long else _wide_table(matrices[0])
         about = self._rows(table.column_names, []).envelope()
@@ -89,7 +92,7 @@ class Matrices(Analysis):
         return stream.getvalue()
 
     def _rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Result:
-        return Result(tuple(columns), rows, self.basis)
+        return Result(tuple(columns), rows, self.provenance)
 
     def _wide_rows(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         matrix = self.matrices[0]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Scores, basis_of, input_records, set_up
+from riskcli.analyses.base import Analysis, Scores, input_records, provenance_of, set_up
 from riskcli.core.messages import UsageError, counted
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result
 from riskcli.risk.members import team_rows
@@ -63,7 +63,7 @@ class Members(Analysis):
 
     def result(self) -> Result:
         """A row a measure and run."""
-        return Result(COLUMNS, list(_rows(self.population)), self.basis)
+        return Result(COLUMNS, list(_rows(self.population)), self.provenance)
 
 
 def freeze(scores: Scores, *, options: Options | None = None) -> FrozenPopulation:
@@ -71,7 +71,7 @@ def freeze(scores: Scores, *, options: Options | None = None) -> FrozenPopulatio
     setup = set_up(scores, options, noting=False)
     for matrix in setup.matrices:
         _check(matrix)
-    settings, teams = basis_of(scores).settings, setup.options.teams
+    settings, teams = provenance_of(scores).settings, setup.options.teams
     runs = {run for matrix in setup.matrices for run in matrix.runs}
     by_run = {
         run: team
@@ -83,7 +83,7 @@ def freeze(scores: Scores, *, options: Options | None = None) -> FrozenPopulatio
         {matrix.measure: tuple(_totals(matrix, teams)) for matrix in setup.matrices},
         by_run,
         {name: value for name, value in settings.items() if name != "measures"},
-        tuple(input_records(setup.basis)),
+        tuple(input_records(setup.provenance)),
     )
 
 
@@ -97,7 +97,7 @@ def members(population: FrozenPopulation | Path | str) -> Members:
         "hash": population.hash,
         "frozen_inputs": [dict(each) for each in population.inputs],
     }
-    return Members(population, basis=Basis(settings))
+    return Members(population, provenance=Provenance(settings))
 
 
 def _check(matrix: ScoreMatrix) -> None:

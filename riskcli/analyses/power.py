@@ -146,7 +146,7 @@ class PowerTable(Analysis):
     def result(self) -> Result:
         """A row an answer."""
         rows = [row for prospect in self.prospects for row in self._rows(prospect)]
-        return Result(COLUMNS, rows, self.basis)
+        return Result(COLUMNS, rows, self.provenance)
 
     def _rows(self, prospect: Prospect) -> Iterator[list[Value]]:
         for answer in prospect.answers:
@@ -204,8 +204,10 @@ def power_table(
         "alphas": list(options.alphas), "gamma": gamma, "tests": tests, "power": power,
         "population": population_record(options) if frozen else "pair",
     }  # fmt: skip
-    basis = setup.basis.adding(settings, notes)
-    return PowerTable(tuple(found), asked, tests, frozen.name if frozen else None, basis=basis)
+    provenance = setup.provenance.adding(settings, notes)
+    return PowerTable(
+        tuple(found), asked, tests, frozen.name if frozen else None, provenance=provenance
+    )
 
 
 def _check(

@@ -112,7 +112,7 @@ class RiskTable(Analysis):
         """The tidy rows in the columns of the contract."""
         names = tuple(column.name for column in all_columns())
         rows = [row for block in self.shown_blocks for row in _rows(block)]
-        return Result(names, rows, self.basis)
+        return Result(names, rows, self.provenance)
 
 
 def risk_table(
@@ -141,8 +141,8 @@ def risk_table(
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
     record, doubts = loss_record(((b.measure, b.baseline, b.smooth) for b in blocks), options.loss)
-    basis = setup.basis.adding({**described(options), **record}, [*notes, *doubts])
-    return RiskTable(tuple(blocks), options, basis=basis)
+    provenance = setup.provenance.adding({**described(options), **record}, [*notes, *doubts])
+    return RiskTable(tuple(blocks), options, provenance=provenance)
 
 
 def sortable_columns() -> list[str]:

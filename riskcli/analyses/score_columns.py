@@ -34,7 +34,7 @@ class Layout:
     columns: tuple[str, ...] = ()
     ranks: bool = True
     marks: Marks | None = None
-    """None: as the form has them."""
+    """None: as the format has them."""
     precision: int | None = None
     """Decimals; None: by column."""
 
@@ -204,9 +204,9 @@ def rank_column(block: Block, measure: RiskMeasure, prefix: str = "") -> Column:
     return Column(heading, plain(single))
 
 
-def _between(low: Sequence[str], high: Sequence[str], form: str) -> list[str]:
+def _between(low: Sequence[str], high: Sequence[str], format: str) -> list[str]:
     pairs = zip(low, high, strict=True)
-    return [UNDEFINED if UNDEFINED in ends else form.format(*ends) for ends in pairs]
+    return [UNDEFINED if UNDEFINED in ends else format.format(*ends) for ends in pairs]
 
 
 def record_column(block: Block, prefix: str = "", optional: bool = False) -> Column:

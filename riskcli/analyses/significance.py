@@ -66,10 +66,10 @@ class SignificanceTables(Analysis):
         return displays(self.tables, self.plan, width, self.in_full)
 
     def result(self) -> Result:
-        """The long form: a row a pair."""
+        """The long format: a row a pair."""
         count = sum(len(table.pairs.first) for table in self.tables)
         rows = rows_of(count, lambda: (row for table in self.tables for row in _rows(table)))
-        return Result(COLUMNS, rows, self.basis)
+        return Result(COLUMNS, rows, self.provenance)
 
 
 _NAME_A_BASELINE = "name a --baseline to compare each run with it"
@@ -123,7 +123,7 @@ def compare_pairs(
                 notes += cautioned
     settings = _described([measure.id for measure in chosen], between, options, tukey)
     return SignificanceTables(
-        tuple(tables), options.significance, basis=setup.basis.adding(settings, notes)
+        tuple(tables), options.significance, provenance=setup.provenance.adding(settings, notes)
     )
 
 

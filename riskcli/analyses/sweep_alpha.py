@@ -71,7 +71,7 @@ class Sweep(Analysis):
             "series": (series_columns(), [row for p in self.parts for row in _series_rows(p)]),
             "events": (EVENT_COLUMNS, [row for p in self.parts for row in _event_rows(p)]),
         }
-        return part_of(self.basis, tables, self.part or "series")
+        return part_of(self.provenance, tables, self.part or "series")
 
 
 def series_columns() -> tuple[str, ...]:
@@ -131,8 +131,8 @@ def alpha_sweep(
         "between": list(between),
         "of": [measure.id for measure in chosen],
     }
-    basis = setup.basis.adding(settings, [*notes, *doubts])
-    return Sweep(tuple(parts), options.significance.gamma, basis=basis)
+    provenance = setup.provenance.adding(settings, [*notes, *doubts])
+    return Sweep(tuple(parts), options.significance.gamma, provenance=provenance)
 
 
 def _pairs(matrices: Sequence[ScoreMatrix], between: Sequence[str]) -> int:

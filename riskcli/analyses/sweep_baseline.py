@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from riskcli.analyses.base import Analysis, Scores, basis_of, matrices_of, refuse_much
+from riskcli.analyses.base import Analysis, Scores, matrices_of, provenance_of, refuse_much
 from riskcli.analyses.baseline_bias import (
     MatrixBias,
     each_as_baseline,
@@ -207,7 +207,7 @@ class Bias(Analysis):
                 for name, make in makers.items()
             },
         }
-        return part_of(self.basis, tables, self.part or PARTS[0])
+        return part_of(self.provenance, tables, self.part or PARTS[0])
 
 
 def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: int = 2) -> Bias:
@@ -224,7 +224,7 @@ def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: i
     settings = {"alphas": [alpha], "components": components}
     settings |= {"shuffles": equal.shuffles, "seed": equal.seed}
     notes = [_not_shuffled(matrix) for matrix in matrices if too_much_to_shuffle(matrix.values)]
-    return Bias(parts, basis=basis_of(scores).adding(settings, notes))
+    return Bias(parts, provenance=provenance_of(scores).adding(settings, notes))
 
 
 def _not_shuffled(matrix: ScoreMatrix) -> Note:

@@ -138,7 +138,7 @@ class Agreement(Analysis, Compared):
     def result(self) -> Result:
         """A row an ordered pair."""
         rows = [_row(self, pair) for pair in self.pairs]
-        return Result(COLUMNS, rows, self.basis)
+        return Result(COLUMNS, rows, self.provenance)
 
 
 def ranking_agreement(
@@ -181,7 +181,7 @@ def ranking_agreement(
     settings |= {"of": [m.id for m in chosen], "persistence": persistence, "depth": depth}
     return Agreement(
         tuple(rankings), tuple(pairs), ", ".join(options.wanted), options.alphas[0], persistence,
-        depth, basis=setup.basis.adding(settings, [*notes, *doubts]),
+        depth, provenance=setup.provenance.adding(settings, [*notes, *doubts]),
     )  # fmt: skip
 
 

@@ -125,7 +125,7 @@ class PopulationBias(Analysis):
 
     def result(self) -> Result:
         """A row a run, measure and risk measure."""
-        return Result(COLUMNS, [row for part in self.parts for row in _rows(part)], self.basis)
+        return Result(COLUMNS, [row for part in self.parts for row in _rows(part)], self.provenance)
 
 
 def population_bias(
@@ -160,7 +160,7 @@ def population_bias(
         "alphas": list(plan.alphas),
         "population": population_record(plan) if plan.population else "all",
     }
-    return PopulationBias(tuple(parts), basis=setup.basis.adding(settings))
+    return PopulationBias(tuple(parts), provenance=setup.provenance.adding(settings))
 
 
 def members_of(runs: Sequence[str], teams: Teams) -> list[tuple[str, list[int]]]:

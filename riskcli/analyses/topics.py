@@ -245,7 +245,7 @@ class TopicTable(Analysis):
         """A row a run and topic; the totals beside them."""
         rows = [row for part in self.parts for row in _rows(part)]
         totals = [_totals_entry(part) for part in self.parts]
-        return Result(COLUMNS, rows, self.basis, {"totals": totals})
+        return Result(COLUMNS, rows, self.provenance, {"totals": totals})
 
 
 def topic_table(
@@ -275,8 +275,8 @@ def topic_table(
     ordered = [part.chosen(_order(part, order)) for part in parts]
     record, doubts = loss_record(fits, options.loss)
     settings = {**described(options), **record, "runs": list(names), "order": order}
-    basis = setup.basis.adding(settings, [*notes, *doubts])
-    return TopicTable(tuple(ordered), options.significance.gamma, basis=basis)
+    provenance = setup.provenance.adding(settings, [*notes, *doubts])
+    return TopicTable(tuple(ordered), options.significance.gamma, provenance=provenance)
 
 
 def _lines(matrices: Sequence[ScoreMatrix], runs: Sequence[str], options: Options) -> int:

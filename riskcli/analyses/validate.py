@@ -18,11 +18,11 @@ from riskcli.analyses.checker import (
 )
 from riskcli.core.messages import Note, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
-from riskcli.core.provenance import Basis, Input
-from riskcli.output import formats as forms
+from riskcli.core.provenance import Input, Provenance
+from riskcli.output import formats
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation
-from riskcli.output.formats import Analysis, Forms
+from riskcli.output.formats import Analysis, Formats
 from riskcli.output.problems import Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result
 from riskcli.scores.evaluation import Places
@@ -105,15 +105,15 @@ def problems(validation: Reports) -> Iterator[Problem]:
             )  # fmt: skip
 
 
-GITHUB = forms.OwnForm("github", "", as_github)
-SARIF = forms.OwnForm(
+GITHUB = formats.OwnFormat("github", "", as_github)
+SARIF = formats.OwnFormat(
     "sarif", ".sarif", lambda validation: as_sarif(problems(validation), "riskeval validate")
 )
-CODE_QUALITY = forms.OwnForm(
+CODE_QUALITY = formats.OwnFormat(
     "codequality", "", lambda validation: as_code_quality(problems(validation), ".")
 )
-FORMS = (*forms.FORMS, GITHUB, SARIF, CODE_QUALITY)
-"""The forms of what was found in files: those of every result, and what CI services read."""
+FORMATS = (*formats.FORMATS, GITHUB, SARIF, CODE_QUALITY)
+"""The formats of what was found in files: those of every result, and what CI services read."""
 
 
 # What is wrong with files, all of it: the readers' own errors, and remarks for the authors.
@@ -127,9 +127,9 @@ class Validation(Analysis, Reports):
     """What was found in every file, and with which checks."""
 
     @property
-    def forms(self) -> Forms:
+    def formats(self) -> Formats:
         """Those of every result, and what CI services read."""
-        return FORMS
+        return FORMATS
 
     def displays(self, _width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
@@ -145,7 +145,7 @@ class Validation(Analysis, Reports):
         return Result(
             COLUMNS,
             rows,
-            self.basis,
+            self.provenance,
             {
                 "files": [_summary(file) for file in self.files],
                 "codes": {code: number for code, (number, _) in self.codes().items()},
@@ -203,7 +203,7 @@ def validate(
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     notes = (*turned, *found.notes, *passed)
     reports = [replace(report, only=checks.only) for report in reports]
-    return Validation(tuple(reports), basis=Basis(checks.settings(), inputs, notes))
+    return Validation(tuple(reports), provenance=Provenance(checks.settings(), inputs, notes))
 
 
 def _without_own(

@@ -73,8 +73,8 @@ def _named(inputs: AskedInputs, evaluation: Evaluation) -> Evaluation:
     runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
     listed = read_teams(inputs.teams, runs) if inputs.teams else TeamList()
     by_run = Teams(listed.teams, inputs.team_of).found(runs)
-    basis = evaluation.basis.adding(notes=without_team(runs, by_run))
-    evaluation = with_teams(replace(evaluation, basis=basis), by_run, listed.names)
+    provenance = evaluation.provenance.adding(notes=without_team(runs, by_run))
+    evaluation = with_teams(replace(evaluation, provenance=provenance), by_run, listed.names)
     if inputs.anonymise is None:
         return evaluation
     evaluation, key = anonymised(evaluation, read_key(inputs.anonymise))

@@ -28,7 +28,7 @@ class Inputs(AskedInputs):
     def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
         """Read and score everything, in teams and under the names to show.
 
-        With checksums, where the result's form has them or a population's judgements are compared.
+        With checksums where the format has them or a population's judgements are compared.
         """
         # Late: help and wrong options need neither numpy nor readers.
         from riskcli.cli.evaluating import evaluated

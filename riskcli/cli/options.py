@@ -34,7 +34,16 @@ from riskcli.core.choices import (
     Test,
     words,
 )
-from riskcli.output.formats import CSV, FORMS, LATEX, TABLE, Dress, Form, Forms, chosen
+from riskcli.output.formats import (
+    CSV,
+    FORMATS,
+    LATEX,
+    TABLE,
+    Formats,
+    OutputFormat,
+    RenderOptions,
+    chosen,
+)
 
 if TYPE_CHECKING:
     from riskcli.scores.comparisons import Options
@@ -50,8 +59,8 @@ class Against(AskedAgainst):
         return self.baselines or (DEFAULT_BASELINE,)
 
     def needs_checksums(self, output: Output | None = None) -> bool:
-        """Whether inputs need them: the result's form has them, or a population in a file does."""
-        return in_file(self.population) or (output is not None and output.form.checksums)
+        """Whether inputs need them: for the result's format, or a population in a file."""
+        return in_file(self.population) or (output is not None and output.output_format.checksums)
 
     def options(self, swept: bool = False) -> Options:
         """The library's options.
@@ -233,7 +242,7 @@ def against_options_with_alpha(default: str) -> Callable[[Command], Command]:
 
 @dataclass(frozen=True)
 class Output:
-    """In which form the result leaves, and where to."""
+    """In which format the result leaves, and where to."""
 
     format: str | None
     output: Path | None
@@ -243,23 +252,23 @@ class Output:
     no_legend: bool = False
     siunitx: bool = False
     color: Colour = "auto"
-    known: Forms = FORMS
-    """The forms that the result has."""
+    known: Formats = FORMATS
+    """The formats that the result has."""
     for_people: bool = False
     """Whether it is a table in a pipe, too."""
 
     def __post_init__(self) -> None:
-        _ = self.form  # a suffix that tells no form is an error before any work is done
+        _ = self.output_format  # a suffix that tells no format is an error before any work is done
 
     @property
-    def form(self) -> Form:
-        """The form given, that of the file's suffix, or the one that suits stdout."""
+    def output_format(self) -> OutputFormat:
+        """The format given, that of the file's suffix, or the one that suits stdout."""
         return chosen(self.format, self.output, self.known, self.for_people)
 
     @property
-    def dress(self) -> Dress:
-        """What is asked of the form besides."""
-        return Dress(
+    def render_options(self) -> RenderOptions:
+        """What is asked of the format besides."""
+        return RenderOptions(
             self.caption,
             self.label,
             self.csv_safe,
@@ -272,39 +281,38 @@ class Output:
 PIPED = "table on a terminal, tsv in a pipe"
 
 
-def format_option(
-    forms: Forms, default: str, field: str = "format"
-) -> Callable[[Command], Command]:
+def format_option(formats: Formats, default: str) -> Callable[[Command], Command]:
     """--format, of which `default` says what is taken where it is not given."""
     return click.option(
         "-f",
         "--format",
-        field,
-        type=click.Choice([form.name for form in forms]),
+        type=click.Choice([format.name for format in formats]),
         help=f"Output format. [default: {default}]",
     )
 
 
-def output_options(forms: Forms = FORMS, for_people: bool = False) -> Callable[[Command], Command]:
-    """--format, --output and what suits the forms; the command gets `output`.
+def output_options(
+    formats: Formats = FORMATS, for_people: bool = False
+) -> Callable[[Command], Command]:
+    """--format, --output and what suits the formats; the command gets `output`.
 
     A result `for_people`, as a verdict is, is a table in a pipe too.
     """
     piped = "table" if for_people else PIPED
     options: list[Callable[[Command], Command]] = [
-        format_option(forms, f"by the file's suffix; {piped}"),
+        format_option(formats, f"by the file's suffix; {piped}"),
         click.option(
             "-o", "--output", type=OUTPUT, help="Write to this file; an existing file is replaced."
         ),
     ]
-    if TABLE in forms:
+    if TABLE in formats:
         options.append(_COLOUR)
-    if CSV in forms:
+    if CSV in formats:
         options.append(_CSV_SAFE)
-    if LATEX in forms:
+    if LATEX in formats:
         options += _CAPTION_OPTIONS
     return lambda command: gathered(
-        command, "output", Output, options, known=forms, for_people=for_people
+        command, "output", Output, options, known=formats, for_people=for_people
     )
 
 

@@ -1,4 +1,4 @@
-"""The one way from a result to stdout or a file, in whatever form was asked for."""
+"""The one way from a result to stdout or a file, in whatever format was asked for."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from riskcli.cli.options import Output
 from riskcli.core.choices import Colour
 from riskcli.core.messages import UsageError
 from riskcli.output.escape import without_controls
-from riskcli.output.formats import TABLE, TERMINAL_WIDTH, Form, emit
+from riskcli.output.formats import TABLE, TERMINAL_WIDTH, OutputFormat, emit
 
 
 def write(source: Any, output: Output) -> None:
-    """The result in the form asked for, to the file or to stdout."""
-    form, dress = output.form, output.dress
-    if output.output is None and form is TABLE:
+    """The result in the format asked for, to the file or to stdout."""
+    format, options = output.output_format, output.render_options
+    if output.output is None and format is TABLE:
         width = _terminal_width()
-        dress = replace(dress, width=width, colour=_colour_wanted(output.color))
-    content = form.render(source, dress)
+        options = replace(options, width=width, colour=_colour_wanted(output.color))
+    content = format.render(source, options)
     if output.output is None and sys.stdout.isatty():
-        content = _for_terminal(content, form)
+        content = _for_terminal(content, format)
     emit(content, output.output)
 
 
@@ -37,11 +37,11 @@ def _terminal_width() -> int:
     return TERMINAL_WIDTH
 
 
-def _for_terminal(content: str | bytes, form: Form) -> str:
+def _for_terminal(content: str | bytes, format: OutputFormat) -> str:
     """Names reach a terminal without their control characters; a table's colours pass."""
     if isinstance(content, bytes):
-        raise UsageError(f"{form.name} is not for terminals: name a file with --output")
-    return content if form is TABLE else without_controls(content)
+        raise UsageError(f"{format.name} is not for terminals: name a file with --output")
+    return content if format is TABLE else without_controls(content)
 
 
 def _colour_wanted(asked: Colour) -> bool:

@@ -90,7 +90,7 @@ def bias(
     from riskcli.analyses import sweep_baseline as analysis
     from riskcli.analyses import sweep_population as population_bias
 
-    evaluation = inputs.evaluate(checksums=output.form.checksums or frozen is not None)
+    evaluation = inputs.evaluate(checksums=output.output_format.checksums or frozen is not None)
     if population:
         left_out = population_bias.population_bias(evaluation, of=of, alpha=alpha[0], frozen=frozen)
         return conclude(left_out, inputs, output)

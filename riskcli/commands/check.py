@@ -7,7 +7,7 @@ from types import ModuleType
 
 import click
 
-from riskcli.analyses.check.display import FORMS
+from riskcli.analyses.check.display import FORMATS
 from riskcli.cli.alphas import one_alpha
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.conclude import tell
@@ -24,7 +24,7 @@ from riskcli.cli.options import (
 from riskcli.cli.paths import announced_output, is_from_settings
 from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.messages import Note, UsageError
-from riskcli.output.formats import Form, named
+from riskcli.output.formats import OutputFormat, named
 
 
 class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -34,15 +34,15 @@ class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Form, Path]:
+    ) -> tuple[OutputFormat, Path]:
         name, _, file = str(value).partition("=")
         if not file:
             self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
         try:
-            form = named(name, FORMS)
+            format = named(name, FORMATS)
             if is_from_settings(param, ctx):
-                return form, announced_output("report", file)
-            return form, Path(file)
+                return format, announced_output("report", file)
+            return format, Path(file)
         except UsageError as error:
             self.fail(str(error), param, ctx)
 
@@ -78,7 +78,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 
 @click.command(cls=GroupedCommand)
 @scoring_options
-@output_options(FORMS, for_people=True)
+@output_options(FORMATS, for_people=True)
 @click.option(
     "-b",
     "--baseline",
@@ -189,7 +189,7 @@ def check(
     correction: Correction,
     detect: float | None,
     worst: int,
-    reports: tuple[tuple[Form, Path], ...],
+    reports: tuple[tuple[OutputFormat, Path], ...],
     successor: Path | None,
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
@@ -204,25 +204,29 @@ def check(
     from riskcli.analyses.check import gate
     from riskcli.risk import options as risk_options
 
-    form = None if successor is None else ratchet.kept_form(successor)
+    format = None if successor is None else ratchet.kept_format(successor)
     with _publish().reporting(output, reports):
         if len(baselines) != 1:
             raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
         parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
         frozen = sources.frozen_population(population)
-        forms = (output.form, *(asked for asked, _ in reports), *([form] if form else []))
-        checksums = frozen is not None or any(each.checksums for each in forms)
+        formats = (
+            output.output_format,
+            *(asked for asked, _ in reports),
+            *([format] if format else []),
+        )
+        checksums = frozen is not None or any(each.checksums for each in formats)
         evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
         judged = gate.judge(
             evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
             significance=risk_options.Significance(gamma=gamma, correction=correction),
             margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
         )  # fmt: skip
-        if form is not None:
+        if format is not None:
             ratchet.only_candidate(judged)  # an error before anything is written
     tell(judged.notes, inputs.quiet)
     _publish().publish(judged, output, reports)
-    if successor is not None and form is not None:
-        said = ratchet.update_baseline(judged, evaluation, successor, form)
+    if successor is not None and format is not None:
+        said = ratchet.update_baseline(judged, evaluation, successor, format)
         tell([Note("baseline", said, warning=False)], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

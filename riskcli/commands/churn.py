@@ -58,7 +58,7 @@ def churn(
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.churn import churn_table
 
-    evaluation = inputs.evaluate((baseline,), output.form.checksums)
+    evaluation = inputs.evaluate((baseline,), output.output_format.checksums)
     with on_terminal(inputs.quiet) as progress:
         table = churn_table(
             evaluation,

@@ -12,7 +12,7 @@ from riskcli.cli.group import program
 from riskcli.cli.options import PATH, Output, output_options
 from riskcli.cli.rendering import write
 from riskcli.cli.settings_schema import settings_schema
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.formats import View, emit
 from riskcli.output.result import Result
@@ -63,7 +63,7 @@ def config(
     found = in_force(program().get_command(click.get_current_context(), command), profile)
     rows = [(item.option, _spelled(item.value), item.source) for item in found]
     result = Result(
-        ("option", "value", "source"), rows, Basis({"command": command, "profile": profile})
+        ("option", "value", "source"), rows, Provenance({"command": command, "profile": profile})
     )
     headings = [Heading(name, left=True) for name in result.columns]
     cells = [[Cell(text) for text in row] for row in rows]

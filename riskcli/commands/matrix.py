@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from riskcli.analyses.matrix import FORMS
+from riskcli.analyses.matrix import FORMATS
 from riskcli.cli.conclude import conclude
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Inputs, Output, input_options, output_options
@@ -12,7 +12,7 @@ from riskcli.cli.options import Inputs, Output, input_options, output_options
 
 @click.command(cls=GroupedCommand)
 @input_options
-@output_options(FORMS)
+@output_options(FORMATS)
 @click.option("--long", is_flag=True, help="One row per score: run, topic, measure, score.")
 def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     """The run × topic matrix of RUNS: one row per run, one column per topic, full precision.
@@ -23,7 +23,7 @@ def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.matrix import Matrices
 
-    evaluation = inputs.evaluate(checksums=output.form.checksums)
+    evaluation = inputs.evaluate(checksums=output.output_format.checksums)
     long = long or (not inputs.measures and len(evaluation.matrices) > 1)
-    matrices = Matrices(evaluation.matrices, long, basis=evaluation.basis)
+    matrices = Matrices(evaluation.matrices, long, provenance=evaluation.provenance)
     return conclude(matrices, inputs, output)

@@ -107,7 +107,7 @@ def power(
     from riskcli.cli.comparing import options_of_pairs
 
     options = options_of_pairs(baselines, population, alpha, gamma)
-    checksums = output.form.checksums or in_file(population)
+    checksums = output.output_format.checksums or in_file(population)
     anything = losses or margins or counts
     table = power_table(
         inputs.evaluate(baselines, checksums),

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import click
 
-from riskcli.analyses.validate import FORMS, summary
+from riskcli.analyses.validate import FORMATS, summary
 from riskcli.cli.conclude import tell
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import Files, Output, file_options, output_options
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.rendering import write
 from riskcli.core.choices import Only, words
-from riskcli.output.formats import RowsForm
+from riskcli.output.formats import RowsFormat
 
 
 @click.command(cls=GroupedCommand)
 @file_options
-@output_options(FORMS, for_people=True)
+@output_options(FORMATS, for_people=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
     "--max-docs",
@@ -63,12 +63,12 @@ def validate(
             checks=checks,
             jobs=files.jobs,
             progress=progress,
-            checksums=output.form.checksums,
+            checksums=output.output_format.checksums,
             folders=files.folders,
         )
     tell(found.notes, files.quiet)
     write(found, output)
-    if isinstance(output.form, RowsForm) and not files.quiet:
+    if isinstance(output.output_format, RowsFormat) and not files.quiet:
         click.echo(summary(found), err=True)
     refused = found.count("error") or (strict and found.count("warning"))
     return 1 if refused else 0

@@ -23,7 +23,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Basis:
+class Provenance:
     """Everything that a result must carry to be repeated and judged."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -34,9 +34,9 @@ class Basis:
 
     def adding(
         self, settings: Mapping[str, Any] | None = None, notes: Iterable[Note] = ()
-    ) -> Basis:
-        """The basis of what was computed from this: more settings, and each note once."""
-        return Basis(
+    ) -> Provenance:
+        """The provenance of what was computed from this: more settings, and each note once."""
+        return Provenance(
             {**self.settings, **(settings or {})},
             self.inputs,
             tuple(dict.fromkeys([*self.notes, *notes])),
@@ -45,27 +45,27 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Based:
-    """Whatever carries a basis, and answers for its parts."""
+class WithProvenance:
+    """A result with its provenance, whose parts it gives as its own."""
 
-    basis: Basis = field(default_factory=Basis, kw_only=True)
+    provenance: Provenance = field(default_factory=Provenance, kw_only=True)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings that a number can depend on."""
-        return self.basis.settings
+        return self.provenance.settings
 
     @property
     def inputs(self) -> tuple[Input, ...]:
         """Each file that the result rests on."""
-        return self.basis.inputs
+        return self.provenance.inputs
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the numbers should know."""
-        return self.basis.notes
+        return self.provenance.notes
 
     @property
     def skipped(self) -> tuple[InputError, ...]:
         """What was wrong with the files that were left out."""
-        return self.basis.skipped
+        return self.provenance.skipped

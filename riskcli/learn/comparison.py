@@ -11,7 +11,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.learn.comparators import mean_loss, pooled
 from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, RunScores
 from riskcli.learn.lambdas import Ints
@@ -120,8 +120,8 @@ class ModelComparison:
             "alpha_range": tidy(self.outcome.alpha_range),
             "alpha_range_valid": tidy(self.outcome.alpha_range_valid),
         }
-        basis = Basis(self.settings, tuple(self.outcome.inputs), self.notes)
-        return Result(COLUMNS, rows, basis, extra)
+        provenance = Provenance(self.settings, tuple(self.outcome.inputs), self.notes)
+        return Result(COLUMNS, rows, provenance, extra)
 
     def rows(self, alpha: float) -> list[Row]:
         """The figures of every run at that alpha, and of the coin flip after those of its model."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riskcli.analyses.score import risk_table
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.core.text import naturally
 from riskcli.learn.comparison import ModelComparison
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal
@@ -95,9 +95,9 @@ def page_of(comparison: ModelComparison) -> str:
     values = comparison.scores[:, [column[topic] for topic in topics]]
     measure = outcome.plan.settings.effectiveness
     matrix = ScoreMatrix(measure, tuple(comparison.runs), tuple(topics), values)
-    basis = Basis(comparison.settings, tuple(outcome.inputs), comparison.notes)
+    provenance = Provenance(comparison.settings, tuple(outcome.inputs), comparison.notes)
     options = Options(baselines=tuple(outcome.plan.baselines), alphas=tuple(comparison.alphas))
-    table = risk_table(Evaluation((matrix,), basis=basis), options=options)
+    table = risk_table(Evaluation((matrix,), provenance=provenance), options=options)
     return as_page(
         Page(_TITLE, [matrix], [table], further=displays(comparison), further_title=_QUESTION)
     )

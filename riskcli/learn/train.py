@@ -20,13 +20,13 @@ from riskcli.learn.display import displays
 from riskcli.learn.experiment import Outcome, interruptible, run_experiment
 from riskcli.learn.folder import check_folder, how_to_score, versions, write_folder
 from riskcli.learn.options import Training, training_options
-from riskcli.output.formats import FORMS, View
+from riskcli.output.formats import FORMATS, View
 from riskcli.output.result import tidy
 
 
 @click.command(cls=GroupedCommand)
 @training_options
-@format_option(FORMS, PIPED, "form")
+@format_option(FORMATS, PIPED)
 @click.option(
     "-o",
     "--output",
@@ -37,7 +37,7 @@ from riskcli.output.result import tidy
 )
 @click.option("--replace", is_flag=True, help="Write over an earlier experiment in DIR.")
 @QUIET
-def train(training: Training, form: str | None, output: Path, replace: bool, quiet: bool) -> int:
+def train(training: Training, format: str | None, output: Path, replace: bool, quiet: bool) -> int:
     """Learn rankers that lose less against a baseline, and compare them with cheaper ways.
 
     DATA is a file of training data beside --valid and --test, one file to cut into --folds, or
@@ -46,7 +46,7 @@ def train(training: Training, form: str | None, output: Path, replace: bool, qui
     DIR/qrels -b baseline` says the same of the test queries as the table.
     """
     check_folder(output, replace)
-    shown = Output(form, None)
+    shown = Output(format, None)
     plan = training.plan()
     with interruptible() as interrupts, on_terminal(quiet, "trees") as told:
         outcome = run_experiment(plan, told, interrupts)

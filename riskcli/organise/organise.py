@@ -33,7 +33,7 @@ def organise(
     """From submissions to all that a track's organiser publishes and sends.
 
     Checks RUNS, leaves out what is broken and says which and why, freezes the population, scores,
-    and writes a folder: the leaderboard page, tables in every form, score matrices, best, median
+    and writes a folder: the leaderboard page, tables in every format, score matrices, best, median
     and worst by topic, all findings, and a sheet for each team (or run without one). A second call
     reads only what is new; --population FOLDER/population.json leaves the figures of others
     unchanged. Exits with 1 where a file is left out.

@@ -18,12 +18,20 @@ from riskcli.analyses.matrix import Matrices
 from riskcli.analyses.score import RiskTable
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.messages import InputError, UsageError, counted, listed
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.core.stopping import UNFINISHED
 from riskcli.organise.sheets import Sheet, Spread
 from riskcli.organise.submissions import Participant, Submissions
 from riskcli.output.escape import markdown, visible
-from riskcli.output.formats import FORMS, IN_FILE, XLSX, Content, Dress, Form, named
+from riskcli.output.formats import (
+    FORMATS,
+    IN_FILE,
+    XLSX,
+    Content,
+    OutputFormat,
+    RenderOptions,
+    named,
+)
 from riskcli.page.document import Page, as_page
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
@@ -119,7 +127,7 @@ def _keep(file: Path, part: Path) -> None:
 # All that is in a pack: leaderboard, matrices, topics, findings, and a sheet a participant.
 
 
-TABLE_FORMS = tuple(form for form in FORMS if form is not XLSX)
+TABLE_FORMATS = tuple(format for format in FORMATS if format is not XLSX)
 """Those that need no extra: the same pack comes about wherever it is made."""
 MAIL_WIDTH = 96
 
@@ -160,29 +168,29 @@ class Pack:
         return {name: _bytes(content) for name, content in sorted(files.items())}
 
     def _files(self) -> Iterator[tuple[str, Content]]:
-        matrices, basis = self.evaluation.matrices, self.evaluation.basis
+        matrices, provenance = self.evaluation.matrices, self.evaluation.provenance
         about = {run: {"team": team} for run, team in self.evaluation.teams.items()}
         labels = self.labels
         page = Page(labels.title, matrices, [self.table], labels.collection, labels.date, about)
         yield "leaderboard.html", as_page(page)
-        for form in TABLE_FORMS:
-            yield f"tables/leaderboard{form.suffix}", form.render(self.table, IN_FILE)
+        for format in TABLE_FORMATS:
+            yield f"tables/leaderboard{format.suffix}", format.render(self.table, IN_FILE)
         yield "population.json", self.population.to_json()
         stems = file_stems([matrix.measure for matrix in matrices])
         for stem, matrix in zip(stems, matrices, strict=True):
-            whole = Matrices((matrix,), basis=basis)
+            whole = Matrices((matrix,), provenance=provenance)
             for name in ("csv", "parquet"):
-                form = named(name, whole.forms)
-                yield f"matrices/{stem}{form.suffix}", form.render(whole, IN_FILE)
-        spread = Spread(matrices, basis=basis)
+                format = named(name, whole.formats)
+                yield f"matrices/{stem}{format.suffix}", format.render(whole, IN_FILE)
+        spread = Spread(matrices, provenance=provenance)
         for name in ("csv", "markdown", "table"):
-            form = named(name, FORMS)
-            yield f"topics/best-median-worst{form.suffix}", form.render(spread, IN_FILE)
+            format = named(name, FORMATS)
+            yield f"topics/best-median-worst{format.suffix}", format.render(spread, IN_FILE)
         for name in ("json", "table"):
-            form = named(name, FORMS)
+            format = named(name, FORMATS)
             yield (
-                f"findings/findings{form.suffix}",
-                form.render(self.submissions.validation, IN_FILE),
+                f"findings/findings{format.suffix}",
+                format.render(self.submissions.validation, IN_FILE),
             )
         yield from self._sheets()
 
@@ -190,7 +198,9 @@ class Pack:
         stems = file_stems([participant.name for participant in self.participants])
         index = [("participant", "sheet", "runs", "files_left_out")]
         for stem, participant in zip(stems, self.participants, strict=True):
-            sheet = Sheet(participant, self.evaluation.matrices, self.table, basis=Basis())
+            sheet = Sheet(
+                participant, self.evaluation.matrices, self.table, provenance=Provenance()
+            )
             opening = self._opening(participant)
             yield (
                 f"sheets/{stem}.txt",
@@ -199,7 +209,7 @@ class Pack:
             head = f"# {markdown(participant.name)}\n"
             yield f"sheets/{stem}.md", _sheet(sheet, "markdown", head, markdown(opening))
             if participant.runs:
-                yield f"sheets/{stem}.csv", named("csv", FORMS).render(sheet, IN_FILE)
+                yield f"sheets/{stem}.csv", named("csv", FORMATS).render(sheet, IN_FILE)
             index.append((participant.name, f"{stem}.md", str(len(participant.runs)),
                           str(participant.left_out)))  # fmt: skip
         stream = io.StringIO()
@@ -246,7 +256,7 @@ class Pack:
 
 _WHAT = (
     ("leaderboard.html", "the page to publish; it needs no server and no network"),
-    ("tables/", "the leaderboard for papers, programs and terminals, in every form"),
+    ("tables/", "the leaderboard for papers, programs and terminals, in every format"),
     ("matrices/", "the scores by run and topic, one file per measure"),
     ("topics/", "best, median, worst and mean of all runs, topic by topic"),
     ("population.json", "what ZRisk and GeoRisk expect scores from, frozen"),
@@ -256,13 +266,13 @@ _WHAT = (
 )
 
 
-def _sheet(sheet: Sheet, form: str, head: str, opening: str) -> str:
-    body = _form(form).render(sheet, Dress(width=MAIL_WIDTH, in_file=True))
+def _sheet(sheet: Sheet, format: str, head: str, opening: str) -> str:
+    body = _format(format).render(sheet, RenderOptions(width=MAIL_WIDTH, in_file=True))
     return f"{head}\n{opening}\n\n{body if isinstance(body, str) else body.decode()}"
 
 
-def _form(name: str) -> Form:
-    return named(name, FORMS)
+def _format(name: str) -> OutputFormat:
+    return named(name, FORMATS)
 
 
 def _bytes(content: Content) -> bytes:

@@ -33,7 +33,7 @@ class Spread(Analysis):
     def result(self) -> Result:
         """A row a measure and topic; `at_best` runs have the best score, the first is named."""
         rows = [row for matrix in self.matrices for row in _spread_rows(matrix)]
-        return Result(SPREAD_COLUMNS, rows, self.basis)
+        return Result(SPREAD_COLUMNS, rows, self.provenance)
 
     def displays(self, _width: int) -> Sequence[Display]:
         """A table a measure."""
@@ -83,7 +83,7 @@ class Sheet(Analysis):
     def result(self) -> Result:
         """A row a run, measure and topic."""
         rows = [row for matrix in self.matrices for row in self._rows(matrix)]
-        return Result(SHEET_COLUMNS, rows, self.basis)
+        return Result(SHEET_COLUMNS, rows, self.provenance)
 
     def displays(self, width: int) -> Sequence[Display]:
         """The runs in the leaderboard, what was found in their files, and topic by topic."""

@@ -136,9 +136,9 @@ class Submissions:
     def beside(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation of what was taken, which names what was left out."""
         left_out = [Note("skipped-file", f"LEFT OUT: {error}") for error in self.errors]
-        basis = evaluation.basis.adding(notes=[*self.validation.notes, *left_out])
-        skipped = (*self.errors, *basis.skipped)
-        return replace(evaluation, basis=replace(basis, skipped=skipped))
+        provenance = evaluation.provenance.adding(notes=[*self.validation.notes, *left_out])
+        skipped = (*self.errors, *provenance.skipped)
+        return replace(evaluation, provenance=replace(provenance, skipped=skipped))
 
 
 def first_error(report: FileReport) -> InputError:
@@ -242,8 +242,8 @@ def in_teams(
     here = {run: team for run, team in listed.teams.items() if run in runs}
     by_run = Teams(here, team_of).found(runs)
     submitted = [run for run in runs if run not in evaluation.added.values()]
-    basis = evaluation.basis.adding(notes=without_team(submitted, by_run))
-    evaluation = replace(evaluation, basis=basis)
+    provenance = evaluation.provenance.adding(notes=without_team(submitted, by_run))
+    evaluation = replace(evaluation, provenance=provenance)
     reports = _reports_by_run(runs, submissions)
     shown = {run: name for run, name in listed.names.items() if run in runs}
     gathered: dict[tuple[bool, str], tuple[list[str], list[FileReport]]] = {}

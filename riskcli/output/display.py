@@ -1,4 +1,4 @@
-"""A table for people in whatever form: cells, headings, widths, and numbers as text."""
+"""A table for people in whatever format: cells, headings, widths, and numbers as text."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ class Column:
 class Display:
     """A table with a title above and a caption of several lines below.
 
-    The caption says all that is needed to read this table alone; forms in which tables follow each
-    other on a page show a line that several of them share below the last of these only.
+    The caption says all that is needed to read this table alone; formats in which tables follow
+    each other on a page show a line that several of them share below the last of these only.
     """
 
     title: str
     columns: Sequence[Column]
     caption: Sequence[str] = ()
     marks: Marks | None = None
-    """None: as the form has it."""
+    """None: as the format has it."""
     lead: str = ""
     """Words of an author before the title, or in place of it."""
 
@@ -222,7 +222,7 @@ def within(display: Display, width: int) -> Display:
 
 
 def key(display: Display) -> list[str]:
-    """What the letters' weight says, in forms that have it."""
+    """What the letters' weight says, in formats that have it."""
     best = any(cell.best for column in display.columns for cell in column.cells)
     return ["Bold: the best of its column."] if best else []
 

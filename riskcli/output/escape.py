@@ -1,4 +1,4 @@
-"""Names are hostile: each output gets them in a form that it cannot take for an order."""
+"""Names come from strangers: escaped for each output, so that they cannot inject commands."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from riskcli.core.files import GZIP, replace_file
 from riskcli.core.messages import InputError, UsageError, nearest
-from riskcli.core.provenance import Based
+from riskcli.core.provenance import WithProvenance
 from riskcli.output.display import Display
 from riskcli.output.escape import html, visible
 from riskcli.output.result import Result
@@ -45,11 +45,11 @@ def emit(content: str | bytes, output: Path | None) -> None:
         raise InputError("stdout", "cannot-write", error.strerror or str(error)) from error
 
 
-# Every form in which a result can leave, each declared once, and the one way into any of them.
+# Every format in which a result can leave, each declared once, and the one way into any of them.
 #
-# A new form is a function, from rows or from tables for people to text or bytes, and its line in
-# FORMS: the command line, the library, the settings and the help read it from there. What only one
-# kind of result can be (a gate's JUnit file) is declared beside that result, as an `OwnForm`.
+# A new format is a function, from rows or from tables for people to text or bytes, and its line in
+# FORMATS: the command line, the library, the settings and the help read it from there. What only
+# one kind of result can be (a gate's JUnit file) is declared beside that result, as an `OwnFormat`.
 
 
 TERMINAL_WIDTH = 80
@@ -76,8 +76,8 @@ class View:
 
 
 @dataclass(frozen=True)
-class Dress:
-    """What may be asked of a form; None leaves it to the form or the tables themselves."""
+class RenderOptions:
+    """What may be asked of a format; None leaves it to the format or the tables themselves."""
 
     caption: str | None = None
     label: str | None = None
@@ -90,23 +90,23 @@ class Dress:
     """Whether it goes to a file; a table may be wider there than on a screen."""
 
 
-PLAIN = Dress()
-IN_FILE = Dress(in_file=True)
+PLAIN = RenderOptions()
+IN_FILE = RenderOptions(in_file=True)
 
 
 @dataclass(frozen=True)
-class Form(ABC):
-    """A form: its name, the suffix of its files, and what it makes of a result."""
+class OutputFormat(ABC):
+    """A format: its name, the suffix of its files, and what it makes of a result."""
 
     name: str
     suffix: str
-    """That of its files, which tells the form; empty where only the name does."""
+    """That of its files, which tells the format; empty where only the name does."""
     checksums: bool = field(default=False, kw_only=True)
     """Whether it names the files that the result rests on, with their checksums."""
 
     @abstractmethod
-    def render(self, source: Any, dress: Dress = PLAIN) -> Content:
-        """The result in this form."""
+    def render(self, source: Any, options: RenderOptions = PLAIN) -> Content:
+        """The result in this format."""
 
     def _refuse(self, option: str, given: object, owners: str) -> None:
         if given is not None:
@@ -114,120 +114,127 @@ class Form(ABC):
 
 
 @dataclass(frozen=True)
-class RowsForm(Form):
-    """A form of the rows, for programs."""
+class RowsFormat(OutputFormat):
+    """A format of the rows, for programs."""
 
     write: Callable[[Result], Content]
     spreadsheet: bool = False
     """Whether spreadsheets open it, and take some texts for formulas."""
 
-    def render(self, source: Source, dress: Dress = PLAIN) -> Content:
+    def render(self, source: Source, options: RenderOptions = PLAIN) -> Content:
         """All rows at full precision."""
-        self._refuse("caption", dress.caption, "tables for people")
-        self._refuse("label", dress.label, "latex and html")
+        self._refuse("caption", options.caption, "tables for people")
+        self._refuse("label", options.label, "latex and html")
         result = source.result()
         return self.write(
-            _renderers().spreadsheet_safe(result) if dress.csv_safe and self.spreadsheet else result
+            _renderers().spreadsheet_safe(result)
+            if options.csv_safe and self.spreadsheet
+            else result
         )
 
 
 @dataclass(frozen=True)
-class TablesForm(Form):
-    """A form of the tables for people, as wide as it says where no width is asked for."""
+class TablesFormat(OutputFormat):
+    """A format of the tables for people, as wide as it says where no width is asked for."""
 
-    write: Callable[[Sequence[Display], Dress], str]
+    write: Callable[[Sequence[Display], RenderOptions], str]
     width: int
     file_width: int | None = None
     """The width in a file, where that is another."""
     labelled: bool = False
 
-    def render(self, source: Source, dress: Dress = PLAIN) -> Content:
+    def render(self, source: Source, options: RenderOptions = PLAIN) -> Content:
         """The tables, under the caption asked for."""
         if not self.labelled:
-            self._refuse("label", dress.label, "latex and html")
-        width = dress.width or (self.file_width if dress.in_file else None) or self.width
-        shown = _captioned(source.displays(width), dress.caption)
-        if not dress.legend:
+            self._refuse("label", options.label, "latex and html")
+        width = options.width or (self.file_width if options.in_file else None) or self.width
+        shown = _captioned(source.displays(width), options.caption)
+        if not options.legend:
             shown = [replace(display, caption=()) for display in shown]
-        return self.write(shown, replace(dress, width=width))
+        return self.write(shown, replace(options, width=width))
 
 
 @dataclass(frozen=True)
-class OwnForm(Form):
-    """A form that one kind of result alone has."""
+class OwnFormat(OutputFormat):
+    """A format that one kind of result alone has."""
 
     write: Callable[[Any], Content]
 
-    def render(self, source: Any, dress: Dress = PLAIN) -> Content:
+    def render(self, source: Any, options: RenderOptions = PLAIN) -> Content:
         """Whatever that kind of result makes of itself."""
-        self._refuse("caption", dress.caption, "tables for people")
-        self._refuse("label", dress.label, "latex and html")
+        self._refuse("caption", options.caption, "tables for people")
+        self._refuse("label", options.label, "latex and html")
         return self.write(source)
 
 
 def _renderers() -> ModuleType:
-    """Loaded late: help and errors name forms, and render none."""
+    """Loaded late: help and errors name formats, and render none."""
     from riskcli.output import renderers
 
     return renderers
 
 
-def _as_text(shown: Sequence[Display], dress: Dress) -> str:
-    # Late: rich takes longer to import than the other forms to write.
+def _as_text(shown: Sequence[Display], options: RenderOptions) -> str:
+    # Late: rich takes longer to import than the other formats to write.
     from riskcli.output.text import as_text
 
-    return as_text(shown, dress.width or TERMINAL_WIDTH, dress.colour)
+    return as_text(shown, options.width or TERMINAL_WIDTH, options.colour)
 
 
-TABLE = TablesForm("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
-TSV = RowsForm("tsv", ".tsv", lambda result: _renderers().as_tsv(result), spreadsheet=True)
-CSV = RowsForm("csv", ".csv", lambda result: _renderers().as_csv(result), spreadsheet=True)
-JSON = RowsForm("json", ".json", lambda result: _renderers().as_json(result), checksums=True)
-JSONL = RowsForm("jsonl", ".jsonl", lambda result: _renderers().as_jsonl(result))
+TABLE = TablesFormat("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
+TSV = RowsFormat("tsv", ".tsv", lambda result: _renderers().as_tsv(result), spreadsheet=True)
+CSV = RowsFormat("csv", ".csv", lambda result: _renderers().as_csv(result), spreadsheet=True)
+JSON = RowsFormat("json", ".json", lambda result: _renderers().as_json(result), checksums=True)
+JSONL = RowsFormat("jsonl", ".jsonl", lambda result: _renderers().as_jsonl(result))
 
 
 def _binary() -> ModuleType:
-    """Loaded late: other forms do without the writers of Parquet and of spreadsheets."""
+    """Loaded late: other formats do without the writers of Parquet and of spreadsheets."""
     from riskcli.output import binary
 
     return binary
 
 
-PARQUET = RowsForm(
+PARQUET = RowsFormat(
     "parquet", ".parquet", lambda result: _binary().as_parquet(result), checksums=True
 )
-XLSX = RowsForm("xlsx", ".xlsx", lambda result: _binary().as_xlsx(result), checksums=True)
-MARKDOWN = TablesForm(
+XLSX = RowsFormat("xlsx", ".xlsx", lambda result: _binary().as_xlsx(result), checksums=True)
+MARKDOWN = TablesFormat(
     "markdown", ".md", lambda shown, _: _renderers().as_markdown(shown), PUBLISHED_WIDTH
 )
-LATEX = TablesForm(
+LATEX = TablesFormat(
     "latex",
     ".tex",
-    lambda shown, dress: _renderers().as_latex(shown, dress.label, dress.siunitx),
+    lambda shown, options: _renderers().as_latex(shown, options.label, options.siunitx),
     LATEX_WIDTH,
     labelled=True,
 )
-HTML = TablesForm(
-    "html", ".html", lambda shown, dress: _renderers().as_html(shown, dress.label), PUBLISHED_WIDTH,
+HTML = TablesFormat(
+    "html",
+    ".html",
+    lambda shown, options: _renderers().as_html(shown, options.label),
+    PUBLISHED_WIDTH,
     labelled=True,
-)  # fmt: skip
+)
 
-Forms = tuple[Form, ...]
-FORMS: Forms = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML, PARQUET, XLSX)
-"""The forms of every result that is rows and tables."""
-
-
-def named(name: str, known: Forms) -> Form:
-    """The form of that name."""
-    for form in known:
-        if form.name == name:
-            return form
-    names = [form.name for form in known]
-    raise UsageError(f"no form {name!r} here{nearest(name, names)} ({', '.join(names)})")
+Formats = tuple[OutputFormat, ...]
+FORMATS: Formats = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML, PARQUET, XLSX)
+"""The formats of every result that is rows and tables."""
 
 
-def chosen(name: str | None, output: Path | None, known: Forms, for_people: bool = False) -> Form:
-    """The form asked for, else that of the file's suffix, else a table or TSV for stdout.
+def named(name: str, known: Formats) -> OutputFormat:
+    """The format of that name."""
+    for format in known:
+        if format.name == name:
+            return format
+    names = [format.name for format in known]
+    raise UsageError(f"no format {name!r} here{nearest(name, names)} ({', '.join(names)})")
+
+
+def chosen(
+    name: str | None, output: Path | None, known: Formats, for_people: bool = False
+) -> OutputFormat:
+    """The format asked for, else that of the file's suffix, else a table or TSV for stdout.
 
     A result that is `for_people` is a table in a pipe, too: a verdict in a job's log.
     """
@@ -237,12 +244,12 @@ def chosen(name: str | None, output: Path | None, known: Forms, for_people: bool
         return TABLE if TABLE in known and (for_people or sys.stdout.isatty()) else TSV
     inner = output.with_suffix("") if output.suffix.lower() == GZIP else output
     suffix = inner.suffix.lower()
-    for form in known:
-        if suffix and form.suffix == suffix:
-            return form
+    for format in known:
+        if suffix and format.suffix == suffix:
+            return format
     raise UsageError(
         f"{output}: the suffix does not tell the format; choose one of "
-        f"{', '.join(form.name for form in known)}"
+        f"{', '.join(format.name for format in known)}"
     )
 
 
@@ -255,12 +262,12 @@ def _captioned(displays: Sequence[Display], caption: str | None) -> Sequence[Dis
     return [replace(display, lead=caption) for display in displays]
 
 
-# What every result of an analysis can do: rows, tables for people, and the forms of both.
+# What every result of an analysis can do: rows, tables for people, and the formats of both.
 
 
 @dataclass(frozen=True, repr=False)
-class Analysis(Based, ABC):
-    """A result: tidy rows for programs, tables for people, and the forms of both."""
+class Analysis(WithProvenance, ABC):
+    """A result: tidy rows for programs, tables for people, and the formats of both."""
 
     @abstractmethod
     def result(self) -> Result:
@@ -271,28 +278,28 @@ class Analysis(Based, ABC):
         """The tables for people, given the width that they may take."""
 
     @property
-    def forms(self) -> Forms:
-        """The forms in which it can be written."""
-        return FORMS
+    def formats(self) -> Formats:
+        """The formats in which it can be written."""
+        return FORMATS
 
     def to_frame(self) -> pd.DataFrame:
         """The tidy rows as a DataFrame."""
         return self.result().to_frame()
 
-    def to_text(self, form: str = "tsv", *, width: int | None = None) -> str:
-        """The result as tsv, csv, json or jsonl, or as a table for people in another form.
+    def to_text(self, format: str = "tsv", *, width: int | None = None) -> str:
+        """The result as tsv, csv, json or jsonl, or as a table for people in another format.
 
-        `width` is what tables may take; None leaves it to the form.
+        `width` is what tables may take; None leaves it to the format.
         """
-        content = named(form, self.forms).render(self, Dress(width=width))
+        content = named(format, self.formats).render(self, RenderOptions(width=width))
         if isinstance(content, bytes):
-            raise UsageError(f"{form} is not text: write it to a file")
+            raise UsageError(f"{format} is not text: write it to a file")
         return content
 
-    def write(self, path: Path | str, form: str | None = None) -> None:
-        """Write it to a file, replaced as a whole; the form is the suffix's where none is given."""
+    def write(self, path: Path | str, format: str | None = None) -> None:
+        """Write it to a file, replaced as a whole; no format: that of the suffix."""
         target = Path(path)
-        emit(chosen(form, target, self.forms).render(self, IN_FILE), target)
+        emit(chosen(format, target, self.formats).render(self, IN_FILE), target)
 
     def __repr__(self) -> str:
         """The table, as at a terminal of 80 columns, and the warnings below it."""

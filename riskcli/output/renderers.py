@@ -1,4 +1,4 @@
-"""What writes a result, apart from what needs much: loaded when a form is rendered, not named."""
+"""What writes a result, apart from what needs much: loaded when a format is rendered, not named."""
 
 from riskcli.output.latex import as_latex
 from riskcli.output.markup import as_html, as_markdown

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from riskcli.core.files import as_text
 from riskcli.core.messages import InputError
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.core.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Value = str | int | float | bool | tuple[str, ...] | None
-"""What a cell holds; a list of names is one where a form has lists, else one text."""
+"""What a cell holds; a list of names is one where a format has lists, else one text."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Result:
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
-    basis: Basis = field(default_factory=Basis)
+    provenance: Provenance = field(default_factory=Provenance)
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the JSON object."""
 
@@ -45,17 +45,17 @@ class Result:
 
     def envelope(self) -> dict[str, Any]:
         """The JSON object, but for the rows."""
-        skipped = list(map(_as_entry, self.basis.skipped))
+        skipped = list(map(_as_entry, self.provenance.skipped))
         return {
             "riskeval": __version__,
-            "settings": dict(self.basis.settings),
+            "settings": dict(self.provenance.settings),
             "inputs": [
                 {"path": as_text(file.path.name), "sha256": file.sha256, "kind": file.kind}
-                for file in self.basis.inputs
+                for file in self.provenance.inputs
             ],
             "warnings": [
                 {"code": note.code, "message": as_text(note.message)}
-                for note in self.basis.notes
+                for note in self.provenance.notes
                 if note.warning
             ],
             **({"skipped": skipped} if skipped else {}),
@@ -126,11 +126,11 @@ Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
 """Columns and rows of each part of a result, by its name."""
 
 
-def part_of(basis: Basis, tables: Tables, part: str) -> Result:
+def part_of(provenance: Provenance, tables: Tables, part: str) -> Result:
     """The result whose rows are that part; JSON holds the other parts beside them."""
     others = Parts({name: table for name, table in tables.items() if name != part})
     columns, rows = tables[part]
-    return Result(tuple(columns), rows, basis, others)
+    return Result(tuple(columns), rows, provenance, others)
 
 
 # Rows that are made when they are written: there may be millions of them.

@@ -1,4 +1,4 @@
-"""Rows for programs: a writer for each form, the same rows in all, full double precision."""
+"""Rows for programs: a writer for each format, the same rows in all, full double precision."""
 
 from __future__ import annotations
 

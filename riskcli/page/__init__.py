@@ -9,7 +9,7 @@ from riskcli.core.messages import UsageError
 # What the page cannot show, and so refuses.
 
 
-def refuse_other_forms(page: Path) -> None:
+def refuse_other_formats(page: Path) -> None:
     """Refuse the name of a file that would not be taken for a page."""
     if page.suffix.lower() not in ("", ".html", ".htm", ".gz"):
         raise UsageError(f"{page}: the page is HTML; end its name in .html")

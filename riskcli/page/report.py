@@ -13,7 +13,7 @@ from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, in
 from riskcli.cli.paths import INPUT
 from riskcli.core.messages import Note
 from riskcli.output.formats import emit
-from riskcli.page import refuse_other_forms, refuse_what_the_page_lacks
+from riskcli.page import refuse_other_formats, refuse_what_the_page_lacks
 
 if TYPE_CHECKING:
     pass
@@ -67,7 +67,7 @@ def report(
     One file that needs no network: sort, filter, move alpha, switch the baseline, compare two runs
     topic by topic, and take the numbers along. Whatever is chosen is in the page's address.
     """
-    refuse_other_forms(output)
+    refuse_other_formats(output)
     refuse_what_the_page_lacks(
         comparing.loss, comparing.convention, comparing.test, comparing.family
     )

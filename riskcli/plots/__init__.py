@@ -33,14 +33,14 @@ OF_EXPERIMENTS = {
 }
 """Figures that are drawn from the folder of `riskeval train`, not from runs."""
 
-FORMS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
+FORMATS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
 SCALED = ("svg", "png", "pdf")
-"""The forms of a figure by suffix, and those that have a size on paper."""
+"""The formats of a figure by suffix, and those that have a size on paper."""
 
 
-def form_of(output: Path) -> str:
-    """The form that the file's suffix asks for."""
-    form = FORMS.get(output.suffix.lower())
-    if form is None:
-        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMS)}")
-    return form
+def format_of(output: Path) -> str:
+    """The format that the file's suffix asks for."""
+    format = FORMATS.get(output.suffix.lower())
+    if format is None:
+        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMATS)}")
+    return format

@@ -13,7 +13,7 @@ from riskcli.cli.options import OUTPUT, Against, Inputs, against_options_with_al
 from riskcli.core.choices import FigureSize, words
 from riskcli.core.messages import UsageError
 from riskcli.output.formats import emit
-from riskcli.plots import KINDS, OF_EXPERIMENTS, SCALED, form_of
+from riskcli.plots import KINDS, OF_EXPERIMENTS, SCALED, format_of
 from riskcli.plots.lacking import WITHOUT_BASELINE, refuse_what_figures_lack
 
 _ALL = {**KINDS, **OF_EXPERIMENTS}
@@ -68,8 +68,8 @@ def plot(
     One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in
     FILE.alt.txt, is a description in words, for a paper or a page.
     """
-    form = form_of(output)
-    _refuse_sizes_without_meaning(size, width, form in SCALED)
+    format = format_of(output)
+    _refuse_sizes_without_meaning(size, width, format in SCALED)
     try:  # late: help and wrong options need neither numpy nor what draws
         from riskcli.plots import alternative, curve, request, save
     except ImportError as error:
@@ -83,7 +83,7 @@ def plot(
         asked_for = curve.ExperimentRequest(
             folder, of, names, width, height, None if size is None else request.SIZES[size]
         )
-        emit(save.drawn(kind, asked_for, form), output)
+        emit(save.drawn(kind, asked_for, format), output)
         emit(f"{alternative.alternative(kind, asked_for)}\n", words_beside)
         return 0
     refuse_what_figures_lack(kind, against.convention, against.loss, of)
@@ -94,9 +94,9 @@ def plot(
         setup.matrices[0], setup.options, names, of, width, height, seed,
         None if size is None else request.SIZES[size], ranged,
     )  # fmt: skip
-    save.refuse_much(kind, wanted, form)
-    content = save.drawn(kind, wanted, form)
-    tell([*setup.basis.notes, *wanted.notes], inputs.quiet)
+    save.refuse_much(kind, wanted, format)
+    content = save.drawn(kind, wanted, format)
+    tell([*setup.provenance.notes, *wanted.notes], inputs.quiet)
     emit(content, output)
     emit(f"{alternative.alternative(kind, wanted)}\n", words_beside)
     return inputs.exit_code(evaluation.skipped)
@@ -114,6 +114,6 @@ def _experiment(kind: str, inputs: Inputs, against: Against) -> Path:
 
 def _refuse_sizes_without_meaning(size: str | None, width: int | None, scaled: bool) -> None:
     if size is not None and not scaled:
-        raise UsageError("--size belongs to svg, png and pdf: other forms have no size on paper")
+        raise UsageError("--size belongs to svg, png and pdf: other formats have no size on paper")
     if size is not None and width is not None:
         raise UsageError("--size and --width both say how wide the figure is: give one of them")

@@ -1,4 +1,4 @@
-"""A figure as a file: one description, five forms, no browser and no network."""
+"""A figure as a file: one description, five formats, no browser and no network."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
 """What draws each kind of figure."""
 
 
-def refuse_much(kind: str, request: Request, form: str) -> None:
+def refuse_much(kind: str, request: Request, format: str) -> None:
     """Refuse what this machine, or a limit on this process, lacks the memory for."""
     work = f"plot {kind}" if f"plot {kind}" in WORK else "plot"
     base.refuse_much(work, [request.matrix], request.options)
     space = address_space()
-    without_engine = form in ("json", "html") and request.size is None
+    without_engine = format in ("json", "html") and request.size is None
     if space is not None and space < DRAWING_SPACE and not without_engine:
         raise UsageError(
             f"out-of-memory: what draws figures reserves {DRAWING_SPACE // 10**9} GB of address "
@@ -100,18 +100,18 @@ def refuse_much(kind: str, request: Request, form: str) -> None:
         )
 
 
-def drawn(kind: str, request: AnyRequest, form: str) -> bytes:
-    """The figure of that kind in that form."""
+def drawn(kind: str, request: AnyRequest, format: str) -> bytes:
+    """The figure of that kind in that format."""
     version, figure = _VEGA_LITE, _described(kind, request)
-    if form == "json":
+    if format == "json":
         return f"{json.dumps(figure, ensure_ascii=False, indent=2)}\n".encode()
     figure = _with_stacked_keys(figure)
-    if form == "html":
+    if format == "html":
         return web_page(figure, version)
     svg = _sized(vl_convert.vegalite_to_svg(figure, vl_version=version), request.size)
-    if form == "svg":
+    if format == "svg":
         return _settled(_titled(svg, kind, request).encode())
-    if form == "pdf":
+    if format == "pdf":
         return _settled(vl_convert.svg_to_pdf(svg))
     return _settled(vl_convert.svg_to_png(svg, ppi=_PPI))
 

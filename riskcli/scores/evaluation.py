@@ -20,7 +20,7 @@ from riskcli.core.messages import (
     nearest,
 )
 from riskcli.core.parallel import Progress, watch_of
-from riskcli.core.provenance import Based, Basis
+from riskcli.core.provenance import Provenance, WithProvenance
 from riskcli.effectiveness.names import canonical_name, split_names
 from riskcli.scores.file_scores import Gatherer, Means
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
@@ -51,7 +51,7 @@ Places = Iterable[Path | str] | Path | str
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Based):
+class Evaluation(WithProvenance):
     """Score matrices by measure, and what they rest on."""
 
     matrices: tuple[ScoreMatrix, ...]
@@ -80,8 +80,8 @@ class Evaluation(Based):
             return self
         first = self.matrices[0].measure
         text = f"by {first}, the first of {len(self.matrices)} measures; --measure chooses another"
-        basis = self.basis.adding(notes=[Note("first-measure", text, warning=False)])
-        return replace(self, matrices=self.matrices[:1], basis=basis)
+        provenance = self.provenance.adding(notes=[Note("first-measure", text, warning=False)])
+        return replace(self, matrices=self.matrices[:1], provenance=provenance)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per score: run, topic, measure, score."""
@@ -141,20 +141,20 @@ def evaluate(
     )
     parts, strangers = _without_strangers(parts, reader, set(added.values()))
     kept = gatherer.close()
-    matrices, basis = _put_together(parts, reader, skipped + strangers)
-    notes = (*turned, *found.notes, *passed, *naming, *basis.notes, *kept)
+    matrices, provenance = _put_together(parts, reader, skipped + strangers)
+    notes = (*turned, *found.notes, *passed, *naming, *provenance.notes, *kept)
     files = {only_run(part): part.path for part in parts if part.kind == "run"}
-    return Evaluation(matrices, added, files=files, basis=replace(basis, notes=notes))
+    return Evaluation(matrices, added, files=files, provenance=replace(provenance, notes=notes))
 
 
 def _put_together(
     parts: Sequence[Part], reader: Reader, skipped: tuple[InputError, ...]
-) -> tuple[tuple[ScoreMatrix, ...], Basis]:
+) -> tuple[tuple[ScoreMatrix, ...], Provenance]:
     """A matrix for each measure, and what they rest on."""
     matrices, notes = _joined(parts, reader)
     scored = any_run(parts)
     made = settings_in_force(parts, reader.rules.settings(), scored)
-    basis = Basis(
+    provenance = Provenance(
         settings={"measures": [matrix.measure for matrix in matrices], **made},
         inputs=inputs_of(parts, reader),
         notes=(
@@ -165,7 +165,7 @@ def _put_together(
         ),
         skipped=skipped,
     )
-    return matrices, basis
+    return matrices, provenance
 
 
 def _sorted_out(
@@ -298,8 +298,10 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     skipped = dict.fromkeys(str(error) for each in evaluations for error in each.skipped)
     errors = {str(error): error for each in evaluations for error in each.skipped}
     settings = {**first.settings, "measures": [matrix.measure for matrix in matrices]}
-    basis = Basis(settings, tuple(inputs), tuple(notes), tuple(errors[text] for text in skipped))
-    return replace(first, matrices=tuple(matrices), basis=basis)
+    provenance = Provenance(
+        settings, tuple(inputs), tuple(notes), tuple(errors[text] for text in skipped)
+    )
+    return replace(first, matrices=tuple(matrices), provenance=provenance)
 
 
 def _told(note: Note, name: str, evaluations: Sequence[Evaluation]) -> Note:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from riskcli.core.messages import UsageError
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.effectiveness.names import DEFAULT_MEASURES, canonical_name, parse_measures, texts_of
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.evaluation import Evaluation
@@ -207,7 +207,7 @@ def scores_from_ir_measures(
     evaluation = _evaluation(cells)
     rounded = [m.measure for m in evaluation.matrices if is_rounded_err(m)]
     notes = [rounded_err(rounded)] if rounded else []
-    return replace(evaluation, basis=evaluation.basis.adding(notes=notes))
+    return replace(evaluation, provenance=evaluation.provenance.adding(notes=notes))
 
 
 def has_a_row_per_score(frame: pd.DataFrame) -> bool:
@@ -250,4 +250,4 @@ def _joined(
 ) -> Evaluation:
     matrices, notes = join_all(parts, universe, rules.topics, rules.only_topics)
     settings = {"measures": [matrix.measure for matrix in matrices], **rules.settings()}
-    return Evaluation(matrices, basis=Basis(settings, notes=tuple(notes)))
+    return Evaluation(matrices, provenance=Provenance(settings, notes=tuple(notes)))

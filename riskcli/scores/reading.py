@@ -29,7 +29,7 @@ from riskcli.scores.files.registry import (
     UNNAMED,
     Format,
     Recorded,
-    form_of,
+    format_of,
     read_score_file,
     recorded,
 )
@@ -233,19 +233,19 @@ class Reader:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
         source = Source(path, self.rules.max_bytes, self._checksums, content, self.watch)
         given = self.rules.input_format
-        form = form_of(path, source.start, given)
-        kind = form.name if isinstance(form, Format) else self._run_kind
+        format = format_of(path, source.start, given)
+        kind = format.name if isinstance(format, Format) else self._run_kind
         refuse_file(path, kind, source.likely_size, self.at_once)
-        if form is None:
+        if format is None:
             run = run_in(source, self._contenders, self.threads)
             return self._scored(run, source.sha256)
         text = source.text()
-        if form.name == "parquet":  # what its columns are stands at its end
-            form = form_of(path, text, given) or form
-        if isinstance(form, Format):
-            return self._taken(path, text, form.name, source.sha256)
-        documents = self._judged().lines if form.by_place else None
-        return self._scored(read_foreign(path, text, form, documents), source.sha256)
+        if format.name == "parquet":  # what its columns are stands at its end
+            format = format_of(path, text, given) or format
+        if isinstance(format, Format):
+            return self._taken(path, text, format.name, source.sha256)
+        documents = self._judged().lines if format.by_place else None
+        return self._scored(read_foreign(path, text, format, documents), source.sha256)
 
     def _taken(self, path: Path, text: bytes, kind: str, sha256: str | None) -> Part:
         """The scores that a file holds."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import InputError, Note, UsageError, counted, listed, nearest
-from riskcli.core.provenance import Basis
+from riskcli.core.provenance import Provenance
 from riskcli.core.text import natural_order
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
@@ -150,7 +150,7 @@ def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluati
     hidden = replace(
         hidden,
         teams={run: teams[team] for run, team in hidden.teams.items()},
-        basis=_hidden(evaluation.basis, {**teams, **runs}),
+        provenance=_hidden(evaluation.provenance, {**teams, **runs}),
     )
     entries = {**known, **{("team", t): n for t, n in teams.items()}}
     entries |= {("run", run): name for run, name in runs.items()}
@@ -184,21 +184,21 @@ def _checksum(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _hidden(basis: Basis, shown: Mapping[str, str]) -> Basis:
+def _hidden(provenance: Provenance, shown: Mapping[str, str]) -> Provenance:
     """Notes with the neutral names, and inputs without the names of run files."""
     names = sorted(shown, key=len, reverse=True)
     wanted = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names) or r"(?!)")
     notes = tuple(
         Note(note.code, wanted.sub(lambda found: shown[found[0]], note.message), note.warning)
-        for note in basis.notes
+        for note in provenance.notes
     )
     inputs = tuple(
         each
         if each.kind == "qrels"
         else replace(each, path=Path(each.kind), run=shown.get(each.run or ""))
-        for each in basis.inputs
+        for each in provenance.inputs
     )
-    return replace(basis, notes=notes, inputs=inputs)
+    return replace(provenance, notes=notes, inputs=inputs)
 
 
 def _as_key(entries: Mapping[tuple[str, str], str]) -> str:

@@ -193,15 +193,15 @@ def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
 
 
 def inspect_foreign(
-    path: Path, text: bytes, form: RunFormat, documents: Documents | None = None
+    path: Path, text: bytes, format: RunFormat, documents: Documents | None = None
 ) -> Iterator[Finding | Line]:
     """The same for a run that another program wrote; such a file names no tag.
 
     `documents` are those that scores of places belong to.
     """
     seen: dict[tuple[str, str], int | None] = {}
-    items = form.inspect(path, text)
-    for item in named(path, items, documents) if form.by_place else items:
+    items = format.inspect(path, text)
+    for item in named(path, items, documents) if format.by_place else items:
         if isinstance(item, Finding):
             yield item
         elif (item.topic, item.docno) in seen:
@@ -216,11 +216,11 @@ def inspect_foreign(
 
 
 def read_foreign(
-    path: Path, text: bytes, form: RunFormat, documents: Documents | None = None
+    path: Path, text: bytes, format: RunFormat, documents: Documents | None = None
 ) -> Run:
     """The run that another program wrote; what is wrong first is an `InputError`."""
     lines: list[Line] = []
-    for item in inspect_foreign(path, text, form, documents):
+    for item in inspect_foreign(path, text, format, documents):
         if isinstance(item, Finding):
             raise item.as_error()
         lines.append(item)
@@ -260,8 +260,8 @@ def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
 
 def run_of(source: Source) -> Run:
     """The run in a file, whatever program wrote it."""
-    form = run_format_of(source.start)
-    return run_in(source) if form is None else read_foreign(source.path, source.text(), form)
+    format = run_format_of(source.start)
+    return run_in(source) if format is None else read_foreign(source.path, source.text(), format)
 
 
 def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:

@@ -10,14 +10,14 @@ import numpy as np
 
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.rules import Rule, parse_rule
-from riskcli.analyses.matrix import FORMS, Matrices
+from riskcli.analyses.matrix import FORMATS, Matrices
 from riskcli.cli.comparing import frozen_population as frozen_population
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.options import Inputs
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, listed
 from riskcli.core.provenance import Input
-from riskcli.output.formats import IN_FILE, Form, chosen, emit
+from riskcli.output.formats import IN_FILE, OutputFormat, chosen, emit
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
 from riskcli.scores.matrix import ScoreMatrix, join
@@ -67,8 +67,8 @@ def with_baseline(
         replace(
             candidates,
             matrices=matrices,
-            basis=replace(
-                candidates.basis,
+            provenance=replace(
+                candidates.provenance,
                 inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
                 notes=(*candidates.notes, *_how_made(path, recorded(text, kind), candidates)),
             ),
@@ -86,7 +86,7 @@ def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> 
     if len(runs) != 1:
         message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
         raise InputError(path, "not-one-run", message)
-    then, now = recorded(text, kind).settings, candidates.basis.settings
+    then, now = recorded(text, kind).settings, candidates.provenance.settings
     for name in SCORING:
         if name in then and then[name] != now[name]:
             message = f"was made with {name} = {then[name]!r}, the candidates with {now[name]!r}"
@@ -131,7 +131,7 @@ def _how_made(path: Path, made: Recorded, candidates: Evaluation) -> list[Note]:
         return []
     message = (
         f"{path.name} does not say by which measure and settings it was made; "
-        "the JSON and Parquet forms do"
+        "the JSON and Parquet formats do"
     )
     return [Note("unknown-settings", message)]
 
@@ -144,9 +144,9 @@ _ITS_INPUTS = ("qrels", "scores")
 """What its scores rest on beside its run; a kept baseline is an input of another kind."""
 
 
-def kept_form(file: Path) -> Form:
-    """The form that the file's suffix asks for; it must be one that can be read again."""
-    return chosen(None, file, tuple(form for form in FORMS if form.name in _READABLE))
+def kept_format(file: Path) -> OutputFormat:
+    """The format that the file's suffix asks for; it must be one that can be read again."""
+    return chosen(None, file, tuple(format for format in FORMATS if format.name in _READABLE))
 
 
 def only_candidate(gate: Gate) -> str:
@@ -157,7 +157,7 @@ def only_candidate(gate: Gate) -> str:
     return candidates[0]
 
 
-def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, form: Form) -> str:
+def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, format: OutputFormat) -> str:
     """Replace the file by the scores of the one candidate, if it passes; say what was done.
 
     A verdict that is inconclusive is no pass here, whatever it counts as.
@@ -169,8 +169,8 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, form: Form) 
     inputs = tuple(
         each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS
     )
-    basis = replace(evaluation.basis, inputs=inputs)
-    emit(form.render(Matrices(kept, long=len(kept) > 1, basis=basis), IN_FILE), file)
+    provenance = replace(evaluation.provenance, inputs=inputs)
+    emit(format.render(Matrices(kept, long=len(kept) > 1, provenance=provenance), IN_FILE), file)
     return f"{file} now holds {run}, the next baseline"
 
 

@@ -12,7 +12,7 @@ from riskcli.analyses.check.rules import Outcome, Policy, Rule
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import Note, UsageError, nearest
-from riskcli.core.provenance import Based
+from riskcli.core.provenance import WithProvenance
 from riskcli.risk.columns import Column
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.measures import all_columns, columns_by_name
@@ -88,7 +88,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, repr=False)
-class Verdicts(Based):
+class Verdicts(WithProvenance):
     """The verdicts on all candidates, by one policy."""
 
     verdicts: tuple[Verdict, ...]

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as Tree
 from riskcli.analyses.check.case import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
 from riskcli.analyses.check.rules import Outcome
 from riskcli.core.messages import InputError, NoRunLeftError, RiskevalError, counted
-from riskcli.output import formats as forms
+from riskcli.output import formats
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation, markdown, visible
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
@@ -225,35 +225,37 @@ def problems(gate: Verdicts) -> Iterator[Problem]:
     yield from of_files(gate.skipped)
 
 
-JUNIT = forms.OwnForm("junit", ".xml", as_junit)
-GITHUB = forms.OwnForm("github", "", as_github)
-SARIF = forms.OwnForm("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
-CODE_QUALITY = forms.OwnForm(
+JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
+GITHUB = formats.OwnFormat("github", "", as_github)
+SARIF = formats.OwnFormat("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
+CODE_QUALITY = formats.OwnFormat(
     "codequality", "", lambda gate: as_code_quality(problems(gate), ELSEWHERE)
 )
 
 
 @dataclass(frozen=True)
-class _Automatic(forms.Form):
+class _Automatic(formats.OutputFormat):
     """Annotations where GitHub runs the job, a table elsewhere."""
 
     @property
-    def chosen(self) -> forms.Form:
-        """The form that it is here."""
-        return GITHUB if os.environ.get("GITHUB_ACTIONS") == "true" else forms.TABLE
+    def chosen(self) -> formats.OutputFormat:
+        """The format that it is here."""
+        return GITHUB if os.environ.get("GITHUB_ACTIONS") == "true" else formats.TABLE
 
-    def render(self, source: Any, dress: forms.Dress = forms.PLAIN) -> forms.Content:
-        return self.chosen.render(source, dress)
+    def render(
+        self, source: Any, options: formats.RenderOptions = formats.PLAIN
+    ) -> formats.Content:
+        return self.chosen.render(source, options)
 
 
 AUTOMATIC = _Automatic("auto", "")
-FORMS = (*forms.FORMS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
+FORMATS = (*formats.FORMATS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
 REFUSALS: Mapping[str, Callable[[Sequence[Problem]], str]] = {
     JUNIT.name: refusal_as_junit,
     GITHUB.name: refusal_as_github,
     SARIF.name: lambda found: as_sarif(found, TOOL),
     CODE_QUALITY.name: lambda found: as_code_quality(found, ELSEWHERE),
 }
-"""What CI services are told where nothing could be judged, by the name of the form."""
+"""What CI services are told where nothing could be judged, by the name of the format."""
 
-"""The forms of a gate: those of every result, and what CI services read."""
+"""The formats of a gate: those of every result, and what CI services read."""

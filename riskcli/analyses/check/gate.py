@@ -22,7 +22,7 @@ from riskcli.analyses.check.case import (
     Verdicts,
     check_quantity,
 )
-from riskcli.analyses.check.display import FORMS, displays
+from riskcli.analyses.check.display import FORMATS, displays
 from riskcli.analyses.check.rules import (
     DEFAULT_POLICY,
     LossTest,
@@ -38,7 +38,7 @@ from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.core.special import stdtr, stdtrit
 from riskcli.output.display import Display
-from riskcli.output.formats import Forms
+from riskcli.output.formats import Formats
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, adjust
 from riskcli.risk.options import Significance
@@ -200,9 +200,9 @@ class Gate(Verdicts, Analysis):
     """The verdicts on all candidates, and what they rest on."""
 
     @property
-    def forms(self) -> Forms:
+    def formats(self) -> Formats:
         """Those of every result, and what CI services read."""
-        return FORMS
+        return FORMATS
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
@@ -212,7 +212,7 @@ class Gate(Verdicts, Analysis):
         """A row a rule, candidate and measure."""
         rows = [row for verdict in self.verdicts for row in _rows(verdict)]
         return Result(
-            COLUMNS, rows, self.basis, extra={"passed": self.passed},
+            COLUMNS, rows, self.provenance, extra={"passed": self.passed},
         )  # fmt: skip
 
 
@@ -261,8 +261,8 @@ def judge(
     settings = _settings(chosen, every_rule, name, plan, alpha, detect)
     settings |= {"margins": margins, "inconclusive": inconclusive}
     settings["population"] = population_record(asked) if population else BASELINE_AND_CANDIDATE
-    basis = setup.basis.adding(settings, [*notes, *_power_notes(verdicts, detect)])
-    return Gate(tuple(verdicts), chosen, inconclusive, basis=basis)
+    provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
+    return Gate(tuple(verdicts), chosen, inconclusive, provenance=provenance)
 
 
 def _what_is_checked(

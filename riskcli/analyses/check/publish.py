@@ -16,29 +16,29 @@ from riskcli.analyses.check.rules import POLICIES as POLICIES
 from riskcli.cli.options import Output
 from riskcli.cli.rendering import write
 from riskcli.core.messages import InputError, RiskevalError
-from riskcli.output.formats import IN_FILE, MARKDOWN, Form, emit
+from riskcli.output.formats import IN_FILE, MARKDOWN, OutputFormat, emit
 
 
-def publish(gate: Gate, output: Output, reports: Iterable[tuple[Form, Path]]) -> None:
+def publish(gate: Gate, output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     """Write every report, the job summary under GitHub Actions, and last the result itself."""
-    for form, file in reports:
-        emit(form.render(gate, IN_FILE), file)
+    for format, file in reports:
+        emit(format.render(gate, IN_FILE), file)
     _summarise(str(MARKDOWN.render(gate)))
     write(gate, output)
 
 
 @contextmanager
-def reporting(output: Output, reports: Iterable[tuple[Form, Path]]) -> Iterator[None]:
+def reporting(output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> Iterator[None]:
     """Let the reports for CI services say so where nothing can be judged; the error goes on."""
     try:
         yield
     except RiskevalError as error:
         problems = refusal.of_error(error)
-        for form, file in (*reports, (output.form, output.output)):
-            form = AUTOMATIC.chosen if form is AUTOMATIC else form
-            if form.name in REFUSALS:
+        for format, file in (*reports, (output.output_format, output.output)):
+            format = AUTOMATIC.chosen if format is AUTOMATIC else format
+            if format.name in REFUSALS:
                 with suppress(RiskevalError):  # the first error is the one to be told
-                    emit(REFUSALS[form.name](problems), file)
+                    emit(REFUSALS[format.name](problems), file)
         with suppress(RiskevalError):
             _summarise(refusal.as_markdown(problems))
         raise

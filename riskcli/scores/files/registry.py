@@ -112,7 +112,7 @@ FORMATS = {
 }
 
 
-def form_of(path: Path, text: bytes, given: str | None = None) -> Format | RunFormat | None:
+def format_of(path: Path, text: bytes, given: str | None = None) -> Format | RunFormat | None:
     """What a file that begins so is: scores, or a run that another program wrote; `given` decides.
 
     None for TREC's own runs, and for anything else. (Parquet is told when whole.)
@@ -135,8 +135,8 @@ def form_of(path: Path, text: bytes, given: str | None = None) -> Format | RunFo
 
 def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
     """The name of a score file's format; None for a run or anything else."""
-    form = form_of(path, text, given)
-    return form.name if isinstance(form, Format) else None
+    format = format_of(path, text, given)
+    return format.name if isinstance(format, Format) else None
 
 
 def inspect_scores(path: Path, text: bytes, kind: str) -> Items:
