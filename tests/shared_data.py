@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared"
+SHARED = Path(os.environ.get("RISKEVAL_SHARED", _BESIDE))
 
 
 def shared(*parts: str) -> Path:
     """A file of the shared folder; skips the test where the folder is absent."""
-    folder = Path(os.environ.get("RISKEVAL_SHARED", _BESIDE))
-    if not folder.is_dir():
+    if not SHARED.is_dir():
         pytest.skip("the real TREC data are absent: set RISKEVAL_SHARED to their folder")
-    return folder.joinpath(*parts)
+    return SHARED.joinpath(*parts)
