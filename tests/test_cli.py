@@ -507,21 +507,10 @@ def test_score_imports_nothing_that_it_can_do_without() -> None:
         "from riskcli.__main__ import main\n"
         "try:\n    main()\n"
         "finally:\n"
-        "    spared = {'pandas', 'scipy.stats', 'pyarrow.compute', 'numpy.f2py', 'numpy.testing'}\n"
+        "    spared = {'pandas', 'scipy.stats', 'pyarrow.compute'}\n"
         "    print(spared & set(sys.modules), file=sys.stderr)\n"
     )
     assert ran.err.splitlines()[-1] == "set()"
-
-
-def test_what_is_put_off_is_numpys_own_when_it_is_used() -> None:
-    ran = python(
-        "import sys, riskcli.core.special, numpy\n"
-        "print([name for name in ('f2py', 'testing') if f'numpy.{name}' in sys.modules])\n"
-        "numpy.testing.assert_allclose(riskcli.core.special.stdtr(9, 0), 0.5)\n"
-        "import numpy.testing, numpy.f2py, scipy.stats\n"
-        "print(numpy.testing.__file__.endswith('__init__.py'), callable(numpy.f2py.run_main))\n"
-    )
-    assert ran.out.splitlines() == ["[]", "True True"], ran.err
 
 
 def test_scoring_the_samples_takes_less_than_twice_the_imports() -> None:

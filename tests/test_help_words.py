@@ -218,7 +218,22 @@ def test_the_program_is_a_module_under_both_names(module: str) -> None:
 
 
 def test_the_library_is_there_under_the_command_name() -> None:
-    import riskeval as library
-
-    assert library.evaluate is riskcli.evaluate and library.__version__ == riskcli.__version__
-    assert dir(library) == dir(riskcli)
+    ran = python(
+        "import pickle, sys\n"
+        "from riskeval.scores.matrix import ScoreMatrix\n"
+        "import riskeval, riskeval.core.messages, riskcli, riskcli.scores.matrix\n"
+        "assert riskeval is riskcli and riskcli.__spec__.name == 'riskcli'\n"
+        "assert riskeval.scores.matrix is riskcli.scores.matrix\n"
+        "assert sys.modules['riskeval.scores.matrix'] is sys.modules['riskcli.scores.matrix']\n"
+        "assert riskcli.scores.matrix.__spec__.name == 'riskcli.scores.matrix'\n"
+        "assert riskeval.core.messages.InputError is riskcli.InputError\n"
+        "assert ScoreMatrix is riskcli.ScoreMatrix\n"
+        "scores = riskeval.scores_from_frame(__import__('pandas').DataFrame(\n"
+        "    [['a', '1', 0.5], ['b', '1', 0.25]], columns=['run', 'topic', 'score']))\n"
+        "assert pickle.loads(pickle.dumps(scores)).matrices[0].runs == ('a', 'b')\n"
+        "print(type(pickle.loads(pickle.dumps(riskeval.InputError('x', 'y', 'z')))) is\n"
+        "      riskcli.core.messages.InputError)\n"
+        "import riskeval.nothing\n"
+    )
+    assert ran.out == "True\n", ran.err
+    assert ran.err.strip().endswith("ModuleNotFoundError: No module named 'riskeval.nothing'")

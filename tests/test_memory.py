@@ -76,8 +76,35 @@ def test_both_figures_are_told(machine: Path) -> None:
     with pytest.raises(UsageError) as caught:
         refuse_beyond(12 * GB, "score of 9 runs", machine)
     assert str(caught.value) == (
-        "out-of-memory: score of 9 runs would take about 12.0 GB; this machine has 8.2 GB"
+        "out-of-memory: score of 9 runs would take about 12.0 GB; this machine has 8.2 GB "
+        "(to go beyond this estimate: RISKEVAL_MEMORY=BYTES or unlimited)"
     )
+
+
+def test_an_estimate_can_be_overridden(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RISKEVAL_MEMORY", "unlimited")
+    refuse_beyond(10**30, "score", machine)
+    monkeypatch.setenv("RISKEVAL_MEMORY", f"{12 * GB}")
+    refuse_beyond(12 * GB, "score", machine)
+    with pytest.raises(UsageError, match=r"13\.0 GB; RISKEVAL_MEMORY allows 12\.0 GB"):
+        refuse_beyond(13 * GB, "score", machine)
+
+
+@pytest.mark.parametrize("value", ["", "8G", "-1", "1e9"])
+def test_a_wrong_override_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RISKEVAL_MEMORY", value)
+    with pytest.raises(UsageError, match="expected a number of bytes or unlimited"):
+        refuse_beyond(1, "score")
+
+
+def test_an_override_reaches_the_program(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("m.csv", "run,1,2\na,0.5,1\nb,0.25,1\n")
+    monkeypatch.setenv("RISKEVAL_MEMORY", "1000")
+    ran = run_inside("score", path, "-f", "csv")
+    assert ran.code == 2 and "RISKEVAL_MEMORY allows 0.0 GB" in ran.err
+    monkeypatch.setattr(memory, "obtainable", lambda root: (0, "this machine has {}"))
+    monkeypatch.setenv("RISKEVAL_MEMORY", "unlimited")
+    assert run_inside("score", path, "-f", "csv").code == 0
 
 
 CALLS = {
@@ -103,7 +130,7 @@ def test_commands_refuse_what_the_machine_lacks(
     ran = run_inside(command, path, *options, "-f", "csv")
     assert (ran.code, ran.out) == (2, "")
     said = re.escape(f"riskeval: out-of-memory: {CALLS[call]} would take about ")
-    assert re.match(said + r"[\d.]+ GB; this machine has 0\.1 GB$", ran.err.splitlines()[-1])
+    assert re.match(said + r"[\d.]+ GB; this machine has 0\.1 GB \(", ran.err.splitlines()[-1])
     monkeypatch.undo()
     assert run_inside(command, path, *options, "-f", "csv").code == 0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtrc
 
 from riskcli.analyses.rank_agreement import kendall_tau_b
 from riskcli.core.arrays import Counts, Floats, row_blocks
-from riskcli.core.special import chdtrc
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.options import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Correction
-from riskcli.core.special import stdtrit
 from riskcli.risk.estimate import adjust, flags
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import ratio_to_error, two_sided_p

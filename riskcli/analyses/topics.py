@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from riskcli.analyses.base import (
     Analysis,
@@ -23,7 +24,6 @@ from riskcli.analyses.cautions import cautions
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted
-from riskcli.core.special import stdtrit
 from riskcli.output.convention import MINUS, titled, weights
 from riskcli.output.display import (
     Cell,

@@ -65,6 +65,8 @@ PUBLISHING = 180_000_000
 """The same, with what writes all files of a pack."""
 DRAWING_SPACE = 100_000_000_000
 """The address space that the engine that draws figures reserves, and aborts without."""
+MEMORY = "RISKEVAL_MEMORY"
+"""The environment variable that states how many bytes may be used, in place of what is found."""
 _ROOT = Path("/")
 _UNLIMITED = 2**60
 """Control groups say that there is no limit by a number that no machine reaches."""
@@ -114,19 +116,30 @@ def refuse_file(path: Path, kind: str, size: int, at_once: int) -> None:
 
 
 def refuse_beyond(needed: int, work: str, root: Path = _ROOT) -> None:
-    """Refuse work that takes more bytes than this process can have, with both figures."""
-    known = obtainable(root)
-    if known is not None and needed > known[0]:
+    """Refuse work whose estimate exceeds what this process can have, with both figures."""
+    available = _stated() if MEMORY in os.environ else obtainable(root)
+    if available is not None and needed > available[0]:
         raise UsageError(
             f"out-of-memory: {work} would take about {_shown(needed)}; "
-            f"{known[1].format(_shown(known[0]))}"
+            f"{available[1].format(_shown(available[0]))} "
+            f"(to go beyond this estimate: {MEMORY}=BYTES or unlimited)"
         )
 
 
+def _stated() -> tuple[int, str] | None:
+    """What the user says that there is; None: no limit. The system's own limits still hold."""
+    value = os.environ[MEMORY]
+    if value == "unlimited":
+        return None
+    if not value.isdecimal():
+        raise UsageError(f"{MEMORY} is {value!r}, expected a number of bytes or unlimited")
+    return int(value), f"{MEMORY} allows {{}}"
+
+
 def obtainable(root: Path = _ROOT) -> tuple[int, str] | None:
-    """The most bytes that this process can have, and a sentence for them; None: nothing tells."""
-    known = [*_of_machine(root), *_of_groups(root), *_of_process(root)]
-    return min(known, default=None)
+    """(available bytes, message template), or None if unknown."""
+    limits = [*_of_machine(root), *_of_groups(root), *_of_process(root)]
+    return min(limits, default=None)
 
 
 def address_space() -> int | None:

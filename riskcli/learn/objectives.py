@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Marginals, QueryRisk, Spread, check_words
 from riskcli.core.messages import UsageError
-from riskcli.core.special import ndtr
 from riskcli.learn.lambdas import Ints, SwapChange
 from riskcli.learn.objective import Declaration, Objective, QueryData, xgboost_objective
 from riskcli.risk.paired import Paired

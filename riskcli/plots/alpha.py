@@ -8,12 +8,12 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.analyses.sweep_alpha import alpha_sweep
 from riskcli.analyses.sweep_events import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError, counted
-from riskcli.core.special import stdtrit
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request

@@ -6,10 +6,10 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+from scipy.special import ndtri
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
-from riskcli.core.special import ndtri
 from riskcli.plots.bootstrap import mean_replicates
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.core.arrays import Floats, Mask, Rows
-from riskcli.core.special import stdtrit
 from riskcli.risk.paired import LEAST_TOPICS, Moments
 from riskcli.risk.population import Departures
 from riskcli.risk.rounding import AT_THE_EDGE, NO_COEFFICIENT, NO_SIGN, NO_SIGN_OF_RATIOS

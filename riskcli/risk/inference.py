@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
-from riskcli.core.special import stdtrit
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.intervals import Parts, log_interval, t_interval

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.core.arrays import Floats, row_blocks
-from riskcli.core.special import stdtrit
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE
 

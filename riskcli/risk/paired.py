@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import stdtr
 
 from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, row_blocks
-from riskcli.core.special import stdtr
 from riskcli.risk.rounding import CONSTANT
 
 LEAST_TOPICS = 3

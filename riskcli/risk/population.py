@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from riskcli.core.arrays import ALL, Floats, Rows
-from riskcli.core.special import erfcx, log_ndtr, ndtr
 from riskcli.risk.members import Members
 from riskcli.risk.rounding import EXPECTED
 

@@ -7,8 +7,7 @@ one-sided at `level`. Then t is noncentral, with noncentrality loss sqrt(c) / sp
 from __future__ import annotations
 
 import numpy as np
-
-from riskcli.core.special import nctdtr, stdtrit
+from scipy.special import nctdtr, stdtrit
 
 LEAST_TOPICS = 3
 MOST_TOPICS = 10_000_000

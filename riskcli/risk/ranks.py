@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riskcli.core.arrays import Floats, Mask, row_blocks
-from riskcli.core.special import stdtrit
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE, NO_VARIANCE
 

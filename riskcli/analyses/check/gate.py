@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.base import Analysis, Scores, population_record, set_up
 from riskcli.analyses.check.case import (
@@ -36,7 +37,6 @@ from riskcli.analyses.check.rules import policy as named_policy
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError, counted
-from riskcli.core.special import stdtr, stdtrit
 from riskcli.output.display import Display
 from riskcli.output.formats import Formats
 from riskcli.output.result import Result, Value, tidy

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from scipy.special import ndtr
+
 from riskcli.core.arrays import Floats
-from riskcli.core.special import ndtr
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_georisk
 from riskcli.risk.estimate import Estimate
