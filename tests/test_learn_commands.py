@@ -322,16 +322,16 @@ def test_validation_queries_that_are_trained_on_are_told(data: Path, tmp_path: P
 
 def test_parameters_come_from_a_file_and_the_line_wins(data: Path, tmp_path: Path) -> None:
     (tmp_path / "lightgbm.conf").write_text("# mine\nnum_leaves = 4\nmin_data_in_leaf=5\n")
-    call = ("train", data / "Fold1", "-b", "feature:6", "--trees", "3", "--quiet", "--params")
-    done = riskeval(*call, tmp_path / "lightgbm.conf", "--param", "min_data_in_leaf=7",
-                    "--tr", "se", "--objective", "tsaro", "-o", tmp_path / "out")  # fmt: skip
+    call = ("train", data / "Fold1", "-b", "feature:6", "--trees", "3", "--quiet", "--param")
+    done = riskeval(*call, f"@{tmp_path / 'lightgbm.conf'}", "--param", "min_data_in_leaf=7",
+                    "--param", "tr=se", "--objective", "tsaro", "-o", tmp_path / "out")  # fmt: skip
     assert done.code == 0, done.err
     used = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]["lightgbm"]
     assert (used["num_leaves"], used["min_data_in_leaf"]) == ("4", "7")
     booster = lightgbm.Booster(model_file=tmp_path / "out" / "models" / "tsaro-se-1-fold1.txt")
     assert max(tree["num_leaves"] for tree in booster.dump_model()["tree_info"]) == 4
     (tmp_path / "bad.conf").write_text("num_leaves = 4\nnonsense\n")
-    done = riskeval(*call, tmp_path / "bad.conf", "-o", tmp_path / "other")
+    done = riskeval(*call, f"@{tmp_path / 'bad.conf'}", "-o", tmp_path / "other")
     assert done.code == 2 and "bad.conf:2: found 'nonsense', expected name=value" in done.err
 
 
@@ -360,7 +360,7 @@ def test_several_baselines_of_all_kinds(
     done = riskeval(
         "train", data / "Fold1", "-b", "feature:6", "-b", f"run:{run}", "-b", f"model:{model}",
         "--objective", "georisk", "--objective", "urisk", "--pool", "each", *SMALL,
-        "--marginals", "exact", "-o", tmp_path / "out", "-f", "csv",
+        "--param", "marginals=exact", "-o", tmp_path / "out", "-f", "csv",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "old.run lacks 1 document of test.txt" in done.err
@@ -558,6 +558,10 @@ REFUSED = {
     "lambdarank": (
         ["Fold1", "-b", "feature:6", "--param", "lambdarank_norm=false"],
         "lambdarank_norm has no effect",
+    ),
+    "of no objective": (
+        ["Fold1", "-b", "feature:6", "--objective", "urisk", "--param", "tr=se"],
+        "--param: tr has no effect on urisk",
     ),
     "least hessian": (
         ["Fold1", "-b", "feature:6", "--param", "min_sum_hessian_in_leaf=0"],

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from riskcli import UsageError
-from riskcli.learn.lambdas import Queries, rank
-from riskcli.learn.objectives import (
+from riskcli.learn import (
     OBJECTIVES,
     DistributedURisk,
     GeoRisk,
@@ -21,6 +20,7 @@ from riskcli.learn.objectives import (
     TSaro,
     URisk,
 )
+from riskcli.learn.lambdas import Queries, rank
 from riskcli.learn.swaps import SwapMeasure, swap_measure
 from riskcli.risk.population import Population
 from tests import learning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,21 +28,31 @@ lightgbm = pytest.importorskip("lightgbm", reason="needs the extra learn: LightG
 )
 def test_any_name_of_a_parameter_wins_over_the_default(name: str, first: str) -> None:
     """LightGBM prefers its first name for a parameter, were both given."""
-    told = tree_params(read_params([f"{name}=0.25"], None), seed=7)
+    told = tree_params(read_params([f"{name}=0.25"]), seed=7)
     assert told[first] == "0.25" and name not in told
     assert told["seed"] == 7 and {**told, **FIXED} == told
 
 
 def test_goss_does_without_bagging() -> None:
     for pair in ("boosting=goss", "data_sample_strategy=goss"):
-        told = tree_params(read_params([pair], None), seed=1)
+        told = tree_params(read_params([pair]), seed=1)
         assert not any(name.startswith("bagging") for name in told)
     assert tree_params({}, seed=1)["bagging_by_query"] is True
 
 
-def test_the_command_line_wins_over_a_file_by_any_name() -> None:
-    found = read_params(["max_leaf=3"], "num_leaves = 9\n# num_leaves = 8\n", "my.conf")
-    assert found == {"num_leaves": "3"}
+def test_the_command_line_wins_over_a_file_by_any_name(tmp_path: Path) -> None:
+    (tmp_path / "my.conf").write_text("num_leaves = 9\n# num_leaves = 8\ntr = se\n")
+    found = read_params(["max_leaf=3", f"@{tmp_path / 'my.conf'}"])
+    assert found == {"num_leaves": "3", "tr": "se"}
+
+
+def test_what_the_objectives_take_is_a_parameter_too() -> None:
+    """The number of ranks goes by LightGBM's name for it."""
+    assert read_params(
+        ["tr=plain", "spread=first", "marginals=exact", "discount=cut",
+         "lambdarank_truncation_level=30"],
+    ) == {"tr": "plain", "spread": "first", "marginals": "exact", "discount": "cut",
+          "lambdarank_truncation_level": 30}  # fmt: skip
 
 
 REFUSED = [
@@ -54,6 +65,9 @@ REFUSED = [
     ("metric_types=ndcg", "metric_types (metric) is not yours to set: --stop does that"),
     ("verbose=2", "verbose (verbosity) is not yours to set: it is always -1"),
     ("lambdarank_norm=true", "lambdarank_norm has no effect"),
+    ("lambdarank_truncation_level=0", "expected a whole number of at least 1"),
+    ("tr=t", "tr is 't', expected one of weighted, plain, se"),
+    ("discount=half", "discount is 'half', expected one of full, cut"),
     ("num_class=3", "num_class has no effect"),
     ("alpha=5", "alpha has no effect"),
     ("tree=data", "tree (tree_learner) has no effect"),
@@ -65,13 +79,14 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("pair", "message"), REFUSED, ids=[pair for pair, _ in REFUSED])
-def test_what_does_nothing_or_harm_is_refused(pair: str, message: str) -> None:
+def test_what_does_nothing_or_harm_is_refused(pair: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        read_params([pair], None)
+        read_params([pair])
     assert str(caught.value).startswith("--param: ") and message in str(caught.value)
+    (tmp_path / "my.conf").write_text(f"num_leaves=4\n{pair}\n")
     with pytest.raises(UsageError) as caught:
-        read_params([], f"num_leaves=4\n{pair}\n", "my.conf")
-    assert str(caught.value).startswith("my.conf:2: ") and message in str(caught.value)
+        read_params([f"@{tmp_path / 'my.conf'}"])
+    assert "my.conf:2: " in str(caught.value) and message in str(caught.value)
     name, value = pair.split("=")
     with pytest.raises(UsageError):
         Settings(params={name: value})

@@ -11,18 +11,20 @@ The objectives need numpy alone. What trains needs LightGBM, the extra `learn`.
 
 from __future__ import annotations
 
-from riskcli.learn.feature_files import read_features
-from riskcli.learn.objectives import (
-    OBJECTIVES,
-    DistributedURisk,
-    GeoRisk,
-    Objective,
-    Plain,
-    TFaro,
-    TSaro,
-    URisk,
-    xgboost_objective,
-)
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from riskcli.learn.feature_files import read_features
+    from riskcli.learn.objective import Objective, xgboost_objective
+    from riskcli.learn.objectives import (
+        OBJECTIVES,
+        DistributedURisk,
+        GeoRisk,
+        Plain,
+        TFaro,
+        TSaro,
+        URisk,
+    )
 
 __all__ = [
     "OBJECTIVES",
@@ -36,3 +38,13 @@ __all__ = [
     "read_features",
     "xgboost_objective",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Late: the help of `riskeval train` imports this package, and needs no numpy.
+    from riskcli.learn import feature_files, objective, objectives
+
+    owners = (objectives, objective, feature_files)
+    return next(getattr(owner, name) for owner in owners if hasattr(owner, name))

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Ties
 from riskcli.core.messages import UsageError
+from riskcli.learn.choices import Ties
 from riskcli.learn.swaps import SwapMeasure
 
 Ints = NDArray[np.int64]

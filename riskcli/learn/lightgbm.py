@@ -17,8 +17,12 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.choices import check_words
+from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.messages import InputError, UsageError, nearest
+from riskcli.learn.choices import Discount, Marginals, QueryRisk, Spread
 from riskcli.learn.features import Features
+from riskcli.trec.findings import whole_number
 from riskcli.trec.source import Source as File
 
 _PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
@@ -154,16 +158,28 @@ def _is_at_most_0(value: Any) -> bool:
         return False  # LightGBM says what it expects
 
 
-def read_params(pairs: Sequence[str], text: str | None, path: str = "") -> dict[str, Any]:
-    """LightGBM's parameters from `name=value` texts, which win over those of a file's lines."""
+OBJECTIVE_PARAMS: dict[str, Any] = {
+    "tr": QueryRisk, "spread": Spread, "marginals": Marginals, "discount": Discount,
+}  # fmt: skip
+"""What the objectives here let one choose, with the words of each choice."""
+TRUNCATION = "lambdarank_truncation_level"
+"""Pairs with a document among so many first ones are learned, as in LightGBM's own objective."""
+
+
+def read_params(texts: Sequence[str]) -> dict[str, Any]:
+    """Parameters of LightGBM and of the objectives, from `name=value` and @FILE texts.
+
+    A file has one a line. Those of the command line itself win over those of files.
+    """
     found: dict[str, Any] = {}
-    lines = [] if text is None else text.splitlines()
-    for number, line in enumerate(lines, start=1):
-        bare = line.split("#", 1)[0].strip()
-        if bare:
-            found.update(_param(bare, f"{path}:{number}: "))
-    for pair in pairs:
-        found.update(_param(pair, "--param: "))
+    for text in texts:
+        if text.startswith(LIST_MARK):
+            path = Path(text.removeprefix(LIST_MARK))
+            for number, line in listed_in(path, "parameter"):
+                found |= _param(line, f"{path}:{number}: ")
+    for text in texts:
+        if not text.startswith(LIST_MARK):
+            found |= _param(text, "--param: ")
     return found
 
 
@@ -172,9 +188,19 @@ def _param(text: str, where: str) -> dict[str, Any]:
     if not (name and equals and value):
         raise UsageError(f"{where}found {text!r}, expected name=value")
     try:
-        return checked({name: value})
+        if name in OBJECTIVE_PARAMS:
+            check_words(**{name: (value, OBJECTIVE_PARAMS[name])})
+            return {name: value}
+        return {name: _ranks(value)} if name == TRUNCATION else checked({name: value})
     except UsageError as error:
         raise UsageError(f"{where}{error}") from error
+
+
+def _ranks(text: str) -> int:
+    ranks = whole_number(text)
+    if ranks is None or ranks < 1:
+        raise UsageError(f"{TRUNCATION} is {text!r}, expected a whole number of at least 1")
+    return ranks
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Discount, StopOn, Ties, check_word, check_words
+from riskcli.core.choices import check_word, check_words
 from riskcli.core.messages import UsageError
+from riskcli.learn.choices import DEFAULT_MEASURE, Discount, StopOn, Ties
 from riskcli.learn.lambdas import PairWeighting, Queries, SwapChange, gradients, rank
-from riskcli.learn.swaps import DEFAULT_MEASURE, SwapMeasure, swap_measure
+from riskcli.learn.swaps import SwapMeasure, swap_measure
 from riskcli.risk.baselines import POOLS
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population

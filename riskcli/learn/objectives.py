@@ -11,10 +11,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Marginals, QueryRisk, Spread, check_words
+from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
+from riskcli.learn.choices import Marginals, QueryRisk, Spread
 from riskcli.learn.lambdas import Ints, SwapChange
-from riskcli.learn.objective import Declaration, Objective, QueryData, xgboost_objective
+from riskcli.learn.objective import Declaration, Objective, QueryData
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import (
     Population,
@@ -323,16 +324,3 @@ OBJECTIVES: dict[str, type[Objective]] = {
     kind.declared.id: kind for kind in (Plain, URisk, TSaro, TFaro, GeoRisk)
 }
 """Every objective by its id."""
-
-__all__ = [
-    "OBJECTIVES",
-    "Declaration",
-    "DistributedURisk",
-    "GeoRisk",
-    "Objective",
-    "Plain",
-    "TFaro",
-    "TSaro",
-    "URisk",
-    "xgboost_objective",
-]

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from riskcli.cli.gathering import PATH, Command, gathered
 from riskcli.cli.options import ALPHA, POOL
-from riskcli.core.choices import (
-    Discount,
-    Marginals,
-    Pool,
-    QueryRisk,
-    RiskObjective,
-    Spread,
-    StopOn,
-    words,
-)
-from riskcli.learn.baselines import parse_source
-from riskcli.learn.experiment import Plan
-from riskcli.learn.folds import find_folds
-from riskcli.learn.lightgbm import lightgbm, read_params, tree_params
-from riskcli.learn.swaps import DEFAULT_MEASURE
-from riskcli.learn.training import ModelSpec, Settings
-from riskcli.trec.source import load
+from riskcli.core.choices import Pool, words
+from riskcli.core.messages import UsageError
+from riskcli.learn.choices import DEFAULT_MEASURE, RiskObjective, StopOn
 
-_NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts", "params",
-                 "params_file", "seeds", "selector")  # fmt: skip
+if TYPE_CHECKING:
+    from riskcli.learn.experiment import Plan
+    from riskcli.learn.training import ModelSpec
+
+_NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts", "seeds")
 """Options that the settings hold in another form, or as input files."""
 
 
@@ -48,18 +38,12 @@ class Training:
     measure: str
     max_grade: int
     pool: Pool
-    tr: QueryRisk
-    spread: Spread
-    marginals: Marginals
-    discount: Discount
-    truncation: int | None
     trees: int
     patience: int
     stop: StopOn | None
     starts: tuple[float, ...]
     selector: str | None
     params: tuple[str, ...]
-    params_file: Path | None
     seed: int
     seeds: int
 
@@ -70,47 +54,69 @@ class Training:
 
     def plan(self) -> Plan:
         """What the options ask for."""
+        # Late: help and wrong options need no numpy.
+        from riskcli.learn.baselines import parse_source
+        from riskcli.learn.experiment import Plan
+        from riskcli.learn.folds import find_folds
+        from riskcli.learn.lightgbm import OBJECTIVE_PARAMS, TRUNCATION, lightgbm
+        from riskcli.learn.training import Settings
+
         lightgbm()  # or an error, before anything is read
         sources = [parse_source(text) for text in self.baselines]
-        settings = self._settings()
-        seeds = range(self.seed, self.seed + self.seeds)
-        folds = find_folds(self.data, self.valid, self.test, self.folds, self.seed)
-        own = [source.value for source in sources if source.kind == "feature"]
-        selector = self.selector or (own[0] if own else None)
-        return Plan(folds, sources, self._wanted(), settings, seeds, selector)
-
-    def _settings(self) -> Settings:
-        file = self.params_file
-        text = None if file is None else load(file).decode(errors="replace")
-        return Settings(
+        given = dict(self._given)
+        truncation = given.pop(TRUNCATION, None)
+        discount = given.pop("discount", "full")
+        own = {name: given.pop(name) for name in OBJECTIVE_PARAMS if name in given}
+        settings = Settings(
             effectiveness=self.measure,
             max_grade=self.max_grade,
             trees=self.trees,
             patience=self.patience,
-            truncation=self.truncation,
-            discount=self.discount,
+            truncation=truncation,
+            discount=discount,
             pool=self.pool,
             stop=self.stop,
             start_weights=self.starts,
-            params=read_params(self.params, text, str(file)),
+            params=given,
         )
+        seeds = range(self.seed, self.seed + self.seeds)
+        folds = find_folds(self.data, self.valid, self.test, self.folds, self.seed)
+        features = [source.value for source in sources if source.kind == "feature"]
+        selector = self.selector or (features[0] if features else None)
+        return Plan(folds, sources, self._models(own), settings, seeds, selector)
 
-    def _wanted(self) -> list[ModelSpec]:
-        """A model for each objective and alpha; options that are no default are in its name."""
-        risk = {"tr": self.tr, "spread": self.spread}
-        own: dict[str, dict[str, Any]] = {
-            "tsaro": risk,
-            "tfaro": risk,
-            "georisk": {"marginals": self.marginals},
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        from riskcli.learn.lightgbm import read_params  # late, as above
+
+        return read_params(self.params)
+
+    def _models(self, own: dict[str, str]) -> list[ModelSpec]:
+        """A model for each objective and alpha; parameters that are no default are in its name."""
+        from riskcli.learn.objectives import OBJECTIVES  # late, as above
+        from riskcli.learn.training import ModelSpec
+
+        names = list(dict.fromkeys(self.objectives or ("urisk",)))
+        defaults = {
+            name: {field.name: field.default for field in fields(OBJECTIVES[name])}
+            for name in names
         }
+        for param in own:
+            if not any(param in taken for taken in defaults.values()):
+                raise UsageError(f"--param: {param} has no effect on {' or '.join(names)}")
         return [
-            ModelSpec(name, alpha, _but_defaults(own.get(name, {})))
-            for name in dict.fromkeys(self.objectives or ("urisk",))
+            ModelSpec(name, alpha, {
+                param: value for param, value in own.items()
+                if param in defaults[name] and value != defaults[name][param]
+            })
+            for name in names
             for alpha in self.chosen_alphas
-        ]
+        ]  # fmt: skip
 
     def recorded(self, plan: Plan) -> dict[str, Any]:
         """The settings, as the folder and machine formats hold them."""
+        from riskcli.learn.lightgbm import tree_params  # late, as above
+
         plain = {key: value for key, value in asdict(self).items() if key not in _NOT_RECORDED}
         return {
             **plain,
@@ -121,15 +127,11 @@ class Training:
             "selector": plan.selector,
             "starts": list(self.starts),
             "seeds": list(plan.seeds),
+            "params": self._given,
             "lightgbm": tree_params(plan.settings.params, self.seed),
         }
 
 
-def _but_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value != _DEFAULTS[name]}
-
-
-_DEFAULTS = {"tr": "weighted", "spread": "current", "marginals": "frozen"}
 _DATA = [
     click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA..."),
     click.option("--valid", type=PATH, help="Validation data."),
@@ -170,40 +172,6 @@ _OBJECTIVE: list[Callable[[Command], Command]] = [
         help="Highest grade of ERR.",
     ),
     POOL,
-    click.option(
-        "--tr",
-        type=click.Choice(words(QueryRisk)),
-        default=_DEFAULTS["tr"],
-        show_default=True,
-        help="T_R of a query in tsaro and tfaro: w/s_w, delta/s_w, or delta/SE.",
-    ),
-    click.option(
-        "--spread",
-        type=click.Choice(words(Spread)),
-        default=_DEFAULTS["spread"],
-        show_default=True,
-        help="The s_w of each iteration in tsaro and tfaro, or of the first.",
-    ),
-    click.option(
-        "--marginals",
-        type=click.Choice(words(Marginals)),
-        default=_DEFAULTS["marginals"],
-        show_default=True,
-        help="Whether a swap changes its own query's z in georisk, or every one.",
-    ),
-    click.option(
-        "--discount",
-        type=click.Choice(words(Discount)),
-        default="full",
-        show_default=True,
-        help="Whether swaps count below the measure's cutoff, too.",
-    ),
-    click.option(
-        "--truncation",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Learn pairs with a document in the first N. [default: cutoff + 3, or 30]",
-    ),
 ]
 _TRAINING = [
     click.option("--trees", type=click.IntRange(min=1), default=500, show_default=True),
@@ -240,10 +208,8 @@ _TRAINING = [
         "params",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter of LightGBM. Repeatable.",
-    ),
-    click.option(
-        "--params", "params_file", type=PATH, help="A file of such parameters, one a line."
+        help="A parameter of LightGBM, or of the objectives: tr, spread, marginals, discount. "
+        "@FILE: a file of them, one a line. Repeatable.",
     ),
     click.option(
         "--seed", type=int, default=1, show_default=True, help="Random seed of the first training."

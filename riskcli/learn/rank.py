@@ -11,12 +11,7 @@ from riskcli.cli.gathering import PATH
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.inputs import QUIET
 from riskcli.core.messages import UsageError
-from riskcli.learn.baselines import parse_source, scored
-from riskcli.learn.feature_files import read_features
-from riskcli.learn.features import run_lines
-from riskcli.learn.lightgbm import read_model
 from riskcli.output.formats import emit
-from riskcli.trec.source import Source as File
 
 
 @click.command(cls=GroupedCommand)
@@ -46,6 +41,13 @@ def rank(
 
     MODEL is a model of LightGBM as `riskeval train` writes it, or any other.
     """
+    # Late: help and wrong options need no numpy.
+    from riskcli.learn.baselines import parse_source, scored
+    from riskcli.learn.feature_files import read_features
+    from riskcli.learn.features import run_lines
+    from riskcli.learn.lightgbm import read_model
+    from riskcli.trec.source import Source as File
+
     name = model.stem if tag is None else tag
     if not name or name.split() != [name]:
         raise UsageError(f"the run would be called {name!r}: --tag gives a name without spaces")

@@ -15,14 +15,14 @@ from functools import lru_cache
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Discount, check_words
+from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
 from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
+from riskcli.learn.choices import DEFAULT_MEASURE, Discount
 
-DEFAULT_MEASURE = "nDCG(dcg='exp-log2')@10"
 TRAINABLE = ("nDCG", "ERR", "AP")
 _UNCUT_ROWS = 30
 """Ranks whose swaps are learned where the measure has no cutoff: LightGBM's own default."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,13 +15,11 @@ from riskcli.cli.options import PIPED, Output, format_option
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.rendering import write
 from riskcli.core.stopping import INTERRUPTED
-from riskcli.learn.comparison import ModelComparison
-from riskcli.learn.display import displays
-from riskcli.learn.experiment import Outcome, interruptible, run_experiment
-from riskcli.learn.folder import check_folder, how_to_score, versions, write_folder
 from riskcli.learn.options import Training, training_options
 from riskcli.output.formats import FORMATS, View
-from riskcli.output.result import tidy
+
+if TYPE_CHECKING:
+    from riskcli.learn.experiment import Outcome
 
 
 @click.command(cls=GroupedCommand)
@@ -45,6 +43,12 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
     are trained, stopped and chosen without a look at test queries. `riskeval score DIR/runs -q
     DIR/qrels -b baseline` says the same of the test queries as the table.
     """
+    # Late: help and wrong options need no numpy.
+    from riskcli.learn.comparison import ModelComparison
+    from riskcli.learn.display import displays
+    from riskcli.learn.experiment import interruptible, run_experiment
+    from riskcli.learn.folder import check_folder, how_to_score, write_folder
+
     check_folder(output, replace)
     shown = Output(format, None)
     plan = training.plan()
@@ -71,6 +75,9 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
 
 def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
     """What the numbers depend on, and how the training went."""
+    from riskcli.learn.folder import versions  # late, as above
+    from riskcli.output.result import tidy
+
     return {
         "versions": versions(),
         "settings": settings,

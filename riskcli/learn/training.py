@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import Discount, Pool, StopOn, check_words
+from riskcli.core.choices import Pool, check_words
 from riskcli.learn.baselines import pooled_start
+from riskcli.learn.choices import DEFAULT_MEASURE, Discount, StopOn
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import checked, failures_told, lightgbm, predicted, tree_params
 from riskcli.learn.objective import QueryData, summary
 from riskcli.learn.objectives import OBJECTIVES
-from riskcli.learn.swaps import DEFAULT_MEASURE
 from riskcli.scores.comparisons import POOL_EACH
 
 Ticked = Callable[[], bool]
