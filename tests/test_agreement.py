@@ -16,7 +16,8 @@ from riskcli.analyses.rank_agreement import kendall_tau_b, rank_biased_overlap, 
 from riskcli.core.choices import Loss
 from tests import reference
 from tests.console import on_terminal
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 from tests.strategies import Floats, named, score_values
 from tests.test_cli import table_of
 

@@ -26,7 +26,8 @@ from riskcli.analyses.baseline_bias import (
 from riskcli.risk.baselines import VIRTUAL
 from tests import reference
 from tests.console import ROOT, on_terminal
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 from tests.shared_data import shared
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_cli import table_of

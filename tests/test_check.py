@@ -20,7 +20,8 @@ from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.gate import Gate, judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.risk.power import power, smallest_loss, topics_needed
-from tests.program import QRELS, SAMPLES, Ran, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES, Ran
 from tests.strategies import Floats
 
 ONE = ("-m", "ERR@20", "-q", QRELS)

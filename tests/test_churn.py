@@ -20,7 +20,8 @@ from riskcli.analyses import churn_distances as distances
 from riskcli.analyses.churn_distances import Shared, agreement, inversions, kendall_distance
 from riskcli.analyses.rank_agreement import rank_biased_overlap
 from tests.bench.plain_reader import read_run
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 
 Ranking = Sequence[int]
 

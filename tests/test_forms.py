@@ -16,7 +16,8 @@ from riskcli.output import binary
 from riskcli.output.formats import FORMATS, OutputFormat
 from riskcli.output.result import Result, rows_of
 from tests.console import on_terminal
-from tests.program import QRELS, SAMPLES, python, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES, python
 
 NAMES = [format.name for format in FORMATS]
 NEW_FORMAT = """

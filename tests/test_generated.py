@@ -22,7 +22,8 @@ from riskcli.commands import COMMANDS, load_command
 from riskcli.core.limits import READING, WORK
 from riskcli.trec.findings import CODES
 from tests.console import ROOT, terminal_environment
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 
 GENERATOR = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 

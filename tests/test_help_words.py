@@ -14,8 +14,8 @@ import riskcli
 from riskcli.commands import load_command
 from riskcli.commands import riskeval as program
 from tests.console import ROOT, on_terminal
-from tests.inprocess import run_inside
-from tests.program import SAMPLES, python, riskeval
+from tests.inprocess import riskeval, run_inside
+from tests.program import SAMPLES, python
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
 

@@ -18,7 +18,8 @@ from riskcli.output import escape
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.latex import as_latex
 from riskcli.output.markup import as_html
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 
 HOSTILE = [
     "a_b", "50%", "R&D", "$x$", "#1", "{", "}", r"\input{/etc/passwd}", "~", "^", "<script>", "|",

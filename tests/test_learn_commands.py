@@ -41,8 +41,8 @@ from riskcli.learn.swaps import swap_measure
 from riskcli.learn.training import ModelSpec, RankedDocuments, Settings
 from tests import reference
 from tests.console import PROGRAMS, ROOT, terminal_environment
-from tests.inprocess import run_inside
-from tests.program import Ran, python, riskeval
+from tests.inprocess import riskeval, run_inside
+from tests.program import Ran, python
 
 lightgbm = pytest.importorskip("lightgbm", reason="needs the extra learn: LightGBM is absent")
 

@@ -21,8 +21,8 @@ from riskcli.core.limits import MOST_ALPHA, MOST_JOBS
 from riskcli.output.escape import html, latex, markdown, visible
 from tests.conftest import Write
 from tests.console import PROGRAMS, terminal_environment
-from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES, limited, riskeval
+from tests.inprocess import riskeval, run_inside
+from tests.program import QRELS, SAMPLES, limited
 from tests.strategies import ANY_SCORE
 
 QRELS_TEXT = "1 0 a 1\n1 0 b 0\n2 0 a 1\n3 0 c 2\n"

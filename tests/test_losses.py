@@ -21,7 +21,8 @@ from riskcli import (
 from riskcli.risk.losses import PUBLISHED, Cubic, fences, through_fences
 from riskcli.risk.paired import two_sided_p
 from tests import reference
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 from tests.strategies import Floats, named, score_values
 from tests.test_papers import rows
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from riskcli import UsageError
 from riskcli.trec.names import file_name, file_names, name_runs
-from tests.program import QRELS, SAMPLES, Ran, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES, Ran
 
 Tagged = list[tuple[str, str | None]]
 

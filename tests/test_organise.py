@@ -22,8 +22,8 @@ from riskcli.organise.pack import file_stems
 from riskcli.trec.source import Source
 from tests.bench.malformed import DOUBTFUL, GOOD, REFUSED
 from tests.bench.malformed import QRELS as SMALL_QRELS
-from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES, Ran, riskeval
+from tests.inprocess import riskeval, run_inside
+from tests.program import QRELS, SAMPLES, Ran
 from tests.shared_data import shared
 
 CALL = ("-q", QRELS, "-b", "indriCASP", "-a", "1,5")

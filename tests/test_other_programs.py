@@ -16,7 +16,8 @@ from riskcli.scores.files import INPUT_FORMATS
 from riskcli.scores.files.registry import FORMATS
 from riskcli.trec.formats import RUN_FORMATS
 from tests.conftest import Write
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 
 Table = dict[str, dict[str, dict[str, str]]]
 EXPONENTIAL = "nDCG(dcg='exp-log2')@20"

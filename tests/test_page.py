@@ -21,7 +21,8 @@ from scipy.special import ndtr, stdtr
 from riskcli.output.escape import visible
 from tests.browser import Tab, chromium, tab
 from tests.console import ROOT
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 
 pytestmark = pytest.mark.slow
 

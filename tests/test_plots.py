@@ -25,8 +25,8 @@ from riskcli.plots.request import SIZES, Request
 from riskcli.scores.matrix import ScoreMatrix
 from tests.browser import chromium, tab
 from tests.console import ROOT
-from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES, python, riskeval
+from tests.inprocess import riskeval, run_inside
+from tests.program import QRELS, SAMPLES, python
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from riskcli import Options, UsageError, freeze, population_bias
 from riskcli.scores.teams import Teams
 from tests import reference
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_inference import golden_matrix
 

@@ -34,7 +34,8 @@ from riskcli.scores.comparisons import comparisons, frozen_members
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.teams import Teams
 from tests import reference
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_inference import golden_matrix
 

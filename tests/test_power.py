@@ -26,7 +26,8 @@ from riskcli import (
 )
 from riskcli.risk.power import power
 from tests import reference
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 from tests.strategies import Floats, named
 
 

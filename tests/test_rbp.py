@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from riskcli import Rules, Scorer, evaluate, parse_measure
 from tests import reference
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 from tests.trec_text import make_qrels, make_run
 
 Docs = dict[str, float]

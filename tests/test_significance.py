@@ -19,7 +19,8 @@ from riskcli.analyses.explain import explain_run
 from riskcli.analyses.pairs import compare_all, letters, randomised_tukey_hsd
 from riskcli.analyses.significance import compare_pairs
 from tests import reference
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_inference import golden_matrix
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli.scores.matrix import some_topics, topics_asked
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 
 RULES = riskcli.Rules(measures=("ERR@20",), only_topics=("101-110", "13*"))
 

@@ -23,7 +23,8 @@ from riskcli.risk.population import Departures
 from riskcli.scores.comparisons import comparisons
 from tests import reference
 from tests.console import on_terminal
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 from tests.strategies import Floats, named, score_values
 from tests.test_cli import table_of
 

@@ -14,7 +14,8 @@ from riskcli import Options, ScoreMatrix, UsageError
 from riskcli.analyses.score_columns import Layout, column_names
 from riskcli.output.display import Cell, Display, Heading, least_width, narrowed
 from riskcli.output.text import as_text
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
 

@@ -23,7 +23,8 @@ from riskcli.scores.comparisons import comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.teams import Teams, anonymised, with_teams
 from tests import reference
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 from tests.shared_data import shared
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_population_files import block_of, figures, same

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from riskcli import Options, UsageError, risk_table, topic_table
 from tests import reference
 from tests.console import on_terminal
-from tests.program import SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import SAMPLES
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_cli import table_of
 
