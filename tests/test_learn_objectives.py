@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from riskcli import UsageError
+from riskcli import UsageError, score_runs
 from riskcli.learn import (
     OBJECTIVES,
     DistributedURisk,
@@ -209,6 +209,22 @@ def test_measures_are_those_of_the_reference(name: str, short: str, k: int | Non
         queries = Queries(data.grades, data.sizes, swap_measure(name), ties="file")
         expected = data.effectiveness(measured(short, k), data.scores)
         assert queries.effectiveness(data.scores) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in MEASURES])
+def test_measures_are_those_that_score_has_pytrec_eval_compute(name: str) -> None:
+    for seed in range(20):
+        data = learning.made(seed, ties=False)
+        queries = Queries(data.grades, data.sizes, swap_measure(name), ties="file")
+        run: dict[str, dict[str, float]] = {}
+        grades: dict[str, dict[str, int]] = {}
+        for number, query in enumerate(data.queries()):
+            names = [str(document) for document in range(query.start, query.stop)]
+            run[str(number)] = dict(zip(names, data.scores[query].tolist(), strict=True))
+            grades[str(number)] = dict(zip(names, map(int, data.grades[query]), strict=True))
+        (matrix,) = score_runs({"run": run}, grades, name).matrices
+        assert matrix.topics == tuple(str(number) for number in queries.counted)
+        assert queries.effectiveness(data.scores) == pytest.approx(matrix.values[0], abs=1e-14)
 
 
 def agree(found: tuple[Floats, Floats], expected: tuple[Floats, Floats]) -> None:

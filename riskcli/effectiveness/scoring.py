@@ -25,7 +25,7 @@ _ONE_AT_A_TIME = Lock()
 collected meanwhile may run Python (callbacks, finalisers), which lets another thread in."""
 WEB_TRACK_MAX_GRADE = 4
 """The highest grade that gdeval.pl's ERR assumes, whatever the qrels hold."""
-_MAX_EXPONENTIAL_GRADE = 20
+MAX_EXPONENTIAL_GRADE = 20
 """pytrec_eval counts documents by gain in an array, which 2^grade - 1 must not outgrow."""
 _NO_DOCUMENT = "no document"
 """The space makes sure that no run contains this name."""
@@ -106,7 +106,7 @@ class Scorer:
             advice = f"set --max-grade {qrels.highest_grade} or --max-grade auto"
             _check_grades(qrels, self._max_grade, f"{bounded.family.name} expects", advice)
         if any(measure.exponential for measure in measures):
-            _check_grades(qrels, _MAX_EXPONENTIAL_GRADE, "dcg='exp-log2' can take", "leave dcg out")
+            _check_grades(qrels, MAX_EXPONENTIAL_GRADE, "dcg='exp-log2' can take", "leave dcg out")
         self.depth = deepest(measures)
         self._evaluators = {
             question: _evaluator(qrels, question, names)

@@ -1,5 +1,6 @@
-"""Effectiveness measures that can be trained for: their values, and what swapping two documents
-of a ranking changes.
+"""What swapping two documents of a ranking changes in an effectiveness measure: nDCG, ERR or AP.
+
+The values of the measures themselves are computed in `effectiveness/`.
 
 Every array here holds queries of one size: `worth` is queries × ranks, best rank first. A swap
 concerns rank i (the first axis of pairs) and a lower rank j (the second); it is 0 where j <= i.
@@ -17,18 +18,24 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
+from riskcli.effectiveness.graded import (
+    dcg,
+    discounts,
+    gains,
+    ideal_dcg,
+    inverse_ranks,
+    precision_sums,
+)
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
 from riskcli.effectiveness.names import parse_measure
-from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
+from riskcli.effectiveness.scoring import MAX_EXPONENTIAL_GRADE, WEB_TRACK_MAX_GRADE
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount
 
 TRAINABLE = ("nDCG", "ERR", "AP")
 _UNCUT_ROWS = 30
 """Ranks whose swaps are learned where the measure has no cutoff: LightGBM's own default."""
 _BEYOND_CUTOFF = 3
-_HIGHEST_EXPONENT = 20
-"""The highest grade that `riskeval score` takes for 2^grade - 1."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +55,10 @@ class SwapMeasure(ABC):
         """The ranks whose swaps with lower ones are learned, unless another number is given."""
         return _UNCUT_ROWS if self.cutoff is None else self.cutoff + _BEYOND_CUTOFF
 
-    def weights(self, size: int, swapped: bool) -> Floats:
-        """The weight of each rank: in the measure, or (`swapped`) in what swaps change."""
-        weights = self._weights(np.arange(1, size + 1, dtype=np.float64))
-        if self.cutoff is not None and not (swapped and self.discount == "full"):
-            weights[self.cutoff :] = 0.0
-        return weights
-
-    @abstractmethod
-    def _weights(self, ranks: Floats) -> Floats: ...
+    @property
+    def swap_cutoff(self) -> int | None:
+        """The rank below which swaps change nothing."""
+        return None if self.discount == "full" else self.cutoff
 
     @abstractmethod
     def worth(self, grades: Floats) -> Floats:
@@ -84,25 +86,20 @@ class NDCG(SwapMeasure):
 
     exponential: bool = True
 
-    def _weights(self, ranks: Floats) -> Floats:
-        return np.asarray(1 / np.log2(ranks + 1))
-
     def worth(self, grades: Floats) -> Floats:
-        if self.exponential and grades.max(initial=0) > _HIGHEST_EXPONENT:
+        if self.exponential and grades.max(initial=0) > MAX_EXPONENTIAL_GRADE:
             raise UsageError(
                 f"a document has grade {grades.max():g}, above the highest that "
-                f"dcg='exp-log2' can take ({_HIGHEST_EXPONENT})"
+                f"dcg='exp-log2' can take ({MAX_EXPONENTIAL_GRADE})"
             )
-        grades = np.maximum(grades, 0)
-        return np.exp2(grades) - 1 if self.exponential else grades
+        return gains(grades, self.exponential)
 
     def scale(self, worth: Floats) -> Floats:
-        best_first = -np.sort(-worth, axis=1)
-        ideal = best_first @ self.weights(worth.shape[1], swapped=False)
+        ideal = ideal_dcg(worth, self.cutoff)
         return np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0)
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
-        return np.asarray(worth @ self.weights(worth.shape[1], swapped=False) * scale)
+        return dcg(worth, self.cutoff) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
         scaled = worth * scale[:, None]
@@ -114,7 +111,7 @@ class NDCG(SwapMeasure):
 @lru_cache(maxsize=2048)
 def _differences(measure: NDCG, size: int, rows: int) -> Floats:
     """The rank's weight less that of each lower rank; 0 for those that are not lower."""
-    weights = measure.weights(size, swapped=True)
+    weights = discounts(size, measure.swap_cutoff)
     return np.maximum(weights[:rows, None] - weights, 0.0)
 
 
@@ -127,9 +124,6 @@ class ERR(SwapMeasure):
     """
 
     max_grade: int = WEB_TRACK_MAX_GRADE
-
-    def _weights(self, ranks: Floats) -> Floats:
-        return 1 / ranks
 
     def worth(self, grades: Floats) -> Floats:
         if grades.max(initial=0) > self.max_grade:
@@ -146,7 +140,7 @@ class ERR(SwapMeasure):
         return err_of_stops(worth[:, : self.cutoff]) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
-        weights = self.weights(worth.shape[1], swapped=True)
+        weights = inverse_ranks(worth.shape[1], self.swap_cutoff)
         reached = _before(np.asarray(np.cumprod(1 - worth, axis=1)), first=1.0)
         terms = np.cumsum(worth * reached * weights, axis=1)
         upper, passed = worth[:, :rows, None], 1 - worth[:, :rows, None]
@@ -167,9 +161,6 @@ class AP(SwapMeasure):
 
     relevance: int = 1
 
-    def _weights(self, ranks: Floats) -> Floats:
-        return 1 / ranks
-
     def worth(self, grades: Floats) -> Floats:
         return np.asarray(grades >= self.relevance, dtype=np.float64)
 
@@ -178,16 +169,15 @@ class AP(SwapMeasure):
         return np.asarray(np.divide(1.0, relevant, out=np.zeros_like(relevant), where=relevant > 0))
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
-        weights = self.weights(worth.shape[1], swapped=False)
-        return np.asarray((worth * np.cumsum(worth, axis=1)) @ weights * scale)
+        return precision_sums(worth, self.cutoff) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
-        weights = self.weights(worth.shape[1], swapped=True)
+        weights = inverse_ranks(worth.shape[1], self.swap_cutoff)
         count = np.cumsum(worth, axis=1)
-        inverse_ranks = np.cumsum(worth * weights, axis=1)
+        sums = np.cumsum(worth * weights, axis=1)
         upper = worth[:, :rows]
-        of_upper = (count[:, :rows] + 1 - upper) * weights[:rows] - inverse_ranks[:, :rows]
-        of_lower = _before(inverse_ranks, first=0.0) - count * weights
+        of_upper = (count[:, :rows] + 1 - upper) * weights[:rows] - sums[:, :rows]
+        of_lower = _before(sums, first=0.0) - count * weights
         change = (worth[:, None, :] - upper[:, :, None]) * scale[:, None, None]
         change *= of_upper[:, :, None] + of_lower[:, None, :]
         return np.asarray(change * _lower(worth.shape[1], rows))
