@@ -153,14 +153,15 @@ def compare(all_jobs: Sequence[Job], repeat: int) -> None:
     for _ in range(repeat):
         for key, call in {tuple(map(str, call)): call for call in calls}.items():
             costs.setdefault(key, Cost()).add(call)
-    print("| job | riskeval | against | theirs | ratio | at most | ratio of processor time |")
-    print("|---|---|---|---|---|---|---|")
+    print("| job | riskeval | against | theirs | ratio | at most | processor time | its ratio |")
+    print("|---|---|---|---|---|---|---|---|")
     for job in all_jobs:
         mine, theirs = (costs[tuple(map(str, call))] for call in (job.mine, job.theirs))
         limit = "" if job.at_most is None else f"{job.at_most:g}"
         print(
             f"| {job.title} | {mine.wall:.2f} s | {job.other} | {theirs.wall:.2f} s "
-            f"| {mine.wall / theirs.wall:.2f} | {limit} | {mine.cpu / theirs.cpu:.2f} |"
+            f"| {mine.wall / theirs.wall:.2f} | {limit} | {mine.cpu:.2f} s "
+            f"| {mine.cpu / theirs.cpu:.2f} |"
         )
 
 
