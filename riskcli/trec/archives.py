@@ -21,8 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
-
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -203,7 +201,10 @@ class _ArrowStreams(io.RawIOBase):
     """The text of all streams of a format that Arrow reads."""
 
     def __init__(self, raw: Readable, codec: str) -> None:
+        import pyarrow as pa  # here, since commands load this module to show their help
+
         self._stream = pa.CompressedInputStream(pa.PythonFile(_Raw(raw), mode="r"), codec)
+        self._errors = (OSError, pa.ArrowException)
 
     def readable(self) -> bool:
         return True
@@ -212,5 +213,5 @@ class _ArrowStreams(io.RawIOBase):
         """Arrow's own `read` would never give back what it took for a piece that is damaged."""
         try:
             return int(self._stream.readinto(memoryview(buffer)))
-        except (OSError, pa.ArrowException) as error:
+        except self._errors as error:
             raise DamagedError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Runs and judgements as ranx keeps them in Parquet, and as LZ4 (CBOR packed twice).
+"""Runs and judgements as ranx keeps them in Parquet, and as LZ4 (CBOR packed twice; an extra).
 
 Parquet: columns q_id, doc_id and score (or a name that others give them), a document a row.
 """
@@ -6,12 +6,11 @@ Parquet: columns q_id, doc_id and score (or a name that others give them), a doc
 from __future__ import annotations
 
 import io
-import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from riskcli.trec.archives import ARCHIVES, DamagedError
+from riskcli.trec.archives import DamagedError, archive_of
 from riskcli.trec.findings import Finding
 from riskcli.trec.records import (
     DOCNO,
@@ -25,10 +24,6 @@ from riskcli.trec.records import (
 )
 
 PARQUET = b"PAR1"
-_LZ4 = next(archive for archive in ARCHIVES if archive.name == "LZ4")
-_SIZES = {24: ">B", 25: ">H", 26: ">I", 27: ">Q"}
-_FLOATS = {25: ">e", 26: ">f", 27: ">d"}
-_DEEPEST = 2
 
 
 def _arrow() -> Any:
@@ -95,63 +90,42 @@ def inspect_judged_table(path: Path, text: bytes) -> Iterator[Finding | Judgemen
 
 def is_packed(text: bytes) -> bool:
     """Whether what was unpacked once is LZ4 again."""
-    return text.startswith(_LZ4.magic)
+    archive = archive_of(text)
+    return archive is not None and archive.name == "LZ4"
 
 
 def unpacked(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     """The dictionary that ranx packed, or what is wrong with it."""
     try:
-        data = _LZ4.open(io.BytesIO(text)).read()
+        import cbor2
+    except ImportError:
+        message = "ranx' LZ4 files need the extra `ranx` (the package cbor2)"
+        return Finding(path, None, "unreadable", message)
+    archive = archive_of(text)
+    try:
+        data = archive.open(io.BytesIO(text)).read() if archive else text
     except DamagedError as error:
         return Finding(path, None, "damaged-archive", f"damaged LZ4 data: {error}")
+    stream = io.BytesIO(data)
     try:
-        found, end = _cbor(data, 0, 0)
-    except (struct.error, IndexError, ValueError, UnicodeDecodeError, TypeError) as error:
+        content = cbor2.load(
+            stream, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False
+        )
+    except (cbor2.CBORError, ValueError, TypeError) as error:
         return Finding(path, None, "bad-json", f"expected CBOR as ranx writes it: {error}")
-    if end != len(data) or not isinstance(found, dict):
-        return Finding(path, None, "bad-json", "expected CBOR as ranx writes it: one dictionary")
+    if stream.tell() != len(data) or not _is_plain(content):
+        message = "expected CBOR as ranx writes it: one dictionary of names, texts and numbers"
+        return Finding(path, None, "bad-json", message)
+    found: dict[str, Any] = content
     return found
 
 
-def _cbor(data: bytes, at: int, depth: int) -> tuple[Any, int]:
-    """The value that begins there (RFC 8949: numbers, texts and maps of them), and its end."""
-    kind, short = data[at] >> 5, data[at] & 31
-    at += 1
-    if kind == 7:
-        return _float(data, at, short)
-    size = short
-    if short in _SIZES:
-        (size,) = struct.unpack_from(_SIZES[short], data, at)
-        at += struct.calcsize(_SIZES[short])
-    elif short > 24:
-        raise ValueError("a value without an end")
-    if kind in (0, 1):
-        return (size if kind == 0 else -1 - size), at
-    if kind == 3:
-        if at + size > len(data):
-            raise ValueError("it is cut off")
-        return data[at : at + size].decode(), at + size
-    if kind != 5 or depth == _DEEPEST:
-        raise ValueError("another kind of value is in it")
-    return _map(data, at, size, depth)
-
-
-def _map(data: bytes, at: int, size: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
-    for _ in range(size):
-        key, at = _cbor(data, at, depth + 1)
-        value, at = _cbor(data, at, depth + 1)
-        if not isinstance(key, str) or key in found:
-            raise ValueError(f"the key {key!r} is no text, or occurs twice")
-        found[key] = value
-    return found, at
-
-
-def _float(data: bytes, at: int, short: int) -> tuple[float, int]:
-    if short not in _FLOATS:
-        raise ValueError("another kind of value is in it")
-    (value,) = struct.unpack_from(_FLOATS[short], data, at)
-    return value, at + struct.calcsize(_FLOATS[short])
+def _is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether a value is what JSON could hold: CBOR has dates, fractions and the like."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(held, depth + 1)
+                   for key, held in value.items())  # fmt: skip
+    return depth > 0 and type(value) in (str, int, float)
 
 
 RUN_TABLE = RunFormat(
