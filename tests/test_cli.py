@@ -1,4 +1,4 @@
-"""The commands through the installed program: stdout, stderr, exit code."""
+"""The commands at the command line: stdout, stderr, exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ import pytest
 import riskcli
 from riskcli.risk.columns import ORDER
 from tests.console import PROGRAMS, ROOT, on_terminal, terminal_environment
-from tests.program import QRELS, SAMPLES, python, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES, python
 
 ONE = ("-m", "ERR@20")
 CONTRACT = [

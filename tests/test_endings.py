@@ -9,13 +9,21 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from riskcli.__main__ import LEAST_FILES
+from riskcli.analyses import baseline_bias, checker, churn_distances, pairs, prospects
+from riskcli.analyses.check import case
+from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
 from riskcli.core.version import __version__
+from riskcli.organise.pack import Pack
+from riskcli.page import document
+from riskcli.risk import population as population_model
+from riskcli.scores.frozen import FrozenPopulation
 from tests.console import PROGRAMS, ROOT, terminal_environment
 from tests.inprocess import run_inside
 from tests.program import QRELS, SAMPLES, limited, python, riskeval
@@ -46,6 +54,12 @@ def program(
         check=False,
         timeout=120,
     )
+
+
+@cache
+def plain() -> str:
+    """What the program prints where nothing is in its way."""
+    return riskeval(*SCORE).out
 
 
 def test_what_to_do_where_pytrec_eval_is_missing() -> None:
@@ -96,22 +110,22 @@ def test_a_fault_in_any_command_is_no_answer_and_no_wrong_input(
 
 
 SCORES = ("-q", QRELS, "-m", "P@5", "--quiet")
-DEEP: dict[str, tuple[str, tuple[str | Path, ...]]] = {
-    "score": ("risk.population.standardised", (SAMPLES, *SCORES)),
-    "explain": ("risk.population.standardised", (SAMPLES, *SCORES, "--run", "oldTFIDF")),
-    "significance": ("analyses.significance.pairs.two_sided_p", (SAMPLES, *SCORES)),
-    "sweep": ("risk.population.standardised", (SAMPLES, *SCORES)),
-    "bias": ("analyses.bias.baselines.friedman", (SAMPLES, *SCORES)),
-    "agree": ("risk.population.standardised", (SAMPLES, *SCORES)),
-    "topics": ("risk.population.standardised", (SAMPLES, *SCORES)),
-    "churn": ("analyses.churn.distances.inversions", (SAMPLES, *SCORES, "-b", "indriCASP")),
-    "population freeze": ("scores.frozen.FrozenPopulation.to_json", (SAMPLES, *SCORES)),
-    "check": ("analyses.check.case.smallest_loss", (SAMPLES, *SCORES, "-b", "indriCASP")),
-    "power": ("analyses.power.prospects.topics_needed", (SAMPLES, *SCORES, "--loss", "0.1")),
-    "validate": ("analyses.validate.checker.note_topics", (SAMPLES, "-q", QRELS)),
-    "matrix": ("analyses.matrix.analysis.Matrices.result", (SAMPLES, *SCORES)),
-    "organise": ("organise.pack.Pack.contents", (SAMPLES, *SCORES, "-o", "pack")),
-    "report": ("page.document.as_page", (SAMPLES, *SCORES, "-o", "page.html")),
+DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
+    "score": ((population_model, "standardised"), (SAMPLES, *SCORES)),
+    "explain": ((population_model, "standardised"), (SAMPLES, *SCORES, "--run", "oldTFIDF")),
+    "significance": ((pairs, "two_sided_p"), (SAMPLES, *SCORES)),
+    "sweep": ((population_model, "standardised"), (SAMPLES, *SCORES)),
+    "bias": ((baseline_bias, "friedman"), (SAMPLES, *SCORES)),
+    "agree": ((population_model, "standardised"), (SAMPLES, *SCORES)),
+    "topics": ((population_model, "standardised"), (SAMPLES, *SCORES)),
+    "churn": ((churn_distances, "inversions"), (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
+    "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "power": ((prospects, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
+    "validate": ((checker, "note_topics"), (SAMPLES, "-q", QRELS)),
+    "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),
+    "organise": ((Pack, "contents"), (SAMPLES, *SCORES, "-o", "pack")),
+    "report": ((document, "as_page"), (SAMPLES, *SCORES, "-o", "page.html")),
 }
 """By command: something far down in what it does, and a call that is right."""
 
@@ -125,9 +139,9 @@ def test_a_fault_far_down_is_caught_by_nobody_on_its_way(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("far down")
 
-    place, call = DEEP[name]
+    (holder, attribute), call = DEEP[name]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(f"riskcli.{place}", broken)
+    monkeypatch.setattr(holder, attribute, broken)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     ran = run_inside(*name.split(), *call)
     assert (ran.code, ran.out) == (70, ""), ran.err
@@ -229,7 +243,6 @@ CLOSED = [
 
 @pytest.mark.parametrize("closed", CLOSED, ids=" ".join)
 def test_closed_streams(tmp_path: Path, closed: tuple[str, ...]) -> None:
-    plain = riskeval(*SCORE)
     ran = program(*SCORE, shell=" ".join(closed))
     if ">&-" in closed:
         assert (ran.returncode, ran.stdout) == (2, "")
@@ -237,16 +250,16 @@ def test_closed_streams(tmp_path: Path, closed: tuple[str, ...]) -> None:
             "riskeval: stdout: cannot-write: Bad file descriptor"
         )
     else:
-        assert (ran.returncode, ran.stdout) == (0, plain.out)
+        assert (ran.returncode, ran.stdout) == (0, plain())
     target = tmp_path / "c.csv"
     ran = program(*SCORE, "-o", target, shell=" ".join(closed))
-    assert (ran.returncode, ran.stdout, target.read_text()) == (0, "", plain.out)
+    assert (ran.returncode, ran.stdout, target.read_text()) == (0, "", plain())
     assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "2> >(true)"])
 def test_notes_that_nobody_reads_cost_no_result(closed: str) -> None:
-    assert program(*SCORE, shell=closed).stdout == riskeval(*SCORE).out
+    assert program(*SCORE, shell=closed).stdout == plain()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["help"], ["score", "--help"], ["--version"]])
@@ -285,7 +298,7 @@ def test_names_that_are_too_long_are_named(arguments: list[str]) -> None:
 def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path: Path) -> None:
     target = tmp_path / ("x" * 251 + ".csv")
     assert program(*SCORE, "-o", target).returncode == 0
-    assert target.read_text() == riskeval(*SCORE).out
+    assert target.read_text() == plain()
 
 
 def test_folders_and_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
@@ -330,7 +343,7 @@ def test_a_low_limit_of_open_files_is_refused_before_anything_is_imported(most: 
             "(ulimit -n)\n"
         )
     else:
-        assert (ran.returncode, ran.stdout) == (0, riskeval(*SCORE).out)
+        assert (ran.returncode, ran.stdout) == (0, plain())
 
 
 def test_a_library_that_cannot_be_opened_is_no_fault_of_ours() -> None:
@@ -349,4 +362,4 @@ def test_little_memory(mib: int) -> None:
         assert (ran.returncode, ran.stdout) == (2, "")
         assert ran.stderr.startswith("riskeval: out-of-memory: ")
     else:
-        assert ran.stdout == riskeval(*SCORE).out
+        assert ran.stdout == plain()
