@@ -52,6 +52,23 @@ def test_a_name_may_be_given_to_a_url() -> None:
     assert named_place("https://h/x?sig=abc") == (None, place_of("https://h/x?sig=abc"))
 
 
+def test_no_location_is_a_path_of_this_system() -> None:
+    """A class that derives from PosixPath cannot be instantiated on Windows."""
+    for text in ("s3://b/k.run", "irds:vaswani"):
+        assert not isinstance(place_of(text), Path)
+
+
+def test_a_folder_is_not_made_elsewhere(here: Path) -> None:
+    for call in (
+        ("score", RUN, "--store", "memory://x"),
+        ("organise", SAMPLES, "-o", "memory://y"),
+    ):
+        ran = run_inside(*call, "-q", QRELS)
+        assert ran.code == 2
+        assert "cannot-write: folders can be written on this machine only" in ran.err
+    assert list(here.iterdir()) == []
+
+
 # Without the extra
 
 

@@ -14,15 +14,11 @@ import click
 from click.core import ParameterSource
 
 from riskcli.core.files import refuse_outside
-from riskcli.core.locations import DataSetPath, RemotePath, place_of
+from riskcli.core.locations import Location, RemotePath, place_of
 from riskcli.core.settings import settings_folder
 from riskcli.output.escape import visible
 
 STDIN = "/dev/stdin"
-
-
-def _is_elsewhere(value: Any) -> bool:
-    return isinstance(place_of(value), RemotePath | DataSetPath)
 
 
 class InputPath(click.Path):
@@ -34,7 +30,7 @@ class InputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file; the current folder is .", param, ctx)
-        if _is_elsewhere(value) and not is_from_settings(param, ctx):
+        if isinstance(place_of(value), Location) and not is_from_settings(param, ctx):
             return place_of(value)
         path = super().convert(STDIN if str(value) == "-" else value, param, ctx)
         if is_from_settings(param, ctx):
@@ -52,7 +48,7 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "":
             self.fail("an empty text names no file", param, ctx)
-        if _is_elsewhere(value) and not is_from_settings(param, ctx):
+        if isinstance(place_of(value), RemotePath) and not is_from_settings(param, ctx):
             return place_of(value)
         path = super().convert(value, param, ctx)
         if is_from_settings(param, ctx):

@@ -1,7 +1,8 @@
-"""Files that lie elsewhere (s3://, gs://, https://, hdfs:// ...), as paths, through fsspec.
+"""Places that are no files of this machine, in the place of paths: URLs and data sets.
 
-They are read in ranges of some megabytes. A range that does not come, or comes short, is asked for
-again; a file that is no longer there, or may not be read, is not.
+URLs (s3://, gs://, https://, hdfs:// ...) are read through fsspec in ranges of some megabytes. A
+range that does not come, or comes short, is asked for again; a file that is no longer there, or may
+not be read, is not. (universal-pathlib does none of this, and drops the host of some URLs.)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from pathlib import Path, PosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from riskcli.core.messages import InputError
@@ -28,16 +29,51 @@ _FINAL = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryEr
 Answer = TypeVar("Answer")
 
 
+if TYPE_CHECKING:
+    _Path = Path
+else:
+    _Path = PurePosixPath
+"""To the type checker a location is a path: it has every method that is called on one."""
+
+
 def place_of(place: Path | str) -> Path:
     """The path that a text spells, here or elsewhere."""
-    if isinstance(place, RemotePath | DataSetPath):
+    if isinstance(place, Location):
         return place
     if str(place).startswith(PREFIX):
-        return DataSetPath.of(place)
+        return DataSetPath(str(place))
     return RemotePath(place) if _URL.match(str(place)) else Path(place)
 
 
-class RemotePath(PosixPath):
+class Location(_Path):
+    """A place that is no file of this machine."""
+
+    def exists(self, *, follow_symlinks: bool = True) -> bool:
+        return True
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        return False
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        return False
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def resolve(self, strict: bool = False) -> Location:
+        return self
+
+    def absolute(self) -> Location:
+        return self
+
+    def stat(self, *, follow_symlinks: bool = True) -> Any:
+        raise FileNotFoundError(f"{self} lies on no disk here")
+
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
+        raise InputError(self, "cannot-write", "folders can be written on this machine only")
+
+
+class RemotePath(Location):
     """A path of another file system, which fsspec knows."""
 
     _known: dict[str, Any] | None = None
@@ -59,18 +95,6 @@ class RemotePath(PosixPath):
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
         return (self._info() or {}).get("type") == "directory"
-
-    def is_symlink(self) -> bool:
-        return False
-
-    def resolve(self, strict: bool = False) -> RemotePath:
-        return self
-
-    def absolute(self) -> RemotePath:
-        return self
-
-    def stat(self, *, follow_symlinks: bool = True) -> Any:
-        raise FileNotFoundError(f"{self} lies on no disk here")
 
     def iterdir(self) -> Generator[RemotePath, None, None]:
         files, path = self._system()
@@ -225,29 +249,16 @@ class _Ranges(io.RawIOBase):
 PREFIX = "irds:"
 
 
-class DataSetPath(PosixPath):
+class DataSetPath(Location):
     """A data set of ir_datasets; as a run, what it calls scored documents."""
 
     scored = False
 
-    @classmethod
-    def of(cls, place: Path | str, scored: bool = False) -> DataSetPath:
-        """The data set that a text names."""
-        path = cls(str(place))
-        path.scored = scored
+    def as_run(self) -> DataSetPath:
+        """The same data set, of which the scored documents are read."""
+        path = DataSetPath(str(self))
+        path.scored = True
         return path
-
-    def exists(self, *, follow_symlinks: bool = True) -> bool:
-        return True
-
-    def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        return False
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        return False
-
-    def resolve(self, strict: bool = False) -> DataSetPath:
-        return self
 
     def read_bytes(self) -> bytes:
         """Its judgements, or scored documents, as JSON: names there may hold blanks."""

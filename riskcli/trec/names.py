@@ -79,7 +79,7 @@ def named_place(place: Path | str) -> tuple[str | None, Path]:
     path = place_of(place)
     name, equals, rest = str(place).partition("=")
     if isinstance(path, DataSetPath):
-        return None, DataSetPath.of(path, scored=True)
+        return None, path.as_run()
     if isinstance(path, RemotePath):
         named = equals and name and isinstance(place_of(rest), RemotePath) and ":" not in name
         return (as_text(name), place_of(rest)) if named else (None, path)
