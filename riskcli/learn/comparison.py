@@ -1,257 +1,273 @@
-"""Does training for risk pay? Baseline, plain model, risk models and comparators in one table."""
+"""Does training for risk pay? The risk table of the test runs, and what only training can tell."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from riskcli.analyses.score import RiskTable, risk_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note
-from riskcli.core.provenance import Provenance
 from riskcli.learn.comparators import mean_loss, pooled
-from riskcli.learn.experiment import BLEND, COIN, SELECTIVE, Outcome, RunScores
-from riskcli.learn.lambdas import Ints
+from riskcli.learn.experiment import BLEND, SELECTIVE, Outcome
+from riskcli.learn.features import tie_free
 from riskcli.learn.training import PLAIN
+from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal, p_value
 from riskcli.output.result import Result, tidy
+from riskcli.page.document import Page, as_page
 from riskcli.risk.baselines import POOLS
+from riskcli.risk.estimate import adjust
 from riskcli.risk.paired import Paired, two_sided_p
-from riskcli.risk.population import Population
+from riskcli.scores.comparisons import Options
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frames import score_runs
+from riskcli.scores.reading import Rules
+from riskcli.trec.qrels import Qrels
+from riskcli.trec.runs import Run
+from riskcli.trec.texts import Texts
 
 COLUMNS = (
-    "run", "alpha", "topics", "chosen", "mean", "mean_sd", "wins", "losses", "losses20",
-    "loss_win_ratio", "reward", "risk", "risk_sd", "urisk", "trisk", "zrisk", "georisk",
-    "p_mean_plain", "p_risk_plain", "blend_mean", "blend_risk", "p_mean_blend", "p_risk_blend",
-    "coin_mean", "coin_risk", "equal_blend_mean", "equal_blend_risk", "p_mean_equal_blend",
-    "equal_select_mean", "equal_select_risk", "p_mean_equal_select", "equal_coin_mean",
-    "equal_coin_risk",
+    "run", "chosen", "mean_sd", "risk_sd",
+    "p_mean_plain", "p_mean_plain_adj", "risk_diff_plain", "p_risk_plain", "p_risk_plain_adj",
+    "p_mean_blend", "p_mean_blend_adj", "risk_diff_blend", "p_risk_blend", "p_risk_blend_adj",
+    "coin_chance", "coin_mean", "coin_risk",
+    "equal_blend_mean", "equal_blend_risk", "equal_blend_diff",
+    "p_mean_equal_blend", "p_mean_equal_blend_adj",
+    "equal_select_mean", "equal_select_risk", "equal_select_diff",
+    "p_mean_equal_select", "p_mean_equal_select_adj",
+    "equal_coin_mean", "equal_coin_risk", "equal_coin_diff",
 )  # fmt: skip
-_COUNTS = ("topics", "wins", "losses", "losses20")
+"""What is known of a model, or of a comparator that is a run, beside its row of the risk table."""
+_ADJUSTED = "_adj"
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """The test runs of the first seed, and how much other seeds would have changed."""
+    """The test runs of an experiment against its baselines."""
 
     outcome: Outcome
-    alphas: Sequence[float]
-    settings: Mapping[str, Any]
+    evaluations: Sequence[Evaluation]
+    """The test runs scored, a seed each; all but the first only tell how far seeds matter."""
+    table: RiskTable
+    """Of the first seed's runs: what `riskeval score` says of them."""
 
     @cached_property
-    def _names(self) -> list[str]:
-        """All that may have a row: baselines, plain model, each risk model with its comparators."""
-        models = [
-            model.name + suffix
-            for model in self.outcome.plan.models
-            for suffix in ("", BLEND, SELECTIVE, COIN)
-        ]
-        return [*self.outcome.plan.baselines, *models]
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.table.notes
 
     @cached_property
-    def runs(self) -> list[str]:
-        """The complete runs."""
-        return [name for name in self._names if name in self._ranked]
+    def scores(self) -> dict[str, Floats]:
+        """By run of the first seed, its scores on the counted test queries, fold after fold."""
+        return self._scores(self.evaluations[0])
 
-    @cached_property
-    def _ranked(self) -> dict[str, RunScores]:
-        return self.outcome.complete(self.outcome.plan.seeds[0])
-
-    @cached_property
-    def coins(self) -> dict[str, list[float]]:
-        """The chances of the coin flips that cover every fold, by model."""
-        folds, coins = len(self.outcome.plan.folds), self.outcome.coins
-        return {name: chances for name, chances in coins.items() if len(chances) == folds}
-
-    @cached_property
-    def scores(self) -> Floats:
-        """Runs by counted test queries."""
-        return np.array([self._ranked[name].effectiveness for name in self.runs])
-
-    @cached_property
-    def _members(self) -> list[int]:
-        return [self.runs.index(name) for name in self.outcome.plan.baselines]
+    def _scores(self, evaluation: Evaluation) -> dict[str, Floats]:
+        (matrix,) = evaluation.matrices
+        column = {topic: number for number, topic in enumerate(matrix.topics)}
+        counted = [column[topic] for topic in self.outcome.topics]
+        return dict(zip(matrix.runs, matrix.values[:, counted], strict=True))
 
     @cached_property
     def baseline(self) -> Floats:
         """The baseline's scores, or those of several as one."""
-        pool = self.outcome.plan.settings.baseline_pool
-        return POOLS[pool](self.scores[self._members])
+        plan = self.outcome.plan
+        each = np.array([self.scores[name] for name in plan.baselines])
+        return POOLS[plan.settings.baseline_pool](each)
+
+    def _losses(self, scores: Floats) -> Floats:
+        """How far each query falls short of the baseline."""
+        return np.maximum(self.baseline - scores, 0)
 
     @cached_property
-    def paired(self) -> Paired:
-        """All runs against the baseline."""
-        return Paired(self.scores, self.baseline)
+    def rows(self) -> list[Row]:
+        """A row for each model, and for each of its comparators that is a run."""
+        plan, rows = self.outcome.plan, []
+        runs = self.outcome.complete(plan.seeds[0])
+        names = [one.name + end for one in plan.models for end in ("", BLEND, SELECTIVE)]
+        for name in [name for name in names if name in runs]:
+            known = {
+                "run": name,
+                "chosen": _finite_mean(runs[name].chosen),
+                **self._over_seeds(name),
+                **self._tests(name),
+                **self._coin_flip(name),
+                **self._at_equal_risk(name),
+            }
+            rows.append(dict.fromkeys(COLUMNS) | known)
+        correction = self.table.options.significance.correction
+        for column in COLUMNS:
+            if f"{column}{_ADJUSTED}" in COLUMNS:
+                p = np.array([row[column] for row in rows], dtype=np.float64)
+                for row, adjusted in zip(rows, adjust(p, correction)[0].tolist(), strict=True):
+                    row[f"{column}{_ADJUSTED}"] = adjusted
+        return rows
 
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """The outcome's, and what its figures call for."""
-        top = self.highest_alpha_valid
-        beyond = [f"{alpha:g}" for alpha in self.alphas if top is not None and alpha > top]
-        if not beyond:
-            return tuple(self.outcome.notes)
-        message = (
-            f"alpha {', '.join(beyond)} lies beyond the interesting range on validation queries, "
-            f"0 to {top:.1f}: there the baseline itself has a higher URisk than the plain model"
-        )
-        return (*self.outcome.notes, Note("alpha-range", message))
-
-    @property
-    def highest_alpha(self) -> float | None:
-        """Where the interesting range of alpha ends on training queries (SIGIR'12, 5.7)."""
-        return _finite_mean(self.outcome.alpha_range)
-
-    @property
-    def highest_alpha_valid(self) -> float | None:
-        """Where it ends on validation queries, which the plain model has not learned."""
-        return _finite_mean(self.outcome.alpha_range_valid)
-
-    def result(self) -> Result:
-        """A row a run and alpha; a coin flip has no run, but a row."""
-        rows = [
-            tuple(tidy([row[name]], whole=name in _COUNTS)[0] for name in COLUMNS)
-            for alpha in self.alphas
-            for row in self.rows(alpha)
-        ]
-        extra = {
-            "alpha_range": tidy(self.outcome.alpha_range),
-            "alpha_range_valid": tidy(self.outcome.alpha_range_valid),
-        }
-        provenance = Provenance(self.settings, tuple(self.outcome.inputs), self.notes)
-        return Result(COLUMNS, rows, provenance, extra)
-
-    def rows(self, alpha: float) -> list[Row]:
-        """The figures of every run at that alpha, and of the coin flip after those of its model."""
-        rows = {
-            name: self._row(
-                name,
-                alpha,
-                {**figures, **self._seeds(name), **self.tests(name), **self.at_equal_risk(name)},
-            )
-            for name, figures in zip(self.runs, self._of_matrix(alpha), strict=True)
-        }
-        for model in self.coins:
-            rows[model + COIN] = self._row(
-                model + COIN, alpha, self._of_coin(self.coins[model], alpha)
-            )
-        return [rows[name] for name in self._names if name in rows]
-
-    def _row(self, name: str, alpha: float, figures: Mapping[str, Any]) -> Row:
-        """A row with what every run has; `figures` may lack what this one has not."""
-        about = {"run": name, "alpha": alpha, "topics": self.scores.shape[1]}
-        return {**dict.fromkeys(COLUMNS), **about, "chosen": self._chosen(name), **figures}
-
-    def _of_matrix(self, alpha: float) -> list[Row]:
-        """The figures of each run: against the baseline, and in the population."""
-        population = self._population()
-        against = _figures(self.paired, alpha) | {"trisk": self.paired.linear.trisk(1 + alpha)}
-        ratio = _ratio(against["losses"], against["wins"])
-        inside = {"mean": self.scores.mean(axis=1), "zrisk": population.zrisk(alpha),
-                  "georisk": population.georisk(alpha)}  # fmt: skip
-        columns = {**against, "loss_win_ratio": ratio}
-        if len(self._members) == 1:
-            columns = {name: values.astype(float) for name, values in columns.items()}
-            for values in columns.values():
-                values[self._members] = np.nan
-        return [
-            {name: float(values[row]) for name, values in {**columns, **inside}.items()}
-            for row in range(len(self.runs))
-        ]
-
-    def _of_coin(self, chances: Sequence[float], alpha: float) -> Row:
-        """What a coin flip comes to on average: each figure that is linear in its chance."""
-        plain, parts = self._ranked[PLAIN.name], []
-        ends = np.cumsum([len(values) for values in plain.values])
-        for chance, values, fallback, end in zip(
-            chances, plain.values, self.outcome.fallback, ends.tolist(), strict=True
-        ):
-            both = np.array([values, fallback])
-            paired = Paired(both, self.baseline[end - len(values) : end])
-            figures = {"mean": both.mean(axis=1), **_figures(paired, alpha)}
-            odds = np.array([chance, 1 - chance])
-            parts.append({name: float(odds @ each) for name, each in figures.items()})
-        sizes = np.diff(ends, prepend=0)
-        row: Row = {
-            name: float(np.dot([part[name] for part in parts], _weights(name, sizes)))
-            for name in parts[0]
-        }
-        ratio = _ratio(np.array(row["losses"]), np.array(row["wins"]))
-        return {**row, "loss_win_ratio": float(ratio)}
-
-    def _population(self) -> Population:
-        if len(self._members) > 1:
-            return Population.of_baselines(self.scores, self._members)
-        return Population.of_all(self.scores)
-
-    def _chosen(self, name: str) -> float | None:
-        """Trees, weight, threshold or chance, the mean over folds."""
-        if name in self.outcome.plan.baselines:
-            return None
-        coin = self.coins.get(name.removesuffix(COIN)) if name.endswith(COIN) else None
-        chosen = self._ranked[name].chosen if coin is None else coin
-        return _finite_mean(chosen)
-
-    def _seeds(self, name: str) -> dict[str, float | None]:
+    def _over_seeds(self, name: str) -> Row:
         """The standard deviation of a model's mean and risk over the seeds."""
-        means, risks = [], []
-        for seed in self.outcome.plan.seeds:
-            run = self.outcome.complete(seed).get(name) if seed in self.outcome.runs else None
-            if run is not None and name not in self.outcome.plan.baselines:
-                means.append(run.effectiveness.mean())
-                risks.append(Paired(run.effectiveness[None], self.baseline).risk[0])
-        if len(means) < 2:
-            return {"mean_sd": None, "risk_sd": None}
-        return {"mean_sd": float(np.std(means, ddof=1)), "risk_sd": float(np.std(risks, ddof=1))}
+        each = [scores[name] for scores in map(self._scores, self.evaluations) if name in scores]
+        if len(each) < 2:
+            return {}
+        risks = [mean_loss(scores, self.baseline) for scores in each]
+        return {
+            "mean_sd": float(np.std([scores.mean() for scores in each], ddof=1)),
+            "risk_sd": float(np.std(risks, ddof=1)),
+        }
 
-    def tests(self, name: str) -> Row:
-        """Tests against the plain model and the blend, and what a coin flip comes to."""
+    def _tests(self, name: str) -> Row:
+        """Tests of mean and losses against the plain model, and against the model's blend."""
+        others = {"plain": PLAIN.name, "blend": f"{name}{BLEND}"}
         tests: Row = {}
-        if name != PLAIN.name and PLAIN.name in self.runs:
-            tests["p_mean_plain"], tests["p_risk_plain"] = self._tests(name, PLAIN.name)
-        blend = f"{name}{BLEND}"
-        if blend in self.runs:
-            row = self.runs.index(blend)
-            tests["blend_mean"] = float(self.scores[row].mean())
-            tests["blend_risk"] = float(self.paired.risk[row])
-            tests["p_mean_blend"], tests["p_risk_blend"] = self._tests(name, blend)
-        if name in self.coins:
-            coin = self._of_coin(self.coins[name], 0.0)
-            tests["coin_mean"], tests["coin_risk"] = coin["mean"], coin["risk"]
+        for word, other in others.items():
+            if name != other and other in self.scores:
+                one, two = self.scores[name], self.scores[other]
+                tests[f"p_mean_{word}"] = _paired_p(one, two)
+                lost, other_lost = self._losses(one), self._losses(two)
+                tests[f"risk_diff_{word}"] = float((lost - other_lost).mean())
+                tests[f"p_risk_{word}"] = _paired_p(lost, other_lost)
         return tests
 
-    def at_equal_risk(self, name: str) -> Row:
-        """The means of what is as risky as the model on these queries, and tests of them."""
+    def _coin_flip(self, name: str) -> Row:
+        """What comes of the plain model with the chance that is as risky on validation queries."""
+        chances = self.outcome.coins.get(name, [])
+        if len(chances) < len(self.outcome.plan.folds):
+            return {}
+        mean, risk = self._of_coin(chances)
+        return {"coin_chance": float(np.mean(chances)), "coin_mean": mean, "coin_risk": risk}
+
+    def _of_coin(self, chances: Sequence[float]) -> tuple[float, float]:
+        """Mean and risk, the mean over all flips, of a coin with that chance in each fold."""
+        chance = np.repeat(chances, [len(fold) for fold in self.outcome.fallback])
+        plain, fallback = self.scores[PLAIN.name], np.concatenate(self.outcome.fallback)
+        mean = chance * plain + (1 - chance) * fallback
+        lost = chance * self._losses(plain) + (1 - chance) * self._losses(fallback)
+        return float(mean.mean()), float(lost.mean())
+
+    def _at_equal_risk(self, name: str) -> Row:
+        """What is as risky as the model on these queries, and how much better the model is."""
         folds = self.outcome.equal.get(name, [])
         if len(folds) < len(self.outcome.plan.folds):
             return {}
         blend, selection = pooled(folds)
-        model = self.scores[self.runs.index(name)]
+        model = self.scores[name]
         row: Row = {}
         for way, values in (("blend", blend), ("select", selection)):
             if values is not None:
                 row[f"equal_{way}_mean"] = float(values.mean())
                 row[f"equal_{way}_risk"] = mean_loss(values, self.baseline)
+                row[f"equal_{way}_diff"] = float((model - values).mean())
                 row[f"p_mean_equal_{way}"] = _paired_p(model, values)
-        coin = self._of_coin([fold.chance for fold in folds], 0.0)
-        return {**row, "equal_coin_mean": coin["mean"], "equal_coin_risk": coin["risk"]}
+        mean, risk = self._of_coin([fold.chance for fold in folds])
+        difference = float(model.mean()) - mean
+        return {
+            **row, "equal_coin_mean": mean, "equal_coin_risk": risk, "equal_coin_diff": difference
+        }  # fmt: skip
 
-    def _tests(self, name: str, other: str) -> tuple[float, float]:
-        """Paired t of the means, and of the losses to the baseline, uncorrected."""
-        one, two = self.scores[self.runs.index(name)], self.scores[self.runs.index(other)]
-        lost = [np.maximum(self.baseline - scores, 0) for scores in (one, two)]
-        return _paired_p(one, two), _paired_p(*lost)
+    def result(self) -> Result:
+        """The rows of the risk table; JSON has those of the comparators beside them."""
+        of_models = self.comparators()
+        rows = [dict(zip(of_models.columns, row, strict=True)) for row in of_models.rows]
+        extra = {**alpha_ranges(self.outcome), "comparators": rows}
+        return replace(self.table.result(), extra=extra)
+
+    def comparators(self) -> Result:
+        """A row for each model and each comparator that is a run."""
+        rows = [tuple(tidy([row[name] for name in COLUMNS])) for row in self.rows]
+        return Result(COLUMNS, rows, self.table.provenance)
+
+    def displays(self, width: int, /) -> list[Display]:
+        """The risk table, and what it cannot tell."""
+        return [*self.table.displays(width), *self.further_displays()]
+
+    def further_displays(self) -> list[Display]:
+        """How models differ from the plain one and their blends, and what is as risky."""
+        sources = ", ".join(map(str, self.outcome.plan.sources))
+        caption = [f"baseline: {sources}.", *_ABOUT_TESTS]
+        seeds = len(self.outcome.plan.seeds)
+        if seeds > 1:
+            caption.append(f"±: standard deviation over {seeds} seeds.")
+        known = [
+            (_finite_mean(self.outcome.alpha_range), "training queries (SIGIR'12)"),
+            (_finite_mean(self.outcome.alpha_range_valid), "validation queries"),
+        ]
+        if ends := [f"{end:.1f} on {queries}" for end, queries in known if end is not None]:
+            caption.append(
+                f"Interesting range of α: from 0 to gain over risk of the plain model, "
+                f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."
+            )
+        equal = [row for row in self.rows if row["equal_coin_mean"] is not None]
+        tests = _display(_TESTS_TITLE, self.rows, _TESTS, caption)
+        return [tests, *([_display(_EQUAL_TITLE, equal, _EQUAL, _ABOUT_EQUAL)] if equal else [])]
+
+    def page(self) -> str:
+        """One HTML document: the leaderboard of the test runs, and whether training pays."""
+        return as_page(
+            Page(
+                "Rankers trained for less risk",
+                self.evaluations[0].matrices,
+                [self.table],
+                further=self.further_displays(),
+                further_title="Does training for risk pay?",
+            )
+        )
 
 
-def _figures(paired: Paired, alpha: float) -> dict[str, Floats]:
-    """By run, all that is linear in how often a run is taken."""
+def compare_models(
+    outcome: Outcome, alphas: Sequence[float], settings: Mapping[str, Any]
+) -> ModelComparison:
+    """Score the test runs, and compare them with the baselines at these alphas."""
+    plan = outcome.plan
+    evaluations = [_evaluated(outcome, seed) for seed in plan.seeds if seed in outcome.runs]
+    first = evaluations[0]
+    provenance = first.provenance.adding({"training": settings}, _notes(outcome, alphas))
+    first = replace(first, provenance=replace(provenance, inputs=tuple(outcome.inputs)))
+    options = Options(tuple(plan.baselines), plan.settings.baseline_pool, alphas=tuple(alphas))
+    return ModelComparison(outcome, evaluations, risk_table(first, options=options).sorted_by())
+
+
+def _evaluated(outcome: Outcome, seed: int) -> Evaluation:
+    """The test runs of a seed that cover every fold, as `riskeval score` scores their files."""
+    tests, settings = outcome.tests, outcome.plan.settings
+    topics = tuple(topic for test in tests for topic in test.topics)
+    sizes = np.concatenate([test.sizes for test in tests])
+    codes = np.repeat(np.arange(len(topics), dtype=np.int32), sizes)
+    docnos = Texts.of_strings([docno for test in tests for docno in test.docnos])
+    grades = np.concatenate([test.grades for test in tests]).tolist()
+    judgements: dict[str, dict[str, int]] = {topic: {} for topic in topics}
+    for code, docno, grade in zip(codes.tolist(), docnos.as_strings(), grades, strict=True):
+        judgements[topics[code]][docno] = grade
+    runs = {}
+    for name, run in outcome.complete(seed).items():
+        places = [tie_free(test, scores) for test, scores in zip(tests, run.scores, strict=True)]
+        runs[name] = Run(Path(name), (name,), topics, codes, docnos, np.concatenate(places))
+    rules = Rules(max_grade=settings.max_grade)
+    return score_runs(runs, Qrels(judgements), settings.effectiveness, rules=rules)
+
+
+def _notes(outcome: Outcome, alphas: Sequence[float]) -> list[Note]:
+    """The outcome's, and one of alphas that nobody would ask for."""
+    top = _finite_mean(outcome.alpha_range_valid)
+    beyond = [f"{alpha:g}" for alpha in alphas if top is not None and alpha > top]
+    if not beyond:
+        return outcome.notes
+    message = (
+        f"alpha {', '.join(beyond)} lies beyond the interesting range on validation queries, "
+        f"0 to {top:.1f}: there the baseline itself has a higher URisk than the plain model"
+    )
+    return [*outcome.notes, Note("alpha-range", message)]
+
+
+def alpha_ranges(outcome: Outcome) -> dict[str, Any]:
+    """By fold, the alpha up to which the plain model has the higher URisk than the baseline."""
     return {
-        "wins": paired.wins.astype(float), "losses": paired.losses.astype(float),
-        "losses20": paired.losses20.astype(float), "reward": paired.reward, "risk": paired.risk,
-        "urisk": paired.linear.urisk(1 + alpha),
-    }  # fmt: skip
+        "alpha_range": tidy(outcome.alpha_range),
+        "alpha_range_valid": tidy(outcome.alpha_range_valid),
+    }
 
 
 def _finite_mean(values: Sequence[float]) -> float | None:
@@ -260,18 +276,67 @@ def _finite_mean(values: Sequence[float]) -> float | None:
     return float(np.mean(finite)) if finite else None
 
 
-def _weights(name: str, sizes: Ints) -> Floats:
-    """How folds of these sizes count: counts add up, means are those over all queries."""
-    return np.ones(len(sizes)) if name in _COUNTS else sizes / sizes.sum()
-
-
-def _ratio(over: Floats, under: Floats) -> Floats:
-    """Infinite where only the divisor is 0; undefined where both are."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(over / under)
-
-
 def _paired_p(one: Floats, two: Floats) -> float:
     """The two-sided p of Student's paired t: that of TRisk at alpha 0."""
     t = Paired(one[None], two).linear.trisk(1.0)
     return float(two_sided_p(t, len(one) - 1)[0])
+
+
+_TESTS = {
+    "run": ("run", ""), "chosen": ("chosen", ".3g"), "mean_sd": ("± mean", ".4f"),
+    "risk_sd": ("± risk", ".4f"), "p_mean_plain_adj": ("p mean\nplain", "p"),
+    "risk_diff_plain": ("risk -\nplain", ".4f"), "p_risk_plain_adj": ("p risk\nplain", "p"),
+    "p_mean_blend_adj": ("p mean\nblend", "p"), "risk_diff_blend": ("risk -\nblend", ".4f"),
+    "p_risk_blend_adj": ("p risk\nblend", "p"),
+}  # fmt: skip
+"""By column, its heading and how its numbers are written."""
+_EQUAL = {
+    "run": ("run", ""), "equal_blend_risk": ("blend\nrisk", ".4f"),
+    "equal_blend_diff": ("blend\ndiff", ".4f"), "p_mean_equal_blend_adj": ("p", "p"),
+    "equal_select_risk": ("select\nrisk", ".4f"), "equal_select_diff": ("select\ndiff", ".4f"),
+    "p_mean_equal_select_adj": ("p", "p"), "equal_coin_diff": ("coin\ndiff", ".4f"),
+}  # fmt: skip
+_TESTS_TITLE = "Against the plain model, and the blend that is as risky without training for it"
+_EQUAL_TITLE = "At equal risk on the test queries"
+_ABOUT_TESTS = (
+    ".blend, .select: the plain model blended with the baseline, or used for some queries only, as "
+    "risky as the model on validation queries.",
+    "chosen: trees of a model, weight of a blend, threshold of a selection; means over folds.",
+    "risk -: the model's mean loss to the baseline less that of the plain model, or of the model's "
+    "blend. p: paired t of the means, or of the losses; corrected for the tests of a column.",
+)
+_ABOUT_EQUAL = (
+    "diff: the model's mean less that of a blend, a selection or a coin flip (the plain model with "
+    "a chance only, the mean over all flips) that is as risky on the test queries themselves. "
+    "Nothing can be chosen by them, since they look at test queries.",
+    "p: paired t of the difference before it; corrected for the tests of a column.",
+)
+
+
+def _display(
+    title: str,
+    rows: Sequence[Row],
+    columns: Mapping[str, tuple[str, str]],
+    caption: Sequence[str],
+) -> Display:
+    """The rows; columns that are empty everywhere are left out."""
+    shown = {
+        name: heading
+        for name, heading in columns.items()
+        if any(row[name] is not None and row[name] == row[name] for row in rows)
+    }
+    headings = [
+        Heading(text, left=name == "run", names=name == "run") for name, (text, _) in shown.items()
+    ]
+    cells = [[_cell(row[name], spec) for name, (_, spec) in shown.items()] for row in rows]
+    return Display.of_rows(title, headings, cells, caption)
+
+
+def _cell(value: Any, spec: str) -> Cell:
+    if isinstance(value, str):
+        return Cell(value)
+    if spec == "p":
+        return Cell(p_value(value))
+    if spec.endswith("f"):
+        return Cell(decimal(value, int(spec[1:-1])))
+    return Cell(UNDEFINED if value is None else format(value, spec))

@@ -70,9 +70,10 @@ def interruptible() -> Iterator[Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
-BLEND, SELECTIVE, COIN = ".blend", ".select", ".coin"
+BLEND, SELECTIVE = ".blend", ".select"
 """What follows a model's name in those of the comparators that are as risky."""
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
+"""Called with the number of trees so far, and the most that there can be."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +103,11 @@ class Plan:
 
 @dataclass
 class RunScores:
-    """A test run: scores by fold, effectiveness by counted query, the folds one after the other."""
+    """A test run: its scores, and what was chosen for it, in each fold."""
 
     scores: list[Floats] = field(default_factory=list)
-    values: list[Floats] = field(default_factory=list)
     chosen: list[float] = field(default_factory=list)
-    """By fold: trees of a model, weight of a blend, threshold of a selection."""
-
-    @property
-    def effectiveness(self) -> Floats:
-        """The measure of each counted query."""
-        return np.concatenate(self.values)
+    """Trees of a model, weight of a blend, threshold of a selection."""
 
 
 @dataclass
@@ -158,16 +153,16 @@ class Outcome:
 class Progress:
     """Counts trees, and tells when to stop."""
 
-    def __init__(self, total: int, told: Told | None, interrupts: Interrupts) -> None:
-        self._total, self._told, self._interrupts = total, told, interrupts
+    def __init__(self, total: int, on_progress: OnProgress | None, interrupts: Interrupts) -> None:
+        self._total, self._on_progress, self._interrupts = total, on_progress, interrupts
         self._done = 0
 
     def tick(self) -> bool:
         """One more tree; False where somebody wants to stop."""
         self._done += 1
         self._interrupts.keeping = True
-        if self._told:
-            self._told(min(self._done, self._total), self._total)
+        if self._on_progress:
+            self._on_progress(min(self._done, self._total), self._total)
         return not self._interrupts.pressed
 
     def start_model(self, number: int, trees: int) -> None:
@@ -176,7 +171,7 @@ class Progress:
 
 
 def run_experiment(
-    plan: Plan, told: Told | None = None, interrupts: Interrupts | None = None
+    plan: Plan, on_progress: OnProgress | None = None, interrupts: Interrupts | None = None
 ) -> Outcome:
     """Train all models on all folds and rank the test queries with each."""
     outcome = Outcome(plan)
@@ -184,7 +179,7 @@ def run_experiment(
     seen: dict[str, int] = {}
     starts = 1 + len(plan.settings.start_weights)
     count = len(plan.seeds) * len(plan.folds) * len(plan.models)
-    progress = Progress(count * starts * plan.settings.trees, told, stop)
+    progress = Progress(count * starts * plan.settings.trees, on_progress, stop)
     number = 0
     for fold_number, load in enumerate(plan.folds):
         fold = load()
@@ -266,7 +261,6 @@ class _Trial:
     def _add(self, runs: dict[str, RunScores], name: str, scores: Floats, chosen: float) -> None:
         run = runs.setdefault(name, RunScores())
         run.scores.append(scores)
-        run.values.append(self.test.effectiveness(scores))
         run.chosen.append(chosen)
 
 

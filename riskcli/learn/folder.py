@@ -21,7 +21,6 @@ from riskcli.core.messages import Note, UsageError
 from riskcli.core.version import __version__
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import ModelComparison
-from riskcli.learn.display import page_of
 from riskcli.learn.experiment import Outcome, curve_rows
 from riskcli.learn.features import qrels_lines, run_lines
 from riskcli.learn.lightgbm import Sidecar, lightgbm
@@ -65,16 +64,15 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
                 lines = (line for test, scores in pairs for line in run_lines(test, scores, name))
                 write_part(folder / f"{name}.run", lines)
         if comparison is not None:
-            written = as_csv(comparison.result())
-            content = written if isinstance(written, str) else written.decode()
-            write_part(part / "comparison.csv", [content])
-            write_part(part / "report.html", [page_of(comparison)])
+            write_part(part / "comparison.csv", [as_csv(comparison.result())])
+            write_part(part / "comparators.csv", [as_csv(comparison.comparators())])
+            write_part(part / "report.html", [comparison.page()])
 
 
 def how_to_score(path: Path, comparison: ModelComparison) -> Note:
     """What says the same of the runs in the folder."""
     plan, settings = comparison.outcome.plan, comparison.outcome.plan.settings
-    alphas = ",".join(f"{alpha:g}" for alpha in comparison.alphas)
+    alphas = ",".join(f"{alpha:g}" for alpha in comparison.table.options.alphas)
     several = f' -b "baseline*" --pool {settings.baseline_pool}'
     against = several if len(plan.sources) > 1 else " -b baseline"
     grades = (

@@ -16,7 +16,7 @@ from riskcli.cli.progress import on_terminal
 from riskcli.cli.rendering import write
 from riskcli.core.stopping import INTERRUPTED
 from riskcli.learn.options import Training, training_options
-from riskcli.output.formats import FORMATS, View
+from riskcli.output.formats import FORMATS
 
 if TYPE_CHECKING:
     from riskcli.learn.experiment import Outcome
@@ -44,20 +44,19 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
     DIR/qrels -b baseline` says the same of the test queries as the table.
     """
     # Late: help and wrong options need no numpy.
-    from riskcli.learn.comparison import ModelComparison
-    from riskcli.learn.display import displays
+    from riskcli.learn.comparison import compare_models
     from riskcli.learn.experiment import interruptible, run_experiment
     from riskcli.learn.folder import check_folder, how_to_score, write_folder
 
     check_folder(output, replace)
     shown = Output(format, None)
     plan = training.plan()
-    with interruptible() as interrupts, on_terminal(quiet, "trees") as told:
-        outcome = run_experiment(plan, told, interrupts)
+    with interruptible() as interrupts, on_terminal(quiet, "trees") as on_progress:
+        outcome = run_experiment(plan, on_progress, interrupts)
     settings = training.recorded(plan)
     comparison = None
     if outcome.complete(plan.seeds[0]).keys() - set(plan.baselines):
-        comparison = ModelComparison(outcome, training.chosen_alphas, settings)
+        comparison = compare_models(outcome, training.chosen_alphas, settings)
     write_folder(output, outcome, comparison, _described(outcome, settings))
     notes = (
         outcome.notes
@@ -66,7 +65,7 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
     )
     tell(notes, quiet)
     if comparison is not None:
-        write(View(comparison.result, lambda _: displays(comparison)), shown)
+        write(comparison, shown)
     if outcome.interrupted:
         click.echo(f"interrupted: {output} holds the best of the models so far", err=True)
         return INTERRUPTED
@@ -75,8 +74,8 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
 
 def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
     """What the numbers depend on, and how the training went."""
-    from riskcli.learn.folder import versions  # late, as above
-    from riskcli.output.result import tidy
+    from riskcli.learn.comparison import alpha_ranges  # late, as above
+    from riskcli.learn.folder import versions
 
     return {
         "versions": versions(),
@@ -85,8 +84,7 @@ def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
             {"path": file.path.name, "sha256": file.sha256, "kind": file.kind}
             for file in outcome.inputs
         ],
-        "alpha_range": tidy(outcome.alpha_range),
-        "alpha_range_valid": tidy(outcome.alpha_range_valid),
+        **alpha_ranges(outcome),
         "interrupted": outcome.interrupted,
         "notes": [
             {"code": note.code, "message": note.message} for note in dict.fromkeys(outcome.notes)
