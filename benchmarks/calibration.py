@@ -490,7 +490,7 @@ def _flags_beside_frozen(sample: Floats) -> list[bool]:
 
 
 def print_others(matrices: Matrices, simulations: int) -> None:
-    """What else has a p-value: swaps, the smooth loss, and the figures of `bias`."""
+    """What else has a p-value: swaps, the smooth loss, and figures over baselines."""
     print("### Equal runs: share of p < 0.05 of what else is tested\n")
     print(
         "| scores | topics | swap: ZRisk α 1 | GeoRisk α 1 | smooth: ZRisk | GeoRisk | TRisk | "

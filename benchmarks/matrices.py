@@ -51,8 +51,8 @@ JOBS = {
         "`significance --of mean`, all pairs", 2000, 50,
         lambda m: riskcli.compare_pairs(m, of="mean"),
     ),
-    "bias": Job("`bias`", 2000, 50, riskcli.baseline_bias),
-    "near": Job("`bias`, shuffled", 300, 50, riskcli.baseline_bias),
+    "bias": Job("`sweep --over baseline`", 2000, 50, riskcli.baseline_bias),
+    "near": Job("`sweep --over baseline`, shuffled", 300, 50, riskcli.baseline_bias),
 }  # fmt: skip
 
 

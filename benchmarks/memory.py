@@ -39,19 +39,19 @@ COMMANDS = {
     "population freeze -o x.json": "score",
     "power -b r1": "score",
     "matrix -f json": "score",
-    "agree -m score": "score",
+    "sweep --over measure -m score": "score",
     "validate": "score",
     "sweep -b r1": "sweep",
     "sweep -b r1 -f json": "sweep",
-    "bias": "bias",
-    "bias -f json": "bias",
-    "bias --population": "bias --population",
+    "sweep --over baseline": "sweep --over baseline",
+    "sweep --over baseline -f json": "sweep --over baseline",
+    "sweep --over population": "sweep --over population",
     "plot tradeoff -b r1 -o x.svg": "plot",
     "plot heatmap -b r1 -o x.svg": "plot heatmap",
     "plot alpha -b r1 -o x.svg": "plot alpha",
 }
 
-PAIRS = {"significance": 1, "sweep": 1, "bias": 1, "bias --population": 2}
+PAIRS = {"significance": 1, "sweep": 1, "sweep --over baseline": 1, "sweep --over population": 2}
 """How often each pair of runs counts."""
 
 

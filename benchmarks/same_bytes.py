@@ -23,6 +23,13 @@ ROOT = Path(__file__).parent.parent
 FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex", "html")
 SHOWN_LINES = 6
 
+BEFORE = {
+    "sweep --over baseline": "bias",
+    "sweep --over measure": "agree",
+    "sweep --over population": "bias --population",
+}
+"""By command: its name in versions that do not know it yet."""
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -43,8 +50,9 @@ def commands(runs: str, qrels: str) -> Iterator[list[str]]:
         yield ["significance", *given, "-m", "ERR@20", "-f", format]
         yield ["sweep", *against, "-m", "ERR@20", "-f", format]
         yield ["topics", *against, "-m", "nDCG@20", "--top", "5", "-f", format]
-        yield ["bias", *given, "-m", "ERR@20", "-f", format]
-        yield ["agree", *given, "-f", format]
+        yield ["sweep --over baseline", *given, "-m", "ERR@20", "-f", format]
+        yield ["sweep --over measure", *given, "-f", format]
+        yield ["sweep --over population", *given, "-m", "ERR@20", "-f", format]
         yield ["explain", *against, "-m", "ERR@20", "--run", "{run}", "-f", format]
     yield ["score", *given, "--convention", "minus", "-f", "csv"]
     yield ["score", *against, "--loss", "smooth", "-f", "csv"]
@@ -68,8 +76,18 @@ def commands(runs: str, qrels: str) -> Iterator[list[str]]:
     yield ["config"]
 
 
+def knows(program: str, command: str) -> bool:
+    """Whether the program has a command of that name, and the options after it."""
+    asked = [program, *command.split(), "--help"]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
 def run(program: str, command: list[str], names: dict[str, str]) -> Printed:
-    """What the program prints for the command."""
+    """What the program prints for the command, by its former name where it has only that."""
+    first, *options = command
+    if first in BEFORE and not knows(program, first):
+        first = BEFORE[first]
+    command = [*first.split(), *options]
     with tempfile.TemporaryDirectory() as folder:
         fillings = {**names, "file": f"{folder}/file"}
         arguments = [argument.format(**fillings) for argument in command]

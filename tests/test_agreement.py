@@ -1,4 +1,4 @@
-"""Agreement of rankings against definitions and examples worked by hand; `riskeval agree`."""
+"""Agreement of rankings against definitions and examples worked by hand."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_rankings_are_compared_from_their_best_run() -> None:
 
 
 def test_the_command_compares_measures_and_losses() -> None:
-    shared = ("agree", SAMPLES, "-b", "indriCASP", "-a", "1")
+    shared = ("sweep", "--over", "measure", SAMPLES, "-b", "indriCASP", "-a", "1")
     rows = table_of(riskeval(*shared, "--of", "georisk", "--loss", "smooth").out)
     assert {(r["measure"], r["loss"]) for r in rows} == {
         (m, loss) for m in ("ERR@20", "nDCG@20") for loss in ("linear", "smooth")
@@ -143,7 +143,7 @@ def test_the_command_compares_measures_and_losses() -> None:
 
 @pytest.mark.parametrize("columns", [80, 160])
 def test_the_tables_fit(columns: int) -> None:
-    command = "riskeval agree sample_runs/ -b indriCASP --loss smooth"
+    command = "riskeval sweep --over measure sample_runs/ -b indriCASP --loss smooth"
     code, shown = on_terminal(f"{command} 2>/dev/null", columns)
     assert code == 0 and max(map(len, shown.splitlines())) <= columns
     assert "τ_AP" in shown and "extrapolated" in shown
@@ -159,15 +159,19 @@ def test_the_tables_fit(columns: int) -> None:
     ],
 )
 def test_wrong_calls(arguments: list[str], words: str) -> None:
-    ran = riskeval("agree", SAMPLES, *arguments)
+    ran = riskeval("sweep", "--over", "measure", SAMPLES, *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
 
 
 def test_the_table_says_which_rankings_agree_most_and_least() -> None:
-    shown = riskeval("agree", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "table").out
+    shown = riskeval(
+        "sweep", "--over", "measure", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "table"
+    ).out
     document = json.loads(
-        riskeval("agree", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "json").out
+        riskeval(
+            "sweep", "--over", "measure", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "json"
+        ).out
     )
     taus = [row["tau_b"] for row in document["rows"]]
     line = next(line for line in shown.splitlines() if line.startswith("Most alike: "))

@@ -1,4 +1,4 @@
-"""`riskeval bias`: ECIR'14's tables and test, and brute force."""
+"""`riskeval sweep --over baseline`: ECIR'14's tables and test, and brute force."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_components_hold_the_variance_and_the_distances(values: Floats) -> None:
 
 
 def test_the_command_in_all_parts() -> None:
-    shared = ("bias", SAMPLES, "-m", "ERR@20")
+    shared = ("sweep", "--over", "baseline", SAMPLES, "-m", "ERR@20")
     matrix = table_of(riskeval(*shared).out)
     assert len(matrix) == 9 * 12
     score = table_of(riskeval("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-a", "10").out)
@@ -164,13 +164,13 @@ def test_the_command_in_all_parts() -> None:
 
 @pytest.mark.parametrize("columns", [80, 160])
 def test_the_tables_fit(columns: int) -> None:
-    code, shown = on_terminal("riskeval bias sample_runs/ 2>/dev/null", columns)
+    code, shown = on_terminal("riskeval sweep --over baseline sample_runs/ 2>/dev/null", columns)
     assert code == 0 and max(map(len, shown.splitlines())) <= columns
     assert "Kendall's W" in shown and "PC1" in shown
 
 
 def test_wrong_calls() -> None:
-    ran = riskeval("bias", SAMPLES, "-a", "1,5")
+    ran = riskeval("sweep", "--over", "baseline", SAMPLES, "-a", "1,5")
     assert (ran.code, ran.out) == (2, "") and "one alpha" in ran.err
     with pytest.raises(UsageError, match="two runs"):
         baseline_bias(named(np.array([[0.5, 0.6]])))
@@ -237,7 +237,20 @@ def test_p_values_of_shuffles_count_the_sample_itself() -> None:
 def test_web_2012_is_no_more_consistent_than_equal_runs() -> None:
     """The audit's figures: chi2 16.46 with p .021, W .294; equal runs .374, p .837."""
     runs, qrels = shared("trec-web-2012", "runs"), shared("trec-web-2012", "qrels.txt.gz")
-    call = ("bias", runs, "-q", qrels, "-m", "ERR@20", "-a", "10", "--part", "friedman")
+    call = (
+        "sweep",
+        "--over",
+        "baseline",
+        runs,
+        "-q",
+        qrels,
+        "-m",
+        "ERR@20",
+        "-a",
+        "10",
+        "--part",
+        "friedman",
+    )
     (row,) = json.loads(riskeval(*call, "-f", "json").out)["rows"]
     assert (row["chi2"], row["p"], row["w"]) == pytest.approx((16.46, 0.021, 0.294), abs=6e-3)
     assert row["w_equal"] == pytest.approx(0.374, abs=0.01)
@@ -247,13 +260,34 @@ def test_web_2012_is_no_more_consistent_than_equal_runs() -> None:
 def test_ties_that_rounding_breaks_are_ties() -> None:
     """By the exact fractions; the values differ in the last digits only."""
     scores = ROOT / "docs" / "examples" / "eight-systems.csv"
-    found = json.loads(riskeval("bias", scores, "-a", "10", "-f", "json", "--part", "friedman").out)
+    found = json.loads(
+        riskeval(
+            "sweep", "--over", "baseline", scores, "-a", "10", "-f", "json", "--part", "friedman"
+        ).out
+    )
     assert found["rows"][0]["chi2"] == pytest.approx(31.07, abs=5e-3)
-    rows = json.loads(riskeval("bias", scores, "-a", "10", "-f", "json", "--part", "baselines").out)
+    rows = json.loads(
+        riskeval(
+            "sweep", "--over", "baseline", scores, "-a", "10", "-f", "json", "--part", "baselines"
+        ).out
+    )
     tau = {row["baseline"]: row["tau_b"] for row in rows["rows"]}
     assert tau["@max"] == pytest.approx(1)
     expected = {"s1": 0.520, "s3": 0.058, "s6": 0.404}
     assert {name: tau[name] for name in expected} == pytest.approx(expected, abs=6e-4)
-    call = ("agree", scores, "-b", "@mean", "-a", "0", "--of", "mean", "--of", "urisk")
+    call = (
+        "sweep",
+        "--over",
+        "measure",
+        scores,
+        "-b",
+        "@mean",
+        "-a",
+        "0",
+        "--of",
+        "mean",
+        "--of",
+        "urisk",
+    )
     for row in json.loads(riskeval(*call, "-f", "json").out)["rows"]:
         assert [row[name] for name in ("tau_b", "tau_ap", "rbo_ext")] == pytest.approx([1, 1, 1])

@@ -46,7 +46,7 @@ RESULTS = [
     ("score", format) for format in ("csv", "tsv", "jsonl", "parquet", "txt", "tex", "json")
 ] + [
     (command, format)
-    for command in ("sweep", "bias", "agree", "topics", "significance", "churn")
+    for command in ("sweep", "sweep --over baseline", "sweep --over measure", "topics", "churn")
     for format in ("csv", "jsonl", "txt")
 ]
 
@@ -58,7 +58,9 @@ def test_a_result_in_the_folder_of_its_runs_is_passed_over(
     before = matrix_of(runs, "-q", QRELS)
     out = runs / f"out.{format}"
     against = ("-b", "indriCASP") if command == "churn" else ()
-    made = run_inside(command, runs, "-q", QRELS, "-m", "AP", *against, "-o", out, "--quiet")
+    made = run_inside(
+        *command.split(), runs, "-q", QRELS, "-m", "AP", *against, "-o", out, "--quiet"
+    )
     assert made.code == 0
     again = run_inside("matrix", runs, "-q", QRELS, "-m", "AP", "-f", "csv")
     assert (again.code, again.out) == (0, before)
@@ -230,7 +232,7 @@ def test_several_judgements_score_the_same_runs_under_each(runs: Path, write: Wr
         alone = json.loads(run_inside("score", runs, "-q", qrels, *both[4:]).out)
         mine = [row for row in found["rows"] if row["measure"] == name]
         assert [row["mean"] for row in mine] == [row["mean"] for row in alone["rows"]]
-    agreed = json.loads(run_inside("agree", runs, *both).out)
+    agreed = json.loads(run_inside("sweep", "--over", "measure", runs, *both).out)
     pairs = {(row["measure"], row["other_measure"]) for row in agreed["rows"]}
     assert (names[0], names[1]) in pairs
     ran = run_inside("validate", runs, "-q", QRELS, "-q", model)

@@ -53,10 +53,10 @@ def test_a_new_format_is_one_declaration(tmp_path: Path) -> None:
     assert ran.code == 0 and ran.out.startswith("|1|boldRerank|0.2913|")
     file = tmp_path / "x.org"
     ran = python(
-        f"{NEW_FORMAT}\nsys.argv = ['riskeval', 'bias', 'sample_runs', '-o', {str(file)!r}]\n"
+        f"{NEW_FORMAT}\nsys.argv = ['riskeval', 'score', 'sample_runs', '-o', {str(file)!r}]\n"
         "from riskcli.__main__ import main\nmain()"
     )
-    assert ran.code == 0 and file.read_text().startswith("|1|")
+    assert ran.code == 0 and file.read_text().startswith("|")
     ran = python(
         f"{NEW_FORMAT}\nimport riskcli, pandas\n"
         "print(riskcli.risk_table(pandas.DataFrame([[.1, .2], [.3, .1]])).to_text('org'))"

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def call(command: str, folder: Path, *more: str) -> list[str | Path]:
-    return [command, *sorted(folder.glob("*.run")), "-q", folder / "qrels", *more]
+    return [*command.split(), *sorted(folder.glob("*.run")), "-q", folder / "qrels", *more]
 
 
 FORMATS = ("table", "markdown", "latex", "html")
@@ -54,7 +54,7 @@ FORMATS = ("table", "markdown", "latex", "html")
     [
         *(("score", format) for format in FORMATS),
         *(("significance", format) for format in FORMATS),
-        *(("bias", format) for format in FORMATS[:2]),
+        *(("sweep --over baseline", format) for format in FORMATS[:2]),
         *(("validate", format) for format in ("table", "markdown", "github")),
     ],
 )

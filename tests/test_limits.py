@@ -205,11 +205,14 @@ def test_latex_of_every_command_needs_no_special_engine() -> None:
     """pdflatex prints what is in the table of symbols, and letters up to U+017F."""
     against = ["-b", "indriCASP"]
     calls = {
-        "score": against, "sweep": against, "topics": against, "significance": [], "bias": [],
-        "explain": [*against, "--run", "caspPlus"], "agree": ["-m", "AP"],
+        "score": against, "sweep": against, "topics": against, "significance": [],
+        "sweep --over baseline": [],
+        "explain": [*against, "--run", "caspPlus"], "sweep --over measure": ["-m", "AP"],
     }  # fmt: skip
     for command, options in calls.items():
-        ran = run_inside(command, SAMPLES, "-q", QRELS, "-m", "P@5", *options, "-f", "latex")
+        ran = run_inside(
+            *command.split(), SAMPLES, "-q", QRELS, "-m", "P@5", *options, "-f", "latex"
+        )
         if "is not one of" in ran.err:
             continue
         assert ran.code == 0, ran.err
@@ -385,13 +388,15 @@ def test_urisk_and_trisk_are_right_as_far_as_scores_go(
         assert abs(trisk * trisk - square) <= square * Fraction(1, 10**6)
 
 
-@pytest.mark.parametrize("command", ["score", "sweep", "topics", "bias", "significance", "report"])
+@pytest.mark.parametrize(
+    "command", ["score", "sweep", "topics", "sweep --over baseline", "significance", "report"]
+)
 def test_every_command_takes_scores_at_the_bounds(folder: Path, write: Write, command: str) -> None:
     rows = ["1e50,1e-50,0", "0,1e50,1e-50", "1e-50,0,1e50", "1e50,1e50,1e-50"]
     text = "run,1,2,3\n" + "".join(f"r{i},{row}\n" for i, row in enumerate(rows))
-    baseline = ["-b", "r0"] if command not in ("bias", "significance") else []
+    baseline = [] if command in ("sweep --over baseline", "significance") else ["-b", "r0"]
     extra = ["-o", folder / "r.html"] if command == "report" else ["-f", "json"]
-    ran = run_inside(command, write("m.csv", text), *baseline, *extra)
+    ran = run_inside(*command.split(), write("m.csv", text), *baseline, *extra)
     assert ran.code == 0, ran.err
     assert "RuntimeWarning" not in ran.err and "NaN" not in ran.out and "Infinity" not in ran.out
 
@@ -438,9 +443,9 @@ def test_scores_may_stand_in_one_long_line(folder: Path) -> None:
     assert len(riskcli.evaluate([folder / "long.json"]).matrices[0].topics) == 12_000
 
 
-@pytest.mark.parametrize("command", ["significance", "agree"])
+@pytest.mark.parametrize("command", ["significance", "sweep --over measure"])
 def test_tables_of_pairs_have_a_bound(folder: Path, command: str) -> None:
     rows = "".join(f"r{number},0.1,0.2,0.{number}\n" for number in range(1, 5001))
     (folder / "m.csv").write_text("run,1,2,3\n" + rows)
-    said = refused(command, "m.csv", cwd=folder)
+    said = refused(*command.split(), "m.csv", cwd=folder)
     assert "5,000 runs make 12,497,500 pairs, which would take about 12 GB" in said

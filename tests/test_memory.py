@@ -114,8 +114,8 @@ CALLS = {
     "topics -b r1": "topics of 40 runs and 3 topics",
     "sweep -b r1": "sweep of 40 runs and 3 topics",
     "significance": "significance of 40 runs and 3 topics",
-    "bias": "bias of 40 runs and 3 topics",
-    "bias --population": "bias --population of 40 runs and 3 topics",
+    "sweep --over baseline": "sweep --over baseline of 40 runs and 3 topics",
+    "sweep --over population": "sweep --over population of 40 runs and 3 topics",
 }
 
 

@@ -187,7 +187,7 @@ def test_experiments_of_one_tag_and_file_name_are_compared(experiments: Path) ->
     assert ran.code == 2 and "--run-names file" in ran.err and "NAME=FILE" in ran.err
 
 
-@pytest.mark.parametrize("command", ["score", "sweep", "bias", "matrix", "significance", "topics"])
+@pytest.mark.parametrize("command", ["score", "sweep", "matrix", "significance", "topics"])
 def test_a_name_can_be_given_in_every_command(experiments: Path, command: str) -> None:
     files = ("new=exp2/run.txt", "old=exp1/run.txt")
     ran = riskeval(command, *files, *ONE, "-f", "tsv", cwd=experiments)

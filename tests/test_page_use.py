@@ -97,7 +97,7 @@ def use(page: Tab) -> None:
 
 
 def test_ranks_with_each_other_run_left_out_stand_beside_the_rank(opened: Tab) -> None:
-    """As `bias --population` has them, at the alphas of the table; elsewhere they are not known."""
+    """As `sweep --over population` has them, at the alphas of the table; elsewhere unknown."""
     evaluation = evaluate([SAMPLES], qrels=QRELS, rules=Rules(measures=("ERR@20", "nDCG@20")))
     moved = 0
     for measure in ("ERR@20", "nDCG@20"):
@@ -122,7 +122,7 @@ def test_ranks_with_each_other_run_left_out_stand_beside_the_rank(opened: Tab) -
 def test_in_a_frozen_population_its_members_are_left_out_in_turn(
     browser: Any, tmp_path: Path
 ) -> None:
-    """As `bias --population --frozen` has them."""
+    """As `sweep --over population --population FILE` has them."""
     file, call = tmp_path / "p.json", ("-q", QRELS, "-m", "ERR@20", "--quiet")
     assert riskeval("population", "freeze", SAMPLES, *call, "-o", file).code == 0
     some = [SAMPLES / f"{name}.run" for name in ("neuralMix", "steadyHand", "coarseTies")]
@@ -135,7 +135,7 @@ def test_in_a_frozen_population_its_members_are_left_out_in_turn(
         page.set_alpha(5)
         cells = page.page.locator("#board td[data-column=georisk_range]").all_text_contents()
         shown = dict(zip(page.runs(), cells, strict=True))
-    bias = riskeval("bias", *some, *call, "-a", "5", "--population", "--frozen", file,
+    bias = riskeval("sweep", "--over", "population", *some, *call, "-a", "5", "--population", file,
                     "--of", "georisk", "-f", "json")  # fmt: skip
     ends = {row["run"]: (row["rank_min"], row["rank_max"]) for row in json.loads(bias.out)["rows"]}
     assert shown == {

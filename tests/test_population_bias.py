@@ -115,29 +115,21 @@ def test_a_file_that_options_name_is_not_passed_over() -> None:
 def test_the_command_with_a_file(tmp_path: Path) -> None:
     call, file = ("-q", QRELS, "-m", "ERR@20", "--quiet"), tmp_path / "p.json"
     riskeval("population", "freeze", SAMPLES, *call, "-o", file)
-    ask = ("bias", SAMPLES, *call, "--population", "-f", "tsv")
-    plain, frozen = riskeval(*ask).out, riskeval(*ask, "--frozen", file).out
+    ask = ("sweep", "--over", "population", SAMPLES, *call, "-f", "tsv")
+    plain, frozen = riskeval(*ask).out, riskeval(*ask, "--population", file).out
     cells = [[line.split("\t")[:-1] for line in text.splitlines()] for text in (plain, frozen)]
     assert cells[0] == cells[1] and plain != frozen
-    wrong = riskeval("bias", SAMPLES, *call, "--frozen", file)
-    assert (wrong.code, wrong.out) == (2, "") and "--frozen belongs to --population" in wrong.err
+    wrong = riskeval(*ask, "--population", "baselines")
+    assert (wrong.code, wrong.out) == (2, "") and "or of one in a file" in wrong.err
     other = riskeval(
-        "bias", SAMPLES, "-q", QRELS, "-m", "nDCG@20", "--population", "--frozen", file
-    )
+        "sweep", "--over", "population", SAMPLES, "-q", QRELS, "-m", "nDCG@20",
+        "--population", file,
+    )  # fmt: skip
     assert other.code == 2 and "p.json holds ERR@20, the scores are nDCG@20" in other.err
 
 
-def test_the_populations_of_settings_are_not_for_the_baselines_bias(tmp_path: Path) -> None:
-    """`population` in settings names a file; it does not turn `bias --population` on."""
-    settings_file = tmp_path / "riskeval.toml"
-    settings_file.write_text('population = "all"\n')
-    ran = riskeval("bias", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet", "-f", "tsv",
-                   "--config", settings_file)  # fmt: skip
-    assert ran.code == 0 and "rank_urisk" in ran.out.splitlines()[0]
-
-
 def test_the_command() -> None:
-    call = ("bias", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet", "--population")
+    call = ("sweep", "--over", "population", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet")
     document = json.loads(riskeval(*call, "-a", "5", "-f", "json").out)
     assert len(document["rows"]) == 18
     for row in document["rows"]:
@@ -146,4 +138,3 @@ def test_the_command() -> None:
         assert row["changed_by"] != row["run"]
     assert "each left out in turn" in riskeval(*call, "-f", "table").out
     assert riskeval(*call, "--part", "urisk").code == 2
-    assert riskeval(*call[:-1], "--of", "zrisk").code == 2

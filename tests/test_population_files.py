@@ -344,7 +344,8 @@ def test_each_command_takes_a_population_file(tmp_path: Path) -> None:
     path, call = tmp_path / "population.json", (SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet")
     riskeval("population", "freeze", *call, "-o", path)
     for command, *more in (
-        ("score",), ("sweep",), ("topics",), ("agree",), ("significance", "--of", "georisk"),
+        ("score",), ("sweep",), ("topics",), ("sweep", "--over", "measure"),
+        ("significance", "--of", "georisk"),
         ("explain", "--run", "oldTFIDF"), ("report", "-o", tmp_path / "page.html"),
         *([("plot", "heatmap", "-o", tmp_path / "heat.json")] if find_spec("altair") else []),
     ):  # fmt: skip

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from riskcli.scores.comparisons import comparisons
 from tests import reference
 from tests.console import on_terminal
 from tests.inprocess import riskeval
-from tests.program import SAMPLES
+from tests.program import QRELS, SAMPLES
 from tests.strategies import Floats, named, score_values
 from tests.test_cli import table_of
 
@@ -456,3 +457,32 @@ def test_trisk_swaps_are_where_the_curves_meet() -> None:
         ]
         assert around[0] <= 1e-13 and around[1] >= -1e-13
         assert abs(around[0]) + abs(around[1]) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("over", "option", "words"),
+    [
+        ("baseline", ["-b", "indriCASP"], "--baseline belongs to --over alpha or measure"),
+        ("population", ["--loss", "smooth"], "--loss belongs to --over alpha or measure"),
+        ("population", ["--part", "urisk"], "--part belongs to --over alpha or baseline"),
+        ("baseline", ["--of", "zrisk"], "--of belongs to --over alpha or measure or population"),
+        ("measure", ["--between", "a", "b"], "--between belongs to --over alpha, not to measure"),
+        ("measure", ["--top", "3"], "--top belongs to --over alpha, not to measure"),
+        ("alpha", ["--depth", "3"], "--depth belongs to --over measure, not to alpha"),
+        ("alpha", ["--part", "urisk"], "expected one of series, events"),
+        ("baseline", ["--part", "events"], "expected one of urisk, baselines"),
+        ("population", ["-a", "1,5"], "sweep --over population takes one alpha, found 2"),
+    ],
+)
+def test_options_of_another_sweep_are_refused(over: str, option: list[str], words: str) -> None:
+    ran = riskeval("sweep", "--over", over, SAMPLES, "-m", "P@5", *option)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+@pytest.mark.parametrize("over", ["baseline", "population"])
+def test_settings_for_other_commands_leave_a_sweep_alone(over: str, tmp_path: Path) -> None:
+    file = tmp_path / "riskeval.toml"
+    file.write_text('population = "all"\nbaseline = "indriCASP"\nloss = "smooth"\n')
+    call = ("sweep", "--over", over, SAMPLES, "-q", QRELS, "-m", "P@5", "-f", "tsv")
+    assert riskeval(*call, "--config", file).out == riskeval(*call).out

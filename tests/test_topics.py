@@ -157,8 +157,8 @@ def test_a_hostile_name_reaches_no_terminal(tmp_path: Path) -> None:
     """In cells, titles and captions, of every table that names runs."""
     scores = tmp_path / "scores.csv"
     scores.write_text('run,1,2,3\n"a\x1b[31mb",0.5,0.2,0.3\nc,0.1,0.4,0.5\nd,0.3,0.3,0.1\n')
-    for command in ("topics", "sweep", "agree", "score"):
+    for command in ("topics", "sweep", "sweep --over measure", "score"):
         for baseline in ("d", "a*"):
-            ran = riskeval(command, scores, "-b", baseline, "-f", "table")
+            ran = riskeval(*command.split(), scores, "-b", baseline, "-f", "table")
             assert ran.code == 0 and "\x1b" not in ran.out
-    assert "\x1b" not in riskeval("bias", scores, "-f", "table").out
+    assert "\x1b" not in riskeval("sweep", "--over", "baseline", scores, "-f", "table").out

@@ -218,7 +218,7 @@ def baseline_bias(scores: Scores, *, alpha: float = DEFAULT_ALPHA, components: i
     for matrix in matrices:
         refuse_many_pairs(len(matrix.runs), "give fewer runs", MOST_LISTED_PAIRS)
     pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in matrices)
-    refuse_much("bias", matrices, Options(alphas=(alpha,)), pairs=pairs)
+    refuse_much("sweep --over baseline", matrices, Options(alphas=(alpha,)), pairs=pairs)
     parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
     equal = parts[0].found.equal_runs
     settings = {"alphas": [alpha], "components": components}
@@ -238,7 +238,7 @@ def _not_shuffled(matrix: ScoreMatrix) -> Note:
 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:
     if len(matrix.runs) < 2 or not matrix.topics:
-        raise UsageError(f"bias needs two runs or more, found {len(matrix.runs)}")
+        raise UsageError(f"a sweep over baselines needs two runs or more, found {len(matrix.runs)}")
     found = each_as_baseline(matrix.values, alpha)
     compared = found.urisk.copy()
     np.fill_diagonal(compared[:, : len(matrix.runs)], np.nan)

@@ -159,7 +159,7 @@ def ranking_agreement(
     setup = set_up(scores, options, baseline, alpha)
     options = setup.options
     if len(options.alphas) != 1:
-        raise UsageError(f"agree takes one alpha, found {len(options.alphas)}")
+        raise UsageError(f"rankings are compared at one alpha, found {len(options.alphas)}")
     chosen = chosen_measures(of, measures(), "no measure")
     rankings: list[Ranking] = []
     fits: list[Fit] = []

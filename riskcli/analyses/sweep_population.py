@@ -132,7 +132,7 @@ def population_bias(
     scores: Scores,
     *,
     of: Names = None,
-    alpha: float = 1.0,
+    alpha: float | None = None,
     options: Options | None = None,
     frozen: FrozenPopulation | Path | str | None = None,
 ) -> PopulationBias:
@@ -145,6 +145,8 @@ def population_bias(
         options = replace(options or Options(), population=given)
     setup = set_up(scores, options, alpha=alpha, noting=False)
     population = setup.options.population
+    if population == "baselines":
+        raise UsageError("runs are left out of the population of all runs, or of one in a file")
     plan = replace(
         setup.options,
         baselines=(),
@@ -153,7 +155,7 @@ def population_bias(
     able = [measure for measure in measures() if measure.statistic is not None]
     chosen = chosen_measures(of, able, "no population behind")
     pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in setup.matrices) * len(chosen)
-    refuse_much("bias --population", setup.matrices, plan, pairs=pairs)
+    refuse_much("sweep --over population", setup.matrices, plan, pairs=pairs)
     parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
     settings = {
         "of": [measure.id for measure in chosen],

@@ -86,7 +86,7 @@ _WHICH = [
         "judged",
         multiple=True,
         type=INPUT,
-        help="Judgements, or irds:NAME; several score the runs under each (score, agree, ...). "
+        help="Judgements, or irds:NAME; several score the runs under each (score, sweep, ...). "
         "[default: ./qrels or RUNS/../qrels]",
     ),
 ]

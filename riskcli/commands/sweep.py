@@ -1,13 +1,15 @@
-"""`riskeval sweep`: the verdict over a range of alpha."""
+"""`riskeval sweep`: how the verdict changes with alpha, baseline, measure or population."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from riskcli.cli.completing import among, risk_measures, runs
-from riskcli.cli.conclude import conclude
+from riskcli.cli.conclude import Concludable, conclude
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import (
     Against,
@@ -17,55 +19,159 @@ from riskcli.cli.options import (
     input_options,
     output_options,
 )
-from riskcli.core.choices import SweepPart, words
+from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
+from riskcli.core.messages import UsageError
+
+if TYPE_CHECKING:
+    from riskcli.scores.comparisons import Options
+
+USED_OVER: dict[str, tuple[SweepOver, ...]] = {
+    "--baseline": ("alpha", "measure"),
+    "--loss": ("alpha", "measure"),
+    "--convention": ("alpha", "measure"),
+    "--pool": ("alpha", "measure"),
+    "--gamma": ("alpha", "measure"),
+    "--population": ("alpha", "measure", "population"),
+    "--of": ("alpha", "measure", "population"),
+    "--part": ("alpha", "baseline"),
+    "--between": ("alpha",),
+    "--top": ("alpha",),
+    "--components": ("baseline",),
+    "--persistence": ("measure",),
+    "--depth": ("measure",),
+}
+"""The options that not every --over uses; on the command line the others refuse them."""
+
+DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
+    "alpha": tuple(float(alpha) for alpha in range(21)),
+    "baseline": (10.0,),
+    "measure": (1.0,),
+    "population": (10.0,),
+}
 
 
 @click.command(cls=GroupedCommand)
 @input_options
-@against_options_with_alpha("0:20")
+@click.option(
+    "--over",
+    type=click.Choice(words(SweepOver)),
+    default="alpha",
+    show_default=True,
+    help="What is varied: alpha; the baseline, each run in turn; the measure that runs are ranked "
+    "by; or the population, without each run or team in turn.",
+)
+@against_options_with_alpha("0:20; 10 over baseline or population, 1 over measure")
 @output_options()
 @click.option(
     "--between",
     nargs=2,
     metavar="RUN RUN",
     shell_complete=runs,
-    help="Only these two runs; ranks are still those among all runs.",
+    help="Over alpha: only these two runs; ranks are still those among all runs.",
 )
 @click.option(
     "--of",
     multiple=True,
     metavar="MEASURE",
     shell_complete=among(risk_measures),
-    help="List events of urisk, trisk, ... only.",
+    help="Only urisk, trisk, ...: the events over alpha, the rankings over measure, the values "
+    "over population (zrisk, georisk). [default: all]",
 )
 @click.option(
     "--part",
-    type=click.Choice(words(SweepPart)),
-    help="The values by alpha, or what changes. [default: a table shows both, tsv and csv the "
-    "series]",
+    type=click.Choice([*words(SweepPart), *words(BiasPart)]),
+    help="One of the tables: over alpha series or events, over baseline the others. [default: a "
+    "table shows all, other formats series or urisk]",
 )
-@click.option("--top", type=click.IntRange(min=1), help="Events that a table shows. [default: 30]")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    help="Over alpha: events that a table shows. [default: 30]",
+)
+@click.option(
+    "--components",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Over baseline: principal components.",
+)
+@click.option(
+    "--persistence",
+    type=float,
+    default=0.9,
+    show_default=True,
+    help="Over measure: RBO's persistence.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    help="Over measure: RBO of the first N runs. [default: all]",
+)
 def sweep(
     inputs: Inputs,
+    over: SweepOver,
     against: Against,
     output: Output,
     between: tuple[str, str] | None,
     of: tuple[str, ...],
-    part: SweepPart | None,
+    part: Any,
     top: int | None,
+    components: int,
+    persistence: float,
+    depth: int | None,
 ) -> int:
-    """How the verdict on RUNS depends on alpha (0 to 20, or --alpha).
+    """How far the verdict on RUNS depends on alpha, the baseline, the measure, or who takes part.
 
-    Prints the exact alpha at which two runs swap places by URisk, TRisk, ZRisk or GeoRisk, at
-    which a run's URisk turns negative, and at which its TRisk becomes or stops being significant;
-    then every measure of every run over the range.
+    Over alpha: at which alpha two runs swap places, a URisk turns negative, and TRisk becomes or
+    stops being significant. Over baseline (ECIR'14): URisk against each run and the virtual ones,
+    Friedman's test, and whether a baseline favours runs that resemble it. Over measure: how far the
+    rankings by all measures agree (tau_b, tau_AP, RBO). Over population: the range of ZRisk,
+    GeoRisk and ranks without each run or team.
     """
-    # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.sweep_alpha import DEFAULT_ALPHAS, alpha_sweep
+    _refuse_unused(over)
+    options = _options(against, over)
+    baselines = against.wanted if over in USED_OVER["--baseline"] else ()
+    scores = inputs.evaluate(baselines, against.needs_checksums(output))
+    analysis: Concludable
+    if over == "alpha":
+        from riskcli.analyses.sweep_alpha import alpha_sweep
 
-    evaluation = inputs.evaluate(against.wanted, against.needs_checksums(output))
+        analysis = alpha_sweep(scores, between=between or (), of=of, options=options)
+        analysis = analysis.only(part, top)
+    elif over == "baseline":
+        from riskcli.analyses.sweep_baseline import baseline_bias
+
+        analysis = baseline_bias(scores, alpha=options.alphas[0], components=components).only(part)
+    elif over == "measure":
+        from riskcli.analyses.sweep_measure import ranking_agreement
+
+        analysis = ranking_agreement(
+            scores, of=of, persistence=persistence, depth=depth, options=options
+        )
+    else:
+        from riskcli.analyses.sweep_population import population_bias
+
+        analysis = population_bias(scores, of=of, options=options)
+    return conclude(analysis, inputs, output)
+
+
+def _refuse_unused(over: SweepOver) -> None:
+    """Refuse what the command line (settings may) gives although this --over does not use it."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        name, source = max(option.opts, key=len), context.get_parameter_source(str(option.name))
+        owners = USED_OVER.get(name, (over,))
+        if over not in owners and source is ParameterSource.COMMANDLINE:
+            raise UsageError(f"{name} belongs to --over {' or '.join(owners)}, not to {over}")
+
+
+def _options(against: Against, over: SweepOver) -> Options:
+    """The library's options; without --alpha, with the alphas that suit what is varied."""
     options = against.options(swept=True)
+    if over not in USED_OVER["--loss"]:
+        options = replace(options, loss="linear")
     if not against.alphas and not against.alpha_hats:
-        options = replace(options, alphas=DEFAULT_ALPHAS)
-    sweep = alpha_sweep(evaluation, between=between or (), of=of, options=options)
-    return conclude(sweep.only(part, top), inputs, output)
+        return replace(options, alphas=DEFAULT_ALPHAS[over])
+    if over != "alpha" and len(options.alphas) != 1:
+        raise UsageError(f"sweep --over {over} takes one alpha, found {len(options.alphas)}")
+    return options

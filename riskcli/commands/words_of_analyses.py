@@ -8,8 +8,8 @@ WORDS_OF_ANALYSES = (
     Word(
         ("rbo", "RBO"),
         "RBO: rank-biased overlap of two rankings: 1 the same order, 0 nothing in common; "
-        "the top weighs most (--persistence). `agree` prints what is certain and the "
-        "residual; `churn` the extrapolated value.",
+        "the top weighs most (--persistence). `sweep --over measure` prints what is certain and "
+        "the residual; `churn` the extrapolated value.",
     ),
     Word(
         ("residual", "rbo_min"),

@@ -31,8 +31,10 @@ Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
 Inconclusive = Literal["pass", "fail"]
 """What a gate makes of a verdict that the data do not decide."""
-BiasPart = Literal["urisk", "baselines", "components", "friedman"]
+SweepOver = Literal["alpha", "baseline", "measure", "population"]
+"""What a sweep varies; `SweepPart` are the tables over alpha, `BiasPart` those over baselines."""
 SweepPart = Literal["series", "events"]
+BiasPart = Literal["urisk", "baselines", "components", "friedman"]
 Colour = Literal["auto", "always", "never"]
 
 VIRTUAL_MARK = "@"

@@ -20,7 +20,7 @@ LEAST_SCORE, LARGEST_SCORE = 1e-50, 1e50
 MOST_PAIRS = 1_000_000
 """Pairs of runs that one table compares: 1,414 runs."""
 MOST_LISTED_PAIRS = 1_999_000
-"""Pairs that `significance` and `bias` list, a row each: 2,000 runs."""
+"""Pairs that `significance` and `sweep --over baseline` list, a row each: 2,000 runs."""
 
 
 def refuse_many_pairs(runs: int, instead: str, most: int = MOST_PAIRS) -> int:
@@ -92,8 +92,8 @@ WORK: dict[str, Work] = {
     "topics": Work(cell=120, row=1_300),
     "significance": Work(cell=120, row=5_000, pair=1_000),
     "sweep": Work(cell=120, row=2_000, pair=3_000),
-    "bias": Work(cell=120, pair=1_100),
-    "bias --population": Work(cell=120, row=5_000, pair=32),
+    "sweep --over baseline": Work(cell=120, pair=1_100),
+    "sweep --over population": Work(cell=120, row=5_000, pair=32),
     "organise": Work(cell=600, row=60_000, base=PUBLISHING),
     "plot": Work(cell=300, base=DRAWING),
     "plot alpha": Work(cell=300, row=800_000, base=DRAWING),
