@@ -32,9 +32,9 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.measures import measures, statistics
-from riskcli.risk.members import Members
-from riskcli.risk.options import Significance
 from riskcli.risk.permutation import shuffled_means, shuffled_statistics
+from riskcli.risk.population import Members
+from riskcli.risk.significance import Significance
 
 Floats = NDArray[np.float64]
 Matrices = dict[str, Floats]

@@ -25,7 +25,8 @@ from riskcli.commands import COMMANDS, load_command, riskeval
 from riskcli.commands.help import EXIT_CODES, WORDS, columns_of
 from riskcli.core.limits import OTHERWISE, READING, WORK
 from riskcli.effectiveness.names import FAMILIES
-from riskcli.risk.measures import all_columns, measures
+from riskcli.output.measure_words import columns, meaning_of, words_of
+from riskcli.risk.measures import measures
 from riskcli.trec.findings import CODES
 
 MARK = "<!-- made by docs/generate.py when the site is built -->"
@@ -66,12 +67,15 @@ def reference() -> str:
     """Measures, columns, effectiveness measures, exit codes, codes of problems, memory."""
     lines = ["## Risk measures", ""]
     for measure in measures():
-        columns = ", ".join(f"`{name}`" for name in columns_of(measure))
+        words = words_of(measure)
+        source = f"Source: {words.source}. " if words.source else ""
+        names = ", ".join(f"`{name}`" for name in columns_of(measure))
         lines += [
-            f"### {measure.title} (`{measure.id}`)", "",
-            f"{measure.summary[0].upper()}{measure.summary[1:]}.", "",
-            f"    {measure.formula}", "", measure.reading, "",
-            f"Source: {measure.source}. Columns: {columns}.", "",
+            f"### {words.title} (`{measure.id}`)", "",
+            f"{words.summary[0].upper()}{words.summary[1:]}.", "",
+            *([f"    {words.formula}", ""] if words.formula else []),
+            *([words.reading, ""] if words.reading else []),
+            f"{source}Columns: {names}.", "",
         ]  # fmt: skip
     lines += [
         "## Columns",
@@ -80,7 +84,7 @@ def reference() -> str:
         "",
     ]
     lines += ["| column | kind | meaning |", "|:--|:--|:--|"]
-    lines += [f"| `{c.name}` | {c.kind} | {_cell(c.meaning)} |" for c in all_columns()]
+    lines += [f"| `{c.name}` | {c.kind} | {_cell(meaning_of(c))} |" for c in columns().values()]
     lines += ["", "## Effectiveness measures", ""]
     lines += ["| name | what | trec_eval's names |", "|:--|:--|:--|"]
     for family in FAMILIES:
@@ -119,8 +123,8 @@ def schema() -> str:
         "rank": {"type": ["integer", "null"], "minimum": 1},
     }
     properties = {
-        column.name: {**kinds[column.kind], "description": column.meaning}
-        for column in all_columns()
+        column.name: {**kinds[column.kind], "description": meaning_of(column)}
+        for column in columns().values()
     }
     text = {"type": "string"}
     whole = {

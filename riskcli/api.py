@@ -35,7 +35,7 @@ from riskcli.output.formats import emit
 from riskcli.page import refuse_other_formats, refuse_what_the_page_lacks
 from riskcli.plots import KINDS
 from riskcli.plots.lacking import refuse_what_figures_lack
-from riskcli.risk.options import Significance
+from riskcli.risk.significance import Significance
 from riskcli.scores.comparisons import Options, as_names
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.frames import (

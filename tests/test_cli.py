@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import riskcli
-from riskcli.risk.columns import ORDER
+from riskcli.output.measure_words import ORDER
 from tests.console import PROGRAMS, ROOT, on_terminal, terminal_environment
 from tests.inprocess import riskeval
 from tests.program import QRELS, SAMPLES, python

@@ -15,7 +15,6 @@ from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.core.choices import Correction
 from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import adjust
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import (
     Jackknife,
@@ -28,6 +27,7 @@ from riskcli.risk.jackknife import (
 from riskcli.risk.measures import georisk, zrisk
 from riskcli.risk.population import Population
 from riskcli.risk.resampling import swap_tests
+from riskcli.risk.significance import adjust
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 

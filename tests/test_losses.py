@@ -107,7 +107,7 @@ def test_smooth_jackknife_equals_brute_force(values: Floats) -> None:
 
 
 def test_many_topics_left_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    from riskcli.risk import smooth
+    from riskcli.risk import losses as smooth
 
     values = np.random.default_rng(4).random((3, 40))
     options = Options(loss="smooth")

@@ -16,11 +16,11 @@ from riskcli.analyses.explain import explain_run
 from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_alpha import alpha_sweep
 from riskcli.analyses.topics import topic_table
+from riskcli.output.measure_words import ORDER, columns
 from riskcli.page.data import page_data
-from riskcli.risk.columns import ORDER
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
-from riskcli.risk.measures import all_columns, columns_by_name, measures
+from riskcli.risk.measures import measures
 from riskcli.risk.paired import Moments, Paired
 from riskcli.risk.population import Departures, Population
 from riskcli.scores.comparisons import comparisons
@@ -179,7 +179,7 @@ def test_effect_sizes_are_the_same_in_score_and_significance() -> None:
 
 
 def test_every_column_of_the_contract_is_declared_once() -> None:
-    names = [column.name for column in all_columns()]
+    names = list(columns())
     assert len(set(names)) == len(names)
     assert names[: len(ORDER)] == list(ORDER)
 
@@ -188,7 +188,7 @@ def test_every_column_of_the_contract_is_declared_once() -> None:
 def test_an_estimate_holds_just_what_its_measure_declares(values: Floats) -> None:
     """No column is declared that stays empty, and nothing is computed that has no column."""
     ((block,), _) = risk_blocks(named(values), Options(baselines=("r0",)))
-    fields = {column.field for column in all_columns() if column.field is not None}
+    fields = {column.field for column in columns().values() if column.field is not None}
     for measure in measures():
         estimate = block.estimates.get(measure.id)
         if estimate is None:
@@ -197,14 +197,14 @@ def test_an_estimate_holds_just_what_its_measure_declares(values: Floats) -> Non
         declared = {column.field for column in measure.all_columns if column.field is not None}
         assert {name for name in fields if getattr(estimate, name) is not None} == declared
         assert set(estimate.extra) == {column.name for column in measure.columns}
-        assert all(columns_by_name()[name].measure == measure.id for name in estimate.extra)
+        assert all(columns()[name].measure == measure.id for name in estimate.extra)
 
 
 def test_an_estimate_of_some_runs_keeps_all_that_belongs_to_them() -> None:
     ((block,), _) = risk_blocks(named(golden_matrix()), Options(baselines=("r0",)))
     chosen = block.of_runs([4, 0])
     assert chosen.runs == ("r4", "r0") and chosen.baseline_row == 1
-    for column in all_columns():
+    for column in columns().values():
         whole, part = block.cells(column), chosen.cells(column)
         if whole is not None and part is not None:
             assert part.tolist() == pytest.approx(whole[[4, 0]].tolist(), nan_ok=True) or (

@@ -18,8 +18,8 @@ import riskcli.page.document
 from riskcli import Options, ScoreMatrix, Significance, freeze, risk_table
 from riskcli.page.data import packed, page_data
 from riskcli.page.document import SCRIPTS, Page, as_page
-from riskcli.risk.estimate import CORRECTIONS
 from riskcli.risk.measures import measures
+from riskcli.risk.significance import CORRECTIONS
 from tests.browser import Tab, chromium, tab
 from tests.console import ROOT
 from tests.strategies import ALPHAS, Floats, named, score_values

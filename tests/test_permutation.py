@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, Significance, UsageError, risk_table
-from riskcli.risk.estimate import CORRECTIONS
 from riskcli.risk.losses import PUBLISHED, Cubic
 from riskcli.risk.measures import statistics
 from riskcli.risk.permutation import (
@@ -22,6 +21,7 @@ from riskcli.risk.permutation import (
     shuffled_together,
 )
 from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
+from riskcli.risk.significance import CORRECTIONS
 from tests import reference
 from tests.strategies import ALPHAS, Floats, named, score_values
 

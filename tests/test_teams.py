@@ -18,7 +18,7 @@ from riskcli.analyses.blocks import Block
 from riskcli.core.messages import Note
 from riskcli.core.provenance import Provenance
 from riskcli.risk.baselines import VIRTUAL
-from riskcli.risk.members import Members, team_rows
+from riskcli.risk.population import Members, team_rows
 from riskcli.scores.comparisons import comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.teams import Teams, anonymised, with_teams

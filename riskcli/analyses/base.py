@@ -20,13 +20,7 @@ from riskcli.output.formats import Analysis as Analysis
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
-from riskcli.scores.comparisons import (
-    POOL_EACH,
-    Options,
-    as_names,
-    combined,
-    named_rows,
-)
+from riskcli.scores.comparisons import POOL_EACH, Options, as_names, combined, named_rows
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
 from riskcli.scores.frozen import FrozenPopulation

@@ -17,15 +17,15 @@ from riskcli.analyses.cautions import (
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
-from riskcli.risk.columns import Column
+from riskcli.output.measure_words import columns
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Estimate, adjust, corrected, rank, rank_each
+from riskcli.risk.estimate import Estimate, corrected, rank, rank_each
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, Cubic
-from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import columns_by_name, measures, statistics
-from riskcli.risk.options import Significance
+from riskcli.risk.measure import Column, RiskMeasure
+from riskcli.risk.measures import measures, statistics
 from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
+from riskcli.risk.significance import Significance, adjust
 from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -232,7 +232,7 @@ class Block:
     def cells(self, column: Column | str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
         if isinstance(column, str):
-            column = columns_by_name()[column]
+            column = columns()[column]
         estimate = self.estimates.get(column.measure or "")
         if estimate is None:
             return None

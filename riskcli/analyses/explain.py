@@ -19,11 +19,12 @@ from riskcli.analyses.base import (
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import CORRECTION_TITLES
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
+from riskcli.risk.significance import CORRECTION_TITLES
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -59,10 +60,11 @@ class Account:
 
 def displays(found: Account) -> list[Display]:
     """Value, test, and topics."""
+    words = words_of(found.of)
     alpha = f", α = {found.alpha:g}" if found.of.depends_on_alpha else ""
     against = f", against {found.baseline}"
-    title = f"{found.of.title} of {found.run} by {found.measure}{alpha}{against}"
-    about = [f"{found.of.title} = {found.of.formula}", f"({found.of.source})", found.of.reading]
+    title = f"{words.title} of {found.run} by {found.measure}{alpha}{against}"
+    about = [f"{words.title} = {words.formula}", f"({words.source})", words.reading]
     made = [_steps(title, found.steps, about)]
     if found.test:
         made.append(_steps("Its test", found.test, [found.verdict]))
@@ -156,9 +158,9 @@ def explain_run(
     row, level = matrix.runs.index(run), options.alphas[0]
     (comparison,) = comparisons(matrix, options)
     if measure.id not in blocks[0].estimates:
-        raise UsageError(f"{measure.title} needs scores of at least 0")
+        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
     if measure.paired and comparison.baseline.own_row == row:
-        raise UsageError(f"{run} is the baseline itself: it has no {measure.title}")
+        raise UsageError(f"{run} is the baseline itself: it has no {words_of(measure).title}")
     assert measure.steps is not None
     settings = {"run": run, "of": of, "alpha": level, "baselines": list(options.wanted)}
     return Explanation(
@@ -207,7 +209,7 @@ def _verdict(block: Block, measure: RiskMeasure, row: int, options: Options) -> 
     gamma = options.significance.gamma
     known = block.estimates[measure.id]
     if known.flag is None or known.p_adjusted is None:
-        return f"{measure.title} is not tested by itself."
+        return f"{words_of(measure).title} is not tested by itself."
     if np.isnan(known.p_adjusted[row]):
         return "No test applies to this run."
     flag = str(known.flag[row])

@@ -13,7 +13,7 @@ from riskcli.core.messages import UsageError, counted
 from riskcli.core.provenance import Provenance
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result
-from riskcli.risk.members import team_rows
+from riskcli.risk.population import team_rows
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix

@@ -25,10 +25,10 @@ from riskcli.analyses.prospects import (
 )
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading, folded
+from riskcli.output.measure_words import population_in_words, words_of
 from riskcli.output.result import Result, Value
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.members import described
 from riskcli.risk.power import MOST_TOPICS, USUAL_POWER
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
@@ -45,7 +45,7 @@ def displays(
     """A table for each effectiveness measure."""
     below = []
     if population and not all(prospect.of.plain_mean for prospect in prospects):
-        below = [f"Population of GeoRisk: {described(population)}."]
+        below = [f"Population of GeoRisk: {population_in_words(population)}."]
     by_measure = dict.fromkeys(prospect.measure for prospect in prospects)
     return [
         table
@@ -68,7 +68,7 @@ def _table(
     ]  # fmt: skip
     rows = [
         [
-            Cell(prospect.of.title),
+            Cell(words_of(prospect.of).title),
             Cell(share_in_words(prospect.share)),
             Cell(f"{prospect.spread:.4f}"),
             *(Cell(_shown(answer)) for answer in prospect.answers),
@@ -183,7 +183,7 @@ def power_table(
     if len(options.alphas) != 1:
         raise UsageError(f"power takes one alpha, found {len(options.alphas)}")
     _check(losses, margins, counts, power, tests)
-    able = [m for m in measures() if m.plain_mean or m.headline]
+    able = [m for m in measures() if m.plain_mean or words_of(m).headline]
     chosen = chosen_measures(of, able, "power is not available for")
     gamma = options.significance.gamma
     asked = Asked(tuple(losses), tuple(margins), tuple(counts), gamma / tests, power)
@@ -231,10 +231,11 @@ def _check(
 
 
 def _notes(matrix: ScoreMatrix, of: RiskMeasure, mine: Sequence[Prospect]) -> Iterator[Note]:
+    title = words_of(of).title
     if not mine:
-        message = f"{matrix.measure}: no pair of runs can be tested by {of.title}; it is left out"
+        message = f"{matrix.measure}: no pair of runs can be tested by {title}; it is left out"
         yield Note("no-power", message)
     elif mine[0].left_out:
         pairs = counted(mine[0].left_out, "pair")
-        message = f"{matrix.measure}, {of.title}: {pairs} of runs left out, equal or not testable"
+        message = f"{matrix.measure}, {title}: {pairs} of runs left out, equal or not testable"
         yield Note("equal-pairs", message, warning=False)

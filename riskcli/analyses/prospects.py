@@ -17,10 +17,10 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import statistics
-from riskcli.risk.members import Members
-from riskcli.risk.options import Significance
+from riskcli.risk.population import Members
 from riskcli.risk.power import smallest_loss, topics_needed
 from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.significance import Significance
 from riskcli.scores.comparisons import Options, frozen_members, named_rows
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
@@ -138,12 +138,12 @@ def _spreads_to(
     baseline = Baseline(matrix.runs[row], (row,), values[row])
     rule: PopulationRule = "all" if members else "baselines"
     comparison = Comparison(values, baseline, rule, (row,), members=members)
-    if of.details is None or (of.nonnegative and comparison.has_negative):
+    inference = Inference(comparison, Significance(), statistics(), (alpha,), ranked=False)
+    estimate = of.estimate(comparison, alpha, inference)
+    error = None if estimate is None else estimate.difference_error
+    if error is None:
         return np.full(len(values), np.nan)
-    inference = Inference(comparison, Significance(), statistics(), (alpha,))
-    error = of.details(comparison, alpha, inference).difference_error
-    missing = np.full(len(values), np.nan)
-    return missing if error is None else np.asarray(error * np.sqrt(comparison.topics))
+    return np.asarray(error * np.sqrt(comparison.topics))
 
 
 def prospects(

@@ -26,8 +26,9 @@ from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.core.text import natural_order
 from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
+from riskcli.output.measure_words import columns
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.measures import all_columns, measure_ids
+from riskcli.risk.measures import measure_ids
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 
@@ -110,7 +111,7 @@ class RiskTable(Analysis):
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""
-        names = tuple(column.name for column in all_columns())
+        names = tuple(columns())
         rows = [row for block in self.shown_blocks for row in _rows(block)]
         return Result(names, rows, self.provenance)
 
@@ -171,11 +172,11 @@ def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
         "alpha": [block.alpha] * size,
         "topics": [block.topics] * size,
     }
-    columns = [
+    cells = [
         fixed.get(column.name) or _tidy_column(block.cells(column), column.kind, size)
-        for column in all_columns()
+        for column in columns().values()
     ]
-    return zip(*columns, strict=True)
+    return zip(*cells, strict=True)
 
 
 def _tidy_column(values: Floats | Flags | None, kind: str, size: int) -> list[Value]:

@@ -12,10 +12,10 @@ from riskcli.core.choices import Marks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.convention import titled
 from riskcli.output.display import UNDEFINED, Cell, Column, Heading, decimals, p_value
-from riskcli.risk.columns import KEYS
-from riskcli.risk.columns import Column as Declared
+from riskcli.output.measure_words import columns, measured_columns, words_of
+from riskcli.risk.measure import Column as Declared
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import all_columns, measures
+from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import Options
 
 BASELINE_MARK = "◆"
@@ -48,7 +48,7 @@ class Layout:
         """The decimals of a measure's column, or of another."""
         if self.precision is not None:
             return self.precision
-        return 4 if measure is None else measure.decimals
+        return 4 if measure is None else words_of(measure).decimals
 
 
 class View(NamedTuple):
@@ -65,8 +65,7 @@ USUAL = Layout()
 
 def column_names() -> list[str]:
     """What `--columns` knows: measures, intervals, and every column of the machine formats."""
-    keys = {key.name for key in KEYS}
-    declared = [column.name for column in all_columns() if column.name not in keys]
+    declared = [column.name for column in measured_columns()]
     intervals = [m.id + INTERVAL for m in measures() if _has(m, "low")]
     ranks = [m.id + RANK_INTERVAL for m in measures() if _has(m, "rank_low")]
     return [*declared, RECORD, *intervals, *ranks]
@@ -82,9 +81,9 @@ def depends_on_alpha(name: str) -> bool:
     stem = name.removesuffix(INTERVAL).removesuffix(RANK_INTERVAL)
     if stem in of:
         return of[stem].depends_on_alpha
-    declared = {column.name: column.measure for column in all_columns()}
-    own = declared.get(name)
-    return own is not None and of[own].depends_on_alpha and name not in _OF_THE_LOSSES
+    declared = {column.name: column.measure for column in measured_columns()}
+    owner = declared.get(name)
+    return owner is not None and of[owner].depends_on_alpha and name not in _OF_THE_LOSSES
 
 
 _OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
@@ -101,11 +100,7 @@ def named_column(block: Block, name: str, layout: Layout, prefix: str) -> Column
             return rank_column(block, measure, prefix)
     if name == RECORD:
         return record_column(block, prefix)
-    return _declared_column(block, _declared(name), layout, prefix)
-
-
-def _declared(name: str) -> Declared:
-    return next(column for column in all_columns() if column.name == name)
+    return _declared_column(block, columns()[name], layout, prefix)
 
 
 def _declared_column(block: Block, column: Declared, layout: Layout, prefix: str) -> Column:
@@ -128,7 +123,7 @@ _FIELDS = {
 
 
 def _heading_of(column: Declared) -> str:
-    titles = {measure.id: measure.title for measure in measures()}
+    titles = {measure.id: words_of(measure).title for measure in measures()}
     if column.field in _FIELDS and column.measure in titles:
         return f"{titles[column.measure]} {_FIELDS[column.field]}"
     return _TITLES.get(column.name, column.name)
@@ -220,7 +215,7 @@ def record_column(block: Block, prefix: str = "", optional: bool = False) -> Col
 def rank_number_column(block: Block, column: str) -> Column:
     """The rank of each run by a column (1 is the greatest value)."""
     name = f"rank_{column}"
-    if any(declared.name == name for declared in all_columns()):
+    if name in columns():
         return Column(Heading("#"), plain(whole(block, name)))
     values = block.numbers(column)
     ranks = [

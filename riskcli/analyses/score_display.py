@@ -37,10 +37,11 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
-from riskcli.risk.estimate import Estimate, correction_title
-from riskcli.risk.measure import Claim, RiskMeasure
+from riskcli.output.measure_words import Claim, population_in_words, usual_measures, words_of
+from riskcli.risk.estimate import Estimate
+from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.members import described
+from riskcli.risk.significance import correction_title
 
 LARGE_LOSSES = "L>20%"
 """The heading of the narrowest of the details."""
@@ -164,7 +165,7 @@ def _measures(blocks: Sequence[Block]) -> str:
 
 def _run_columns(table: View, block: Block) -> list[Column]:
     """Rank, name, mean and win/tie/loss: what does not depend on alpha."""
-    fixed = [measure for measure in measures() if not measure.depends_on_alpha]
+    fixed = [measure for measure in usual_measures() if not measure.depends_on_alpha]
     columns = [rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
     columns.append(name_column(block))
     columns += measure_columns(block, fixed, table.layout, table.ordered_by)
@@ -174,7 +175,7 @@ def _run_columns(table: View, block: Block) -> list[Column]:
 def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
     counting = weights([block.alpha], block.convention).replace(" ", "")
     prefix = f"{counting}\n" if named else ""
-    by_alpha = [measure for measure in measures() if measure.depends_on_alpha]
+    by_alpha = [measure for measure in usual_measures() if measure.depends_on_alpha]
     return measure_columns(block, by_alpha, layout, prefix=prefix)
 
 
@@ -182,7 +183,7 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     """Details for wide terminals, most wanted first."""
     first = blocks[0]
     known = {name: each for name, each in first.estimates.items() if len(blocks) == 1}
-    by_weight = sorted(measures(), key=lambda m: not m.headline)
+    by_weight = sorted(usual_measures(), key=lambda m: not words_of(m).headline)
     ranked = (m for m in by_weight if m.id in known and _has_ranks(known[m.id]))
     if layout.ranks:
         yield from (rank_column(first, measure) for measure in islice(ranked, 2))
@@ -218,7 +219,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
         f"{counted(len(first.runs), 'run')} shown"
     ]
     if any(text.startswith(("ZRisk", "GeoRisk")) for text in headings):
-        parts.append(f"population of ZRisk and GeoRisk: {described(first.population)}")
+        parts.append(f"population of ZRisk and GeoRisk: {population_in_words(first.population)}")
     if any(heading.ranked or heading.text == "#" for heading in shown):
         parts.append("# rank, 1 is best")
     if first.convention == MINUS:
@@ -263,8 +264,9 @@ def _claims(table: View, blocks: Sequence[Block], tested: Sequence[RiskMeasure])
     about = _claim_of(table, blocks)
     titles: dict[str, list[str]] = {}
     for measure in tested:
-        if measure.claim is not None and measure.id in blocks[0].families:
-            titles.setdefault(measure.claim(about), []).append(measure.title)
+        words = words_of(measure)
+        if words.claim is not None and measure.id in blocks[0].families:
+            titles.setdefault(words.claim(about), []).append(words.title)
     return [f"{', '.join(names)}: {claim}" for claim, names in titles.items()]
 
 

@@ -34,14 +34,15 @@ from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_wo
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Display
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, rows_of, tidy
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import adjust, flags, rank
+from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
 from riskcli.risk.ranks import rank_intervals
+from riskcli.risk.significance import Significance, adjust, flags
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -99,7 +100,9 @@ def compare_pairs(
         raise UsageError("all pairs are compared in the population of all runs")
     if tukey and between != "all":
         raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
-    able = [measure for measure in measures() if measure.deviations is not None]
+    able = [
+        measure for measure in measures() if (measure.deviations or measure.statistic) is not None
+    ]
     chosen = chosen_measures(
         of, able, "runs cannot be compared in pairs by",
         "; URisk and TRisk compare with a baseline: see score",
@@ -139,11 +142,11 @@ def _all_pairs(
     comparison, plan = _everyone(matrix, options), options.significance
     correction = TUKEY if tukey and measure.plain_mean else plan.correction
     if measure.nonnegative and comparison.has_negative:
-        raise UsageError(f"{measure.title} needs scores of at least 0")
-    assert measure.deviations is not None
+        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
     values = measure.values(comparison, alpha)
     adjusting: Correction = "none" if correction == TUKEY else plan.correction
-    deviations = measure.deviations(comparison, alpha)
+    deviations = measure.deviations_of(comparison, alpha)
+    assert deviations is not None
     pairs = compare_all(values, deviations, plan.gamma, adjusting)
     if measure.nonnegative:
         pairs = _without_empty_runs(pairs, matrix, plan)
@@ -206,7 +209,7 @@ def _against_baseline(
     (block,) = blocks
     known = block.estimates.get(measure.id)
     if known is None:
-        raise UsageError(f"{measure.title} needs scores of at least 0")
+        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
     assert known.difference is not None and known.difference_error is not None
     assert known.p is not None and known.p_adjusted is not None and known.flag is not None
     rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)

@@ -10,8 +10,9 @@ import numpy as np
 from riskcli.analyses.pairs import TUKEY, PairTable
 from riskcli.core.messages import counted
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, folded, span
-from riskcli.risk.estimate import CORRECTION_TITLES, rank
-from riskcli.risk.options import Significance
+from riskcli.output.measure_words import words_of
+from riskcli.risk.estimate import rank
+from riskcli.risk.significance import CORRECTION_TITLES, Significance
 
 MOST_IN_MATRIX = 15
 """More runs have neither the matrix of their differences nor letters: nobody could take them in."""
@@ -47,7 +48,7 @@ def displays(
 
 def _title(table: PairTable) -> str:
     alpha = f", α = {table.alpha:g}" if table.of.depends_on_alpha else ""
-    return f"{table.of.title} of {table.measure}{alpha}"
+    return f"{words_of(table.of).title} of {table.measure}{alpha}"
 
 
 def _best_first(table: PairTable) -> list[int]:
@@ -61,14 +62,14 @@ def _groups(table: PairTable) -> Display:
         [
             Cell(f"{ranks[row]:.0f}"),
             Cell(table.runs[row]),
-            Cell(f"{table.values[row]:.{table.of.decimals}f}"),
+            Cell(f"{table.values[row]:.{words_of(table.of).decimals}f}"),
             Cell(_ranks(table, row)),
             *([Cell(table.groups[row])] if _has_groups(table) else []),
         ]
         for row in _best_first(table)
     ]
     headings = [
-        Heading("#"), Heading("run", left=True, names=True), Heading(table.of.title),
+        Heading("#"), Heading("run", left=True, names=True), Heading(words_of(table.of).title),
         Heading("ranks"),
     ]  # fmt: skip
     if _has_groups(table):
@@ -122,7 +123,11 @@ def _matrix(table: PairTable) -> Display:
         if above > below:
             above, below, difference = below, above, -difference
             mark = {"better": "worse", "worse": "better", "": ""}[mark]  # type: ignore[assignment]
-        text = UNDEFINED if np.isnan(difference) else f"{difference:.{table.of.decimals - 1}f}"
+        text = (
+            UNDEFINED
+            if np.isnan(difference)
+            else f"{difference:.{words_of(table.of).decimals - 1}f}"
+        )
         cells[above][below - 1] = Cell(text, mark=mark)
     headings = [Heading("row - column", left=True)]
     headings += [Heading(f"{place[row] + 1}", marked=True) for row in order[1:]]
@@ -135,7 +140,7 @@ def _matrix(table: PairTable) -> Display:
 
 def _differences(table: PairTable, plan: Significance) -> Display:
     """Each run against the baseline, with the interval of the difference."""
-    pairs, decimals = table.pairs, table.of.decimals
+    pairs, decimals = table.pairs, words_of(table.of).decimals
     order = sorted(range(len(pairs.first)), key=lambda i: -table.values[pairs.first[i]])
     rows = []
     for place in order:
@@ -156,7 +161,7 @@ def _differences(table: PairTable, plan: Significance) -> Display:
             ]
         )
     headings = [
-        Heading("run", left=True, names=True), Heading(table.of.title),
+        Heading("run", left=True, names=True), Heading(words_of(table.of).title),
         Heading("difference", marked=True), Heading("interval"), Heading("p"), Heading("adjusted"),
     ]  # fmt: skip
     title = f"{_title(table)}, less that of {table.others[0]}"

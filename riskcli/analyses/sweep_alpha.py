@@ -26,12 +26,11 @@ from riskcli.core.messages import Note, UsageError
 from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
-from riskcli.risk.columns import Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
 from riskcli.risk.estimate import negative, rank_each
 from riskcli.risk.losses import LINEAR
-from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measure import Column, FieldName, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import two_sided_p
 from riskcli.scores.comparisons import Options, comparisons, matching_runs

@@ -23,6 +23,7 @@ from riskcli.output.display import (
     thinned,
     width_of,
 )
+from riskcli.output.measure_words import words_of
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span
 from riskcli.risk.measure import RiskMeasure
@@ -99,7 +100,8 @@ def events(
                 Event(t.alpha, t.kind, measure, t.run, t.value, None, t.before, t.after)
                 for t in measure.turns(comparison.paired.moments, span, gamma, mine)
             ]
-    return sorted(found, key=lambda e: (e.alpha, e.measure.position, e.kind, e.run, e.other or 0))
+    order = {measure.id: number for number, measure in enumerate(measures())}
+    return sorted(found, key=lambda e: (e.alpha, order[e.measure.id], e.kind, e.run, e.other or 0))
 
 
 def _swaps(
@@ -233,7 +235,9 @@ def _column(
     series: Series, measure: RiskMeasure, i: int, order: Sequence[int], heading: str
 ) -> Column:
     """The measure's values at the i-th alpha, with their ranks."""
-    values = decimals(series.values[measure.id][i][order].tolist(), min(measure.decimals, 3))
+    values = decimals(
+        series.values[measure.id][i][order].tolist(), min(words_of(measure).decimals, 3)
+    )
     ranks = series.ranks[measure.id][i][order].tolist()
     cells = [
         Cell(text, rank=None if rank != rank else int(rank))

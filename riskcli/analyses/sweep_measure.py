@@ -31,6 +31,7 @@ from riskcli.analyses.rank_agreement import (
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Cell, Display, Heading, decimal, folded, in_title
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import LINEAR
@@ -111,7 +112,7 @@ def _name(ranking: Ranking, everyone: Sequence[Ranking]) -> str:
     parts = []
     if len({other.measure for other in everyone}) > 1:
         parts.append(ranking.measure)
-    parts.append(ranking.of.title)
+    parts.append(words_of(ranking.of).title)
     if ranking.loss != LINEAR:
         parts.append("s(x)")
     return " ".join(parts)

@@ -20,12 +20,13 @@ from riskcli.analyses.base import (
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.members import Members
+from riskcli.risk.population import Members
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
@@ -74,7 +75,7 @@ def displays(parts: Sequence[LeftOut]) -> list[Display]:
 
 
 def _display(part: LeftOut) -> Display:
-    digits = part.of.decimals
+    digits = words_of(part.of).decimals
     rows = []
     for row in sorted(range(len(part.runs)), key=lambda i: (part.ranks[i], part.runs[i])):
         low, high, best, worst = part.range_of(row)
@@ -91,10 +92,12 @@ def _display(part: LeftOut) -> Display:
             ]
         )
     headings = [
-        Heading("#"), Heading("run", left=True), Heading(part.of.title), Heading("range"),
+        Heading("#"), Heading("run", left=True), Heading(words_of(part.of).title), Heading("range"),
         Heading("# range"), Heading("most without", left=True), Heading("change"),
     ]  # fmt: skip
-    title = f"{part.of.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
+    title = (
+        f"{words_of(part.of).title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
+    )
     everybody = "everybody" if part.population == "all" else f"everybody in {part.population}"
     caption = [
         f"Ranges with {everybody}, and without each other member of the population in turn. A "
@@ -248,7 +251,7 @@ def _values(
     for measure, alpha in wanted:
         values = measure.of(comparison, alpha)
         if values is None:
-            raise UsageError(f"{measure.title} needs scores of at least 0")
+            raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
         found.append(values)
     return found
 

@@ -35,11 +35,13 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
+from riskcli.output.measure_words import usual_measures, words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import flags, negative
+from riskcli.risk.estimate import negative
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures, zrisk
+from riskcli.risk.significance import flags
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -192,11 +194,11 @@ def _foot(part: RunTopics, name: str, places: int) -> Cell:
 
 def _totals_lines(part: RunTopics) -> list[str]:
     """The values of the risk table, over all topics."""
-    found = [
-        f"{titled(measure, part.convention)} {decimal(part.totals[measure.id], measure.decimals)}"
-        for measure in measures()
-        if measure.id in part.totals
-    ]
+    found = []
+    for measure in usual_measures():
+        if measure.id in part.totals:
+            total = decimal(part.totals[measure.id], words_of(measure).decimals)
+            found.append(f"{titled(measure, part.convention)} {total}")
     return [f"Over all {counted(part.of_topics, 'topic')}: {', '.join(found)}."]
 
 

@@ -10,7 +10,7 @@ from riskcli.cli.alphas import as_alpha
 from riskcli.cli.asked import AskedAgainst, AskedComparing
 from riskcli.core.choices import PopulationRule, words
 from riskcli.core.messages import UsageError
-from riskcli.risk.options import Significance
+from riskcli.risk.significance import Significance
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation, read_population
 

@@ -202,7 +202,7 @@ def check(
     from riskcli.analyses.check import baseline as ratchet
     from riskcli.analyses.check import baseline as sources
     from riskcli.analyses.check import gate
-    from riskcli.risk import options as risk_options
+    from riskcli.risk import significance as risk_options
 
     format = None if successor is None else ratchet.kept_format(successor)
     with _publish().reporting(output, reports):

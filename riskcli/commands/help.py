@@ -16,8 +16,9 @@ from riskcli.commands.words_of_analyses import WORDS_OF_ANALYSES
 from riskcli.core.messages import UsageError, nearest
 from riskcli.effectiveness.measure import Family
 from riskcli.effectiveness.names import FAMILIES
+from riskcli.output.measure_words import columns, meaning_of, words_of
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import all_columns, measures
+from riskcli.risk.measures import measures
 from riskcli.trec.findings import CODES
 
 WORDS = (*SIGNS, *WORDS_OF_ANALYSES)
@@ -41,11 +42,11 @@ _TAKES = {
 def overview(commands: dict[str, str]) -> str:
     """Everything that can be explained."""
     parts: dict[str, Iterable[tuple[str, str]]] = {
-        "Risk measures": ((m.id, m.summary) for m in measures()),
+        "Risk measures": ((m.id, words_of(m).summary) for m in measures()),
         "Commands": commands.items(),
         "Words and signs": ((w.names[0], _first_sentence(w)) for w in WORDS),
         "Effectiveness measures": ((f.name, f.summary) for f in FAMILIES),
-        "Columns": ((c.name, c.meaning) for c in all_columns()),
+        "Columns": ((name, meaning_of(c)) for name, c in columns().items()),
         "Policies of check": ((p.name, p.meaning) for p in POLICIES.values()),
         "Codes of files": ((c.name, c.meaning) for c in CODES.values()),
         "Exit codes": EXIT_CODES.items(),
@@ -77,13 +78,14 @@ def explained(word: str, commands: Sequence[click.Command]) -> str:
 def known_words(options: Iterable[str] = ()) -> list[str]:
     """All that can be explained."""
     names = [name for word in WORDS for name in word.names]
-    names += [m.id for m in measures()] + [c.name for c in all_columns()]
+    names += [m.id for m in measures()] + [*columns()]
     names += [f.name for f in FAMILIES] + [*CODES, *POLICIES, *EXIT_CODES]
     return [*names, *(f"--{name}" for name in options)]
 
 
 def _as_measure(word: str) -> str | None:
-    return next((_measure(m) for m in measures() if word.lower() in (m.id, m.title.lower())), None)
+    by_name = {name: m for m in measures() for name in (m.id, words_of(m).title.lower())}
+    return _measure(by_name[word.lower()]) if word.lower() in by_name else None
 
 
 def _as_word(word: str) -> str | None:
@@ -98,9 +100,8 @@ def _as_word(word: str) -> str | None:
 
 
 def _as_column(word: str) -> str | None:
-    known = {column.name: column for column in all_columns()}
-    column = known.get(word) or known.get(word.lower())
-    return f"{column.name} ({column.kind}): {column.meaning}." if column else None
+    column = columns().get(word) or columns().get(word.lower())
+    return f"{column.name} ({column.kind}): {meaning_of(column)}." if column else None
 
 
 def _as_exit_code(word: str) -> str | None:
@@ -158,24 +159,17 @@ def _options(commands: Sequence[click.Command]) -> dict[str, str]:
 
 
 def _measure(measure: RiskMeasure) -> str:
-    columns = ", ".join(columns_of(measure))
-    return "\n".join(
-        [
-            f"{measure.title}: {measure.summary}.",
-            "",
-            f"  {measure.formula}",
-            "",
-            measure.reading,
-            "",
-            f"Source: {measure.source}.",
-            f"Columns: {columns}.",
-        ]
-    )
+    words = words_of(measure)
+    parts = [f"{words.title}: {words.summary}."]
+    parts += [f"  {words.formula}"] if words.formula else []
+    parts += [words.reading] if words.reading else []
+    source = f"Source: {words.source}.\n" if words.source else ""
+    return "\n\n".join([*parts, f"{source}Columns: {', '.join(columns_of(measure))}."])
 
 
 def columns_of(measure: RiskMeasure) -> list[str]:
     """The columns that bear the measure's name."""
-    return [column.name for column in all_columns() if column.measure == measure.id]
+    return [name for name, column in columns().items() if column.measure == measure.id]
 
 
 def _family(family: Family) -> str:

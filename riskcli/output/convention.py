@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskcli.core.choices import Convention
+from riskcli.output.measure_words import words_of
 from riskcli.risk.measure import RiskMeasure
 
 MINUS: Convention = "minus"
@@ -17,7 +18,11 @@ MINUS: Convention = "minus"
 
 def titled(measure: RiskMeasure, convention: Convention) -> str:
     """The measure's title: URisk, or URisk with a superscript minus."""
-    return f"{measure.title}⁻" if convention == MINUS and measure.signed else measure.title
+    return (
+        f"{words_of(measure).title}⁻"
+        if convention == MINUS and measure.signed
+        else words_of(measure).title
+    )
 
 
 def weights(alphas: Sequence[float | None], convention: Convention) -> str:

@@ -25,15 +25,12 @@ from riskcli.analyses.sweep_population import left_out, members_of, who_is_in
 from riskcli.core.arrays import Counts, Floats
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.escape import visible
-from riskcli.risk.columns import Column
+from riskcli.output.measure_words import columns, population_in_words, usual_measures, words_of
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import CORRECTION_TITLES, correction_title
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import all_columns, measures
-from riskcli.risk.members import described
-from riskcli.risk.options import Significance
+from riskcli.risk.measure import Column, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
+from riskcli.risk.significance import CORRECTION_TITLES, Significance, correction_title
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
@@ -64,8 +61,8 @@ def page_data(
         "gamma": significance.gamma,
         "correction": significance.correction,
         "pairs": CORRECTION_TITLES[significance.correction],
-        "riskMeasures": [_declared(measure) for measure in measures()],
-        "columns": [column.name for column in all_columns()],
+        "riskMeasures": [_declared(measure) for measure in usual_measures()],
+        "columns": list(columns()),
         "measures": [_measure(matrix, tables) for matrix in matrices],
     }
 
@@ -88,8 +85,8 @@ def _about(runs: Sequence[str], about: RunNotes) -> list[dict[str, str]] | None:
 def _declared(measure: RiskMeasure) -> dict[str, Any]:
     return {
         "id": measure.id,
-        "title": measure.title,
-        "decimals": measure.decimals,
+        "title": words_of(measure).title,
+        "decimals": words_of(measure).decimals,
         "dependsOnAlpha": measure.depends_on_alpha,
         "paired": measure.paired,
         "nonnegative": measure.nonnegative,
@@ -130,7 +127,7 @@ def _comparison(comparison: Comparison, significance: Significance) -> dict[str,
         "baseline": visible(comparison.baseline.name),
         "population": comparison.population_name,
         "sharesPopulation": comparison.rule == "all",
-        "populationTitle": visible(described(comparison.population_name)),
+        "populationTitle": visible(population_in_words(comparison.population_name)),
         "shuffled": by_shuffles,
         "correctionTitle": correction_title(
             significance.correction, significance.family, by_shuffles
@@ -190,8 +187,8 @@ def _groups(matrix: ScoreMatrix, options: Options) -> Shared:
         return {}
     able = [
         measure.id
-        for measure in measures()
-        if measure.deviations is not None
+        for measure in usual_measures()
+        if (measure.deviations or measure.statistic) is not None
         and not (measure.nonnegative and (matrix.values < 0).any())
     ]
     plan = _without_baselines(options)
@@ -220,7 +217,7 @@ def _ranges(matrix: ScoreMatrix, options: Options) -> Shared:
     work = len(members) * matrix.values.size
     if len(inside.runs) < 3 or len(members) < 2 or work > _MOST_WORK or (matrix.values < 0).any():
         return {}
-    able = [measure for measure in measures() if measure.statistic is not None]
+    able = [measure for measure in usual_measures() if measure.statistic is not None]
     ranges: dict[float, dict[str, str]] = {}
     for part in left_out(matrix, plan, able):
         ends = np.array([part.range_of(row)[2:] for row in range(len(matrix.runs))])
@@ -254,7 +251,7 @@ def _tables(
                     column.name: _packed_column(
                         column, [by_run[run][index[column.name]] for run in matrix.runs]
                     )
-                    for column in all_columns()
+                    for column in columns().values()
                     if column.name not in _NAMING
                 },
                 **beside.get(alpha, {}),

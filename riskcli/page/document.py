@@ -22,8 +22,8 @@ from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import Display
 from riskcli.output.escape import html, script_json, visible
 from riskcli.output.markup import as_html
+from riskcli.output.measure_words import usual_measures, words_of
 from riskcli.page.data import RunNotes, page_data
-from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
@@ -265,7 +265,8 @@ def _key() -> str:
             "population in turn. A run or team that is left out keeps its rank.",
         ),
     )
-    entries = [(m.title, f"{m.formula} ({m.source}). {m.reading}") for m in measures()]
+    described = [words_of(measure) for measure in usual_measures()]
+    entries = [(words.title, words.definition) for words in described]
     listed = "\n".join(
         f"<dt>{html(title)}</dt><dd>{html(text)}</dd>" for title, text in [*counts, *entries]
     )

@@ -14,6 +14,7 @@ from riskcli.analyses.sweep_alpha import alpha_sweep
 from riskcli.analyses.sweep_events import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError, counted
+from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import Frame, domain, shortened
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request
@@ -32,13 +33,15 @@ _TITLES = {
 def draw(request: Request) -> Any:
     """Lines of all runs, those brought out in colour and named at their ends."""
     known = [m for m in measures() if m.depends_on_alpha]
-    of = request.one_of([m.id for m in sorted(known, key=lambda m: not m.headline)])
+    of = request.one_of([m.id for m in sorted(known, key=lambda m: not words_of(m).headline)])
     own = request.comparison.baseline.own_row
     swept = _swept(request, of)
     measure = next(m for m in known if m.id == of)
     rows = request.chosen(MOST_COLOURS, without=own if measure.paired else None)
     if of not in swept.series[0].values:
-        raise UsageError(f"{measure.title} takes no score below 0: choose a risk measure with --of")
+        raise UsageError(
+            f"{words_of(measure).title} takes no score below 0: choose a risk measure with --of"
+        )
     alphas, series = swept.series[0].alphas, swept.series[0].values[of]
     frame = Frame(
         (float(alphas[0] or 0), float(alphas[-1] or 0)),
@@ -46,7 +49,7 @@ def draw(request: Request) -> Any:
         *request.panel(420, 340),
     )
     x = alt.X("alpha:Q", title="α", scale=alt.Scale(domain=list(frame.x), nice=False))
-    y = alt.Y("value:Q", title=f"{measure.title} of {swept.measure}",
+    y = alt.Y("value:Q", title=f"{words_of(measure).title} of {swept.measure}",
               scale=alt.Scale(domain=list(frame.y), nice=False))  # fmt: skip
     names = [swept.runs[row] for row in rows]
     quiet = [row for row in range(len(swept.runs)) if row not in rows]
@@ -67,7 +70,7 @@ def _heading(request: Request, measure: RiskMeasure, swept: Swept) -> str:
         against = f"population of {counted(len(swept.runs), 'run')}"
     else:
         against = "population of the baselines and each run"
-    return f"{measure.title}, {counted(len(request.matrix.topics), 'topic')}, {against}"
+    return f"{words_of(measure).title}, {counted(len(request.matrix.topics), 'topic')}, {against}"
 
 
 def _levels(request: Request, measure: RiskMeasure, frame: Frame) -> list[Any]:

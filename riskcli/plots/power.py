@@ -10,6 +10,7 @@ import numpy as np
 from riskcli.analyses.power import share_in_words
 from riskcli.analyses.prospects import Asked, Prospect, paired_rows, population_of_pairs, prospects
 from riskcli.core.messages import UsageError, counted
+from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import Frame
 from riskcli.plots.lines import end_names, run_lines
 from riskcli.plots.request import Request
@@ -47,9 +48,8 @@ def draw(request: Request) -> Any:
     at_hand = len(request.matrix.topics)
     if COUNTS[0] <= at_hand <= MOST_TOPICS:
         layers.append(rule_at(at_hand, "x"))
-    heading = (
-        f"{found[0].of.title} of {request.matrix.measure}, {counted(at_hand, 'topic')} at hand"
-    )
+    title = f"{words_of(found[0].of).title} of {request.matrix.measure}"
+    heading = f"{title}, {counted(at_hand, 'topic')} at hand"
     return alt.layer(*layers).properties(width=width, height=height, title=heading)
 
 
@@ -58,7 +58,7 @@ def shown(request: Request) -> list[Prospect]:
     matrix, options = request.matrix, request.options
     if request.runs:
         raise UsageError("the figure power shows all pairs, or those with --baseline, not --run")
-    of = request.one_of([m.id for m in measures() if m.plain_mean or m.headline])
+    of = request.one_of([m.id for m in measures() if m.plain_mean or words_of(m).headline])
     measure = next(m for m in measures() if m.id == of)
     rows = paired_rows(matrix, options.baselines)
     asked = Asked((), (), COUNTS, options.significance.gamma, USUAL_POWER)

@@ -14,9 +14,8 @@ from riskcli.plots.bootstrap import mean_replicates
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, RULE, outer_titles, values
-from riskcli.risk.losses import PUBLISHED
+from riskcli.risk.losses import PUBLISHED, SmoothPaired
 from riskcli.risk.paired import Paired
-from riskcli.risk.smooth import SmoothPaired
 
 _REPLICATES = 10_000
 _SHOWN = 199

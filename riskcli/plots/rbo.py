@@ -11,6 +11,7 @@ import numpy as np
 from riskcli.analyses.rank_agreement import rank_biased_overlap
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
+from riskcli.output.measure_words import words_of
 from riskcli.plots.request import Request
 from riskcli.plots.style import COLOURS, values
 from riskcli.risk.comparison import Comparison
@@ -39,7 +40,7 @@ def draw(request: Request) -> Any:
             _best_first(measure.values(each, request.alpha), each) for each in (linear, smooth)
         ]
         bars = _bars(orders[0], orders[1])
-        panel = _panel(bars, measure.title, index % columns == 0)
+        panel = _panel(bars, words_of(measure).title, index % columns == 0)
         panels.append(panel.properties(width=width, height=height))
     title = f"RBO (p = {PERSISTENCE:g}) of linear (α = {request.alpha:g}) and smooth loss"
     drawn = alt.concat(*panels, columns=columns)

@@ -13,11 +13,9 @@ from riskcli.core.arrays import ALL, Counts, Floats, Mask
 from riskcli.core.choices import PopulationRule
 from riskcli.core.messages import UsageError
 from riskcli.risk.baselines import Baseline
-from riskcli.risk.losses import Cubic, chosen_cubic
-from riskcli.risk.members import Members
+from riskcli.risk.losses import Cubic, SmoothPaired, SmoothPopulation, chosen_cubic
 from riskcli.risk.paired import Paired
-from riskcli.risk.population import Population
-from riskcli.risk.smooth import SmoothPaired, SmoothPopulation
+from riskcli.risk.population import Members, Population
 
 
 class Shared(NamedTuple):

@@ -13,11 +13,11 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.intervals import Parts, log_interval, t_interval
 from riskcli.risk.jackknife import Jackknife, LeftOut, Statistic, error_and_heaviest
-from riskcli.risk.options import Significance
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.permutation import Resampled, ShuffleTest
 from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.significance import Significance
 
 MOST_SHUFFLED_CELLS = 1_000_000
 """A larger matrix is not shuffled: that would take a minute for every alpha or two."""

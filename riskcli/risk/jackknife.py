@@ -15,6 +15,7 @@ import numpy as np
 from riskcli.core.arrays import ALL, Floats, Rows, row_blocks
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.intervals import log_interval, pseudo_deviations
+from riskcli.risk.losses import SmoothPopulation
 from riskcli.risk.population import (
     Departures,
     Population,
@@ -24,7 +25,6 @@ from riskcli.risk.population import (
     shares_without_each,
     standardised,
 )
-from riskcli.risk.smooth import SmoothPopulation
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,17 @@
-"""What a risk measure declares of itself, once; everything else reads it from here."""
+"""What a risk measure declares of its computation, once; everything else reads it from here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from riskcli.core.arrays import Floats
-from riskcli.risk.columns import FIELDS, Column, FieldName
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, Turn
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import Statistic
+from riskcli.risk.jackknife import Jackknife, Statistic
 from riskcli.risk.paired import Moments
 from riskcli.risk.ranks import rank_intervals
 
@@ -21,71 +21,89 @@ Steps = Callable[[Comparison, float, int], list[tuple[str, float]]]
 FindSwaps = Callable[[Comparison, Pairs, Span], Swaps]
 FindTurns = Callable[[Moments, Span, float, Sequence[int]], list[Turn]]
 
+Kind = Literal["name", "count", "number", "p", "flag", "rank"]
+FieldName = Literal[
+    "value", "low", "high", "difference", "difference_low", "difference_high", "p", "p_adjusted",
+    "flag", "rank", "rank_low", "rank_high",
+]  # fmt: skip
+"""The fields of an `Estimate` that can be columns."""
+
 
 @dataclass(frozen=True)
-class Claim:
-    """What the words of a flag depend on."""
+class Column:
+    """A column of a risk table: its name and the kind of value that it holds."""
 
-    baseline: str
-    reference: str
-    """What a run's ZRisk and GeoRisk are compared with."""
-    test: str
-    """How ZRisk and GeoRisk are compared."""
-    mean_test: str
-    """How means are compared."""
-    alphas: tuple[float, ...]
-    """Empty where the loss is smooth."""
+    name: str
+    kind: Kind
+    averages: bool = True
+    """Whether its mean over several baselines says anything."""
+    measure: str | None = None
+    """The id of the risk measure that it belongs to, if it does."""
+    field: FieldName | None = None
+    """The field of the measure's estimate that it shows; None: a further column of its own."""
+
+
+FIELDS: dict[FieldName, Column] = {
+    "value": Column("{id}", "number"),
+    "low": Column("{id}_lo", "number", averages=False),
+    "high": Column("{id}_hi", "number", averages=False),
+    "difference": Column("{id}_diff", "number"),
+    "difference_low": Column("{id}_diff_lo", "number", averages=False),
+    "difference_high": Column("{id}_diff_hi", "number", averages=False),
+    "p": Column("{id}_p", "p", averages=False),
+    "p_adjusted": Column("{id}_p_adj", "p", averages=False),
+    "flag": Column("{id}_flag", "flag", averages=False),
+    "rank": Column("rank_{id}", "rank", averages=False),
+    "rank_low": Column("rank_{id}_lo", "rank", averages=False),
+    "rank_high": Column("rank_{id}_hi", "rank", averages=False),
+}
+"""The column of each field of an estimate, whatever the measure."""
+
+OF_A_STATISTIC: tuple[FieldName, ...] = (
+    "low", "high", "difference", "difference_low", "difference_high", "p", "rank_low", "rank_high",
+)  # fmt: skip
+"""The fields that the tests of a `Statistic` fill in."""
 
 
 @dataclass(frozen=True)
 class RiskMeasure:
-    """One measure: what it is called, what it means, how it is computed and tested.
+    """One measure: how it is computed and tested. `output.measure_words` says how it is shown.
 
-    `values` gives each run's value at an alpha. `details` gives an estimate with more than that;
-    `fields` says which of its fields are columns, in words of the measure's own where the usual
-    ones do not fit, and `columns` declares what it has beside them. With a `p` among the fields
-    come the corrected p-value and the flag. `paired` values are empty in the baseline's own row;
-    `nonnegative` scores are needed by some.
+    `id` and `values` are enough: (comparison, alpha) -> the value of each run, shape (runs,).
+    `details` gives an estimate with more than that, of which `fields` are columns; with a `p` among
+    them come the corrected p-value and the flag. A measure with a `statistic` has both from it.
     """
 
     id: str
-    title: str
-    summary: str
-    formula: str
-    source: str
-    reading: str
-    position: int
-    """Where it stands in tables, from the left."""
     values: Values
     details: Details | None = None
-    fields: Mapping[FieldName, str | None] = field(default_factory=dict)
+    fields: tuple[FieldName, ...] = ()
+    """Columns beside the value and the rank."""
     columns: tuple[Column, ...] = ()
+    """Columns of its own, which are in the `extra` of its estimates."""
     paired: bool = False
+    """Whether it is about differences to the baseline, whose own row is empty."""
     nonnegative: bool = False
+    """Whether scores below 0 leave it undefined."""
     depends_on_alpha: bool = True
     plain_mean: bool = False
     """Whether it is a mean over topics: what d_z, the paired t test and Tukey's HSD are about."""
     value_is_t: bool = False
     """Whether the value is Student's t itself, with c - 1 degrees of freedom."""
-    headline: bool = False
-    """Whether it stands for a run where there is space for one measure only."""
-    claim: Callable[[Claim], str] | None = None
-    """What a flag says of a run, in words."""
     statistic: Statistic | None = None
     """How a measure of the population is tested."""
     contributions: Values | None = None
-    """What each topic (column) adds to each run's value, for explanations; a gain is above 0."""
+    """What each topic adds to each run's value, shape (runs, topics); a gain is above 0."""
     steps: Steps | None = None
-    """The numbers that make up a run's value, in the order of the formula, for explanations."""
+    """The numbers that make up a run's value, in the order of the formula."""
     deviations: Values | None = None
-    """By run and topic, rows summing to 0: what a test of every pair of runs rests on."""
+    """Shape (runs, topics), rows summing to 0: what a test of every pair of runs rests on."""
     swaps: FindSwaps | None = None
     """Where two runs swap places as alpha grows."""
     turns: FindTurns | None = None
     """Where a run alone turns as alpha grows, at a level gamma."""
     signed: bool = True
     """Whether the minus convention (higher is riskier) turns its sign round."""
-    decimals: int = 4
 
     def of(self, comparison: Comparison, alpha: float) -> Floats | None:
         """The values, NaN in the baseline's own row; None where a score below 0 forbids them."""
@@ -94,6 +112,14 @@ class RiskMeasure:
         values = self.values(comparison, alpha)
         return comparison.off_baseline(values) if self.paired else values
 
+    def deviations_of(self, comparison: Comparison, alpha: float) -> Floats | None:
+        """Those declared, or the jackknife's of the statistic; None: no pair can be tested."""
+        if self.deviations is not None:
+            return self.deviations(comparison, alpha)
+        if self.statistic is not None:
+            return Jackknife(comparison).deviations(self.statistic, alpha)
+        return None
+
     def estimate(
         self, comparison: Comparison, alpha: float, inference: Inference
     ) -> Estimate | None:
@@ -101,39 +127,28 @@ class RiskMeasure:
         values = self.of(comparison, alpha)
         if values is None:
             return None
-        known = Estimate(values)
-        if self.details is not None:
-            known = replace(self.details(comparison, alpha, inference), value=values)
-        if known.rank_low is not None or self.deviations is None or not inference.ranked:
-            return known
+        if self.statistic is not None:
+            return replace(inference.of_statistic(self.statistic, alpha), value=values)
+        if self.details is None:
+            return Estimate(values)
+        estimate = replace(self.details(comparison, alpha, inference), value=values)
+        if self.deviations is None or not inference.ranked:
+            return estimate
         deviations = self.deviations(comparison, alpha)
         low, high = rank_intervals(values, deviations, inference.significance.gamma)
-        return replace(known, rank_low=low, rank_high=high)
+        return replace(estimate, rank_low=low, rank_high=high)
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
         """The columns of its fields, and those of its own."""
-        shown: dict[FieldName, str | None] = {"value": f"{self.title}: {self.summary}"}
-        shown |= {"rank": None, **self.fields}
-        if "p" in shown:
-            shown = {"p_adjusted": None, "flag": None, **shown}
-        own = [replace(column, measure=self.id) for column in self.columns]
-        return (*_columns_of_fields(self.id, self.title, shown), *own)
-
-
-def _columns_of_fields(
-    measure: str, title: str, shown: Mapping[FieldName, str | None]
-) -> list[Column]:
-    """The columns of a measure's fields; `shown` has words where the usual ones do not fit."""
-    return [
-        Column(
-            each.name.format(id=measure),
-            each.kind,
-            shown[each.field] or each.meaning.format(id=measure, title=title),
-            each.averages,
-            measure,
-            each.field,
+        fields = {"value", "rank", *self.fields, *(OF_A_STATISTIC if self.statistic else ())}
+        if "p" in fields:
+            fields |= {"p_adjusted", "flag"}
+        return (
+            *(
+                replace(column, name=column.name.format(id=self.id), measure=self.id, field=name)
+                for name, column in FIELDS.items()
+                if name in fields
+            ),
+            *(replace(column, measure=self.id) for column in self.columns),
         )
-        for each in FIELDS
-        if each.field in shown
-    ]

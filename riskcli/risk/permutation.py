@@ -13,7 +13,6 @@ from riskcli.core.messages import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import Cubic
-from riskcli.risk.options import Significance
 from riskcli.risk.resampling import (
     Keys,
     SwapTest,
@@ -23,6 +22,7 @@ from riskcli.risk.resampling import (
     swap_tests,
 )
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE
+from riskcli.risk.significance import Significance
 
 _CELLS_AT_ONCE = 60_000
 

@@ -24,8 +24,8 @@ from riskcli.core.text import short_repr
 from riskcli.risk.baselines import POOLS, VIRTUAL, Baseline
 from riskcli.risk.comparison import Comparison, with_loss
 from riskcli.risk.losses import SMOOTH_FIT
-from riskcli.risk.members import Members
-from riskcli.risk.options import Significance
+from riskcli.risk.population import Members
+from riskcli.risk.significance import Significance
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams

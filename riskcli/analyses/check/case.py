@@ -13,9 +13,9 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.core.provenance import WithProvenance
-from riskcli.risk.columns import Column
+from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import Estimate
-from riskcli.risk.measures import all_columns, columns_by_name
+from riskcli.risk.measure import Column
 from riskcli.risk.power import smallest_loss
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
@@ -141,7 +141,7 @@ TOPIC_QUANTITIES = (
 
 def column_quantities() -> list[Column]:
     """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
-    return [column for column in all_columns() if column.name not in _NO_RULES]
+    return [column for column in columns().values() if column.name not in _NO_RULES]
 
 
 def topic_quantity(name: str) -> TopicQuantity | None:
@@ -170,7 +170,7 @@ def column_value(block: Block, name: str, row: int) -> float | str | None:
     """The cell of a column: a number, a flag (`none` where it is empty), None for undefined."""
     if name == "topics":
         return float(block.topics)
-    column = columns_by_name()[name]
+    column = columns()[name]
     if column.kind != "flag":
         return block.number(column, row)
     cells = block.cells(column)
@@ -179,7 +179,7 @@ def column_value(block: Block, name: str, row: int) -> float | str | None:
 
 def baseline_value(block: Block, name: str, row: int) -> float | None:
     """The same quantity of the baseline, measured in the same matrix as the candidate's."""
-    column = columns_by_name()[name]
+    column = columns()[name]
     known = block.estimates.get(column.measure or "")
     if column.field != "value" or known is None or known.difference is None:
         return None

@@ -17,8 +17,8 @@ from riskcli.core.messages import InputError, NoRunLeftError, RiskevalError, cou
 from riskcli.output import formats
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation, markdown, visible
+from riskcli.output.measure_words import population_in_words
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
-from riskcli.risk.members import described
 
 TOOL = "riskeval check"
 ELSEWHERE = "riskeval.toml"
@@ -122,7 +122,7 @@ def _caption(verdict: Verdict) -> list[str]:
         seen = f"{verdict.seen_from:.2g}"
         lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
     if verdict.population != BASELINE_AND_CANDIDATE:
-        lines.append(f"population of GeoRisk and ZRisk: {described(verdict.population)}")
+        lines.append(f"population of GeoRisk and ZRisk: {population_in_words(verdict.population)}")
     if verdict.losses and not verdict.passed:
         lines.append(f"topics to blame: {blame(verdict)}")
     return lines

@@ -17,6 +17,7 @@ from riskcli.cli.options import Output
 from riskcli.cli.rendering import write
 from riskcli.core.messages import InputError, RiskevalError
 from riskcli.output.formats import IN_FILE, MARKDOWN, OutputFormat, emit
+from riskcli.output.measure_words import meaning_of
 
 
 def publish(gate: Gate, output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
@@ -67,7 +68,7 @@ def rules_help() -> str:
     lines.append("BOUND: a number, 5%, baseline, baseline - 0.005, 0.98 * baseline; for flags:")
     lines.append("       better, worse, none. `baseline` is the same quantity of the baseline.")
     lines += ["QUANTITY, with @ALPHA where it depends on alpha:"]
-    lines += [f"  {column.name:18} {column.meaning}" for column in column_quantities()]
+    lines += [f"  {column.name:18} {meaning_of(column)}" for column in column_quantities()]
     for quantity in TOPIC_QUANTITIES:
         name = f"{quantity.name}(TOPIC)" if quantity.of_topic else quantity.name
         lines.append(f"  {name:18} {quantity.meaning}")

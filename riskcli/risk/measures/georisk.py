@@ -1,4 +1,7 @@
-"""GeoRisk: mean effectiveness and ZRisk in one figure."""
+"""GeoRisk = √( (S_i / c) · Φ(ZRisk_i / c) ): mean effectiveness and ZRisk in one figure.
+
+SIGIR'16, Eq. 7, with the square root (the printed root "c" is a slip of typesetting).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,8 @@ from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.crossings import Pairs, Span, Swaps, swaps_of_georisk
-from riskcli.risk.estimate import Estimate
-from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import Jackknife, Statistic
+from riskcli.risk.crossings import swaps_of_georisk
+from riskcli.risk.jackknife import Statistic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import zrisk
 from riskcli.risk.population import Departures, georisk_slopes
@@ -22,13 +23,8 @@ STATISTIC = Statistic(
 
 
 def georisk(comparison: Comparison, alpha: float) -> Floats:
-    """SIGIR'16, Eq. 7, with the square root (the printed root "c" is a slip of typesetting)."""
-    return comparison.population.georisk(alpha)
-
-
-def details(_comparison: Comparison, alpha: float, inference: Inference) -> Estimate:
-    """Interval, difference to the baseline and its test."""
-    return inference.of_statistic(STATISTIC, alpha)
+    """SIGIR'16, Eq. 7."""
+    return comparison.population.departures.georisk(1 + alpha)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
@@ -43,43 +39,14 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
     ]
 
 
-def deviations(comparison: Comparison, alpha: float) -> Floats:
-    """The jackknife's."""
-    return Jackknife(comparison).deviations(STATISTIC, alpha)
-
-
-def swaps(comparison: Comparison, pairs: Pairs, span: Span) -> Swaps:
-    """By halving intervals."""
-    return swaps_of_georisk(comparison.population.departures, pairs, span)
-
-
 MEASURE = RiskMeasure(
     id="georisk",
-    title="GeoRisk",
-    summary="geometric mean of effectiveness and of ZRisk turned into a probability",
-    formula="√( (S_i / c) · Φ(ZRisk_i / c) )",
-    source="SIGIR'16, Eq. 7",
-    reading="Higher is better: effective and close to, or above, the expected profile.",
-    position=4,
     values=georisk,
-    details=details,
-    fields={
-        "value": "GeoRisk: mean effectiveness and ZRisk in one figure",
-        "low": None,
-        "high": None,
-        "difference": None,
-        "difference_low": None,
-        "difference_high": None,
-        "p": None,
-        "rank_low": None,
-        "rank_high": None,
-    },
-    headline=True,
     statistic=STATISTIC,
-    claim=zrisk.claim,
     nonnegative=True,
     contributions=zrisk.contributions,
     steps=steps,
-    swaps=swaps,
-    deviations=deviations,
+    swaps=lambda compared, pairs, span: swaps_of_georisk(
+        compared.population.departures, pairs, span
+    ),
 )

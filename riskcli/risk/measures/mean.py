@@ -1,4 +1,4 @@
-"""Mean effectiveness: what everybody reports, and what risk is weighed against."""
+"""Mean effectiveness, (1/c) Σ x_q: what everybody reports, and what risk is weighed against."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.risk.columns import Column
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import Claim, RiskMeasure
+from riskcli.risk.measure import Column, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
 
 
@@ -41,21 +40,6 @@ def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floa
     }
 
 
-def claim(about: Claim) -> str:
-    """The means differ."""
-    return f"it differs from that of {about.baseline} ({about.mean_test})."
-
-
-def contributions(comparison: Comparison, _alpha: float) -> Floats:
-    """The difference to the baseline on each topic."""
-    return comparison.paired.delta
-
-
-def deviations(comparison: Comparison, _alpha: float) -> Floats:
-    """x - mean: those of a plain mean over topics."""
-    return np.asarray(comparison.scores - comparison.scores.mean(axis=1, keepdims=True))
-
-
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """Total over number of topics."""
     return [
@@ -67,37 +51,24 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
 
 MEASURE = RiskMeasure(
     id="mean",
-    title="Mean",
-    summary="mean effectiveness over the topics",
-    formula="(1/c) Σ x_q",
-    source="the effectiveness measure's own definition",
-    reading="Higher is better. It hides which topics pay for the gains of others.",
-    position=0,
     values=mean,
     details=details,
-    fields={
-        "value": "mean effectiveness",
-        "low": "lower end of the mean's confidence interval",
-        "high": "upper end of the mean's confidence interval",
-        "difference": "mean less the baseline's mean (Gain)",
-        "difference_low": None,
-        "difference_high": None,
-        "p": "p-value of the test that the means differ",
-        "rank_low": None,
-        "rank_high": None,
-        "rank": "rank by mean, 1 is best; equal values share the smaller rank",
-    },
+    fields=(
+        "low", "high", "difference", "difference_low", "difference_high", "p", "rank_low",
+        "rank_high",
+    ),
     columns=(
-        Column("baseline_mean", "number", "mean effectiveness of the baseline"),
-        Column("mean_dz", "number", "effect size d_z: mean difference over its standard deviation"),
-        Column("mean_dz_lo", "number", "lower end of d_z's confidence interval", averages=False),
-        Column("mean_dz_hi", "number", "upper end of d_z's confidence interval", averages=False),
+        Column("baseline_mean", "number"),
+        Column("mean_dz", "number"),
+        Column("mean_dz_lo", "number", averages=False),
+        Column("mean_dz_hi", "number", averages=False),
     ),
     plain_mean=True,
-    claim=claim,
     depends_on_alpha=False,
     signed=False,
-    contributions=contributions,
+    contributions=lambda compared, _: compared.paired.delta,
     steps=steps,
-    deviations=deviations,
-)
+    deviations=lambda compared, _: (
+        compared.scores - compared.scores.mean(axis=1, keepdims=True)
+    ),
+)  # fmt: skip

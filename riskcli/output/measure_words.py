@@ -1,0 +1,254 @@
+"""Risk measures and their columns in words: titles, meanings, claims of a flag, order, decimals.
+
+`risk/measures` says what is computed. A measure that is not named here is called by its id and
+described by the docstring of its `values`; tables show it where `--columns` asks for it, and the
+machine formats have its columns at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import getdoc
+
+from riskcli.risk.measure import Column, FieldName, RiskMeasure
+from riskcli.risk.measures import measures
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the words of a flag depend on."""
+
+    baseline: str
+    reference: str
+    """What a run's ZRisk and GeoRisk are compared with."""
+    test: str
+    """How ZRisk and GeoRisk are compared."""
+    mean_test: str
+    """How means are compared."""
+    alphas: tuple[float, ...]
+    """Empty where the loss is smooth."""
+
+
+@dataclass(frozen=True)
+class MeasureWords:
+    """What a risk measure is called, what it means, and how tables show it."""
+
+    title: str
+    summary: str
+    reading: str = ""
+    formula: str = ""
+    source: str = ""
+    decimals: int = 4
+    usual: bool = True
+    """Whether tables show it unasked."""
+    headline: bool = False
+    """Whether it stands for a run where there is space for one measure only."""
+    claim: Callable[[Claim], str] | None = None
+    """What a flag says of a run."""
+    meanings: Mapping[FieldName, str] = field(default_factory=dict)
+    """Of its columns, where the usual words do not fit."""
+
+    @property
+    def definition(self) -> str:
+        """Formula, source and reading, as far as there are any, in one paragraph."""
+        formula = f"{self.formula} ({self.source})." if self.formula else f"{self.summary}."
+        return " ".join(text for text in (formula, self.reading) if text)
+
+
+def words_of(measure: RiskMeasure) -> MeasureWords:
+    """What is declared here, or else what the docstring of its `values` says."""
+    if measure.id in _WORDS:
+        return _WORDS[measure.id]
+    summary, _, reading = (getdoc(measure.values) or measure.id).partition("\n\n")
+    return MeasureWords(
+        measure.id, " ".join(summary.split()).removesuffix("."), " ".join(reading.split()),
+        usual=False,
+    )  # fmt: skip
+
+
+def usual_measures() -> list[RiskMeasure]:
+    """Those that are shown unasked."""
+    return [measure for measure in measures() if words_of(measure).usual]
+
+
+def _claim_of_trisk(about: Claim) -> str:
+    """No test of a difference, where losses count more than once."""
+    words = "gains outweigh, or are outweighed by, losses"
+    if not about.alphas:
+        return f"{words}, weighted by the smooth loss (t); {_EQUAL_TOO}."
+    times = " or ".join(f"×{1 + alpha:g}" for alpha in about.alphas)
+    if max(about.alphas) == 0:
+        return f"{words} (t)."
+    when = "" if min(about.alphas) > 0 else "where losses weigh more than gains, "
+    return f"{words} weighted {times} (t); {when}{_EQUAL_TOO}."
+
+
+_EQUAL_TOO = "even two equal systems tend to get ▼"
+
+
+def _claim_of_a_statistic(about: Claim) -> str:
+    return f"they differ from those of {about.reference} ({about.test})."
+
+
+_WORDS = {
+    "mean": MeasureWords(
+        title="Mean",
+        summary="mean effectiveness over the topics",
+        formula="(1/c) Σ x_q",
+        source="the effectiveness measure's own definition",
+        reading="Higher is better. It hides which topics pay for the gains of others.",
+        claim=lambda about: f"it differs from that of {about.baseline} ({about.mean_test}).",
+        meanings={
+            "value": "mean effectiveness",
+            "low": "lower end of the mean's confidence interval",
+            "high": "upper end of the mean's confidence interval",
+            "difference": "mean less the baseline's mean (Gain)",
+            "p": "p-value of the test that the means differ",
+            "rank": "rank by mean, 1 is best; equal values share the smaller rank",
+        },
+    ),
+    "urisk": MeasureWords(
+        title="URisk",
+        summary="reward less (1 + alpha) times risk, against the baseline",
+        formula="(1/c) [Σ_{δ>0} δ + (1 + α) Σ_{δ<0} δ], δ_q = x_q − b_q",
+        source="SIGIR'12, Eq. 4; SIGIR'14, Eq. 4; SIGIR'16, Eq. 1",
+        reading="Above 0: the gains outweigh the losses, each counted 1 + α times. "
+        "On the scale of the effectiveness measure; falls linearly with α.",
+        meanings={
+            "value": "URisk: reward less (1 + alpha) risk",
+            "low": "lower end of URisk's confidence interval; at alpha 5 it can hold the truth in "
+            "as few as 81 % of samples of 25 topics, and in 70 % where the losses are one topic's",
+        },
+    ),
+    "trisk": MeasureWords(
+        title="TRisk",
+        summary="URisk over its standard error, Student's t with c - 1 degrees of freedom",
+        formula="URisk / (s_w / √c), w_q = δ_q or (1 + α) δ_q where δ_q < 0",
+        source="SIGIR'14, Eq. 10 and 12; SIGIR'16, Eq. 2",
+        reading="Far above 0: gains outweigh losses, each counted 1 + α times; far below 0: they "
+        "are outweighed. For α > 0 two equal systems have a negative TRisk: it does not say that "
+        "they differ.",
+        decimals=2,
+        claim=_claim_of_trisk,
+        meanings={
+            "value": "TRisk: URisk over its standard error",
+            "p": "p-value of TRisk: gains and (1 + alpha)-fold losses balance",
+        },
+    ),
+    "zrisk": MeasureWords(
+        title="ZRisk",
+        summary="standardised departures from the expected profile, shortfalls 1 + alpha times",
+        formula="Σ_{z>0} z + (1 + α) Σ_{z<0} z, z_q = (x_q − e_q)/√e_q, e_q = S_i T_q / N",
+        source="SIGIR'16, Eq. 5 and 6",
+        reading="Higher is safer; 0 for a run proportional to its population. Says nothing of the "
+        "level of effectiveness, and grows with the square root of the scale of the scores: a run "
+        "at 0.9 of another's scores can look less risky.",
+        decimals=3,
+        claim=_claim_of_a_statistic,
+        meanings={"value": "ZRisk: how far the profile exceeds or falls short of expectation"},
+    ),
+    "georisk": MeasureWords(
+        title="GeoRisk",
+        summary="geometric mean of effectiveness and of ZRisk turned into a probability",
+        formula="√( (S_i / c) · Φ(ZRisk_i / c) )",
+        source="SIGIR'16, Eq. 7",
+        reading="Higher is better: effective and close to, or above, the expected profile.",
+        headline=True,
+        claim=_claim_of_a_statistic,
+        meanings={"value": "GeoRisk: mean effectiveness and ZRisk in one figure"},
+    ),
+}
+
+_MEANINGS: dict[FieldName, str] = {
+    "value": "{title}: {summary}",
+    "low": "lower end of {title}'s confidence interval",
+    "high": "upper end of {title}'s confidence interval",
+    "difference": "{title} less that of the baseline (or the mean over the set)",
+    "difference_low": "lower end of {id}_diff's interval",
+    "difference_high": "upper end of {id}_diff's interval",
+    "p": "p-value of {id}_diff",
+    "p_adjusted": "{id}_p corrected for the number of tests",
+    "flag": "better or worse where {id}_p_adj is below gamma",
+    "rank": "rank by {title}",
+    "rank_low": "best rank by {title} that the tests allow",
+    "rank_high": "worst rank by {title} that the tests allow",
+}
+"""Of the column of each field of an estimate, whatever the measure."""
+
+_KEYS = {
+    Column("run", "name"): "the run",
+    Column("measure", "name"): "the effectiveness measure of the scores",
+    Column("baseline", "name"): "what the run is compared with",
+    Column("population", "name"): "whose totals give a topic its expected score",
+    Column("alpha", "number"): "losses count 1 + alpha times",
+    Column("topics", "count"): "number of topics",
+}
+"""What says which number a row holds."""
+
+_OWN = {
+    "baseline_mean": "mean effectiveness of the baseline",
+    "mean_dz": "effect size d_z: mean difference over its standard deviation",
+    "mean_dz_lo": "lower end of d_z's confidence interval",
+    "mean_dz_hi": "upper end of d_z's confidence interval",
+    "wins": "topics on which the run exceeds the baseline",
+    "ties": "topics on which the two are equal",
+    "losses": "topics on which the run falls below the baseline",
+    "losses20": "topics that lose more than 20 % of the baseline's score",
+    "reward": "mean gain over the baseline, losses counted 0",
+    "risk": "mean loss to the baseline, gains counted 0",
+    "urisk_se": "standard error of URisk",
+    "reward_risk_ratio": "reward over risk; empty where risk is 0",
+    "win_loss_ratio": "wins over losses; empty where losses is 0",
+}
+"""Columns that a measure declares beside those of its estimate's fields."""
+
+ORDER = (
+    "run", "measure", "baseline", "population", "alpha", "topics",
+    "mean", "mean_lo", "mean_hi", "baseline_mean", "mean_diff", "mean_p", "mean_p_adj", "mean_flag",
+    "wins", "ties", "losses", "losses20", "reward", "risk", "urisk", "urisk_lo", "urisk_hi",
+    "urisk_se", "trisk", "trisk_p", "trisk_p_adj", "trisk_flag",
+    "zrisk", "zrisk_lo", "zrisk_hi", "zrisk_diff", "zrisk_p", "zrisk_p_adj", "zrisk_flag",
+    "georisk", "georisk_lo", "georisk_hi", "georisk_diff", "georisk_p", "georisk_p_adj",
+    "georisk_flag", "rank_mean", "rank_urisk", "rank_trisk", "rank_zrisk", "rank_georisk",
+    "reward_risk_ratio", "win_loss_ratio", "mean_dz", "mean_dz_lo", "mean_dz_hi",
+    "mean_diff_lo", "mean_diff_hi", "zrisk_diff_lo", "zrisk_diff_hi", "georisk_diff_lo",
+    "georisk_diff_hi", "rank_mean_lo", "rank_mean_hi", "rank_zrisk_lo", "rank_zrisk_hi",
+    "rank_georisk_lo", "rank_georisk_hi",
+)  # fmt: skip
+"""The contract with whoever reads the machine formats: new columns come after these."""
+
+
+@cache
+def columns() -> Mapping[str, Column]:
+    """Every column of a risk table by its name, in the order of the machine formats."""
+    declared = [*_KEYS, *(column for measure in measures() for column in measure.all_columns)]
+    by_name = {column.name: column for column in declared}
+    return {name: by_name[name] for name in dict.fromkeys([*ORDER, *by_name])}
+
+
+def measured_columns() -> list[Column]:
+    """Those that a risk measure declares."""
+    return [column for column in columns().values() if column.measure is not None]
+
+
+def meaning_of(column: Column) -> str:
+    """What a column holds, in words."""
+    for measure in measures():
+        if measure.id == column.measure and column.field is not None:
+            words = words_of(measure)
+            meaning = words.meanings.get(column.field, _MEANINGS[column.field])
+            return meaning.format(id=measure.id, title=words.title, summary=words.summary)
+    return _KEYS.get(column) or _OWN.get(column.name, column.name)
+
+
+def population_in_words(name: str) -> str:
+    """What a population is, by its name in results."""
+    words = {
+        "all": "all runs",
+        "baselines": "for each run, the named baselines and that run",
+        "teams": "all teams, each the mean of its distinct runs",
+        "baseline teams": "for each run, the teams of the named baselines and that run",
+    }
+    return words.get(name, f"{name}, and the run itself where it is not in it")
