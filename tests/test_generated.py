@@ -139,12 +139,13 @@ def test_a_measure_is_one_file(with_toy_measure: Path) -> None:
     assert columns[-2:] == ["worst", "rank_worst"]
     values = [float(row.split("\t")[-2]) for row in rows if row.split("\t")[-2]]
     assert len(values) == 8 and values == sorted(values, reverse=True)
-    table = toy(with_toy_measure, *score, "-f", "table")
-    assert re.search(r"\bWorst +#", table)
+    assert "worst" not in toy(with_toy_measure, *score, "-f", "table")
+    table = toy(with_toy_measure, *score, "-f", "table", "--columns", "mean,worst")
+    assert re.search(r"\bworst +#", table)
     assert "min_q w_q" in toy(with_toy_measure, "-m", "riskcli", "help", "worst")
     rule = ("--policy", "none", "--require", "worst >= -0.01", "-f", "json")
     verdict = json.loads(toy(with_toy_measure, "-m", "riskcli", "check", *runs, *rule))
     assert verdict["passed"] is False
     toy(with_toy_measure, "docs/generate.py", "made")
     reference = (with_toy_measure / "made" / "reference.md").read_text(encoding="utf-8")
-    assert "### Worst (`worst`)" in reference and "`rank_worst`" in reference
+    assert "### worst (`worst`)" in reference and "`rank_worst`" in reference
