@@ -21,8 +21,8 @@ from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal, p
 from riskcli.output.result import Result, tidy
 from riskcli.page.document import Page, as_page
 from riskcli.risk.baselines import POOLS
-from riskcli.risk.estimate import adjust
 from riskcli.risk.paired import Paired, two_sided_p
+from riskcli.risk.significance import adjust
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import score_runs
