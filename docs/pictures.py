@@ -31,23 +31,23 @@ KINDS: dict[str, dict[str, Any]] = {
     "topics": {"runs": ("neuralMix", "boldRerank"), "alphas": (0.0, 5.0)},
     "wins": {},
     "profile": {"runs": ("neuralMix", "boldRerank", "steadyHand")},
-    "pca": {},
+    "ecir14-1": {},
     "box": {},
-    "qq": {"runs": ("neuralMix",), "alphas": (1.0, 5.0)},
+    "ecir20-3": {"runs": ("neuralMix",), "alphas": (1.0, 5.0)},
     "tradeoff": {"alphas": (1.0, 5.0)},
     "heatmap": {},
-    "pair": {"runs": ("neuralMix", "boldRerank")},
-    "losses": {"runs": ("neuralMix", "boldRerank"), "alphas": (1.0, 5.0, 10.0)},
-    "loss": {},
+    "ecir14-3": {"runs": ("neuralMix", "boldRerank")},
+    "ecir14-4": {"runs": ("neuralMix", "boldRerank"), "alphas": (1.0, 5.0, 10.0)},
+    "ecir20-2": {},
     "power": {},
-    "rbo": {},
+    "ecir20-4": {},
 }
 """What each kind is drawn of."""
 WINDOWS = {"phone": (390, 844), "tablet": (800, 1100), "laptop": (1280, 800), "wide": (1920, 1080)}
 
 
 def draw(matrix: ScoreMatrix, kind: str, path: Path, size: Size | None = None) -> None:
-    """One figure, as `riskeval plot` draws it, in the form of the path's suffix."""
+    """One figure, as `riskeval plot` draws it, in the format of the path's suffix."""
     settings = dict(KINDS[kind])
     alphas = settings.pop("alphas", None)
     options = Options(baselines=(BASELINE,), **({"alphas": alphas} if alphas else {}))

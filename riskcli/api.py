@@ -1,6 +1,6 @@
-"""The risk table as the library offers it: one that can draw itself and become a page.
+"""The names of the library, and its risk table, which can draw itself and become a page.
 
-Figures and the page lie above the analyses, so what needs them lies here, above both.
+Figures and the page are annexes: each is imported when it is asked for, through its own door.
 """
 
 from __future__ import annotations
@@ -27,14 +27,9 @@ from riskcli.analyses.sweep_measure import Agreement, ranking_agreement
 from riskcli.analyses.sweep_population import population_bias
 from riskcli.analyses.topics import TopicTable, topic_table
 from riskcli.analyses.validate import Validation, validate
-from riskcli.core.choices import FigureSize, check_words
-from riskcli.core.messages import InputError, RiskevalError, UsageError, nearest
+from riskcli.core.messages import InputError, RiskevalError, UsageError
 from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.scoring import Scorer
-from riskcli.output.formats import emit
-from riskcli.page import refuse_other_formats, refuse_what_the_page_lacks
-from riskcli.plots import KINDS
-from riskcli.plots.lacking import refuse_what_figures_lack
 from riskcli.risk.significance import Significance
 from riskcli.scores.comparisons import Options, as_names
 from riskcli.scores.evaluation import Evaluation, evaluate
@@ -53,6 +48,8 @@ from riskcli.trec.runs import Run, read_run
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from riskcli.plots import FigureWidth
 
 __all__ = [
     "Agreement",
@@ -115,38 +112,29 @@ class RiskTable(Comparisons):
         self,
         kind: str = "alpha",
         *,
+        figure: str | None = None,
         run: Names = (),
         of: str | None = None,
         measure: str | None = None,
         alpha: float | Sequence[float] | None = None,
-        width: int | None = None,
+        width: int | FigureWidth | None = None,
         height: int | None = None,
-        size: FigureSize | None = None,
         seed: int = 20161,
     ) -> alt.TopLevelMixin:
         """A figure as an Altair chart, which a notebook shows and `.save(...)` writes.
 
         The kinds and their options are those of `riskeval plot`: `run` names runs to show, `of` is
-        what the figure shows, `measure` the effectiveness measure (none: the first).
+        what the figure shows, `measure` the effectiveness measure (none: the first), `figure` the
+        figure of a paper (`plot("paper", figure="ecir20-2")`), `width` the pixels of a panel or
+        the place that the whole figure is for.
         """
-        if kind not in KINDS:
-            raise UsageError(f"no figure {kind!r}{nearest(kind, KINDS)} ({', '.join(KINDS)})")
-        if size is not None:
-            check_words(size=(size, FigureSize))
-        refuse_what_figures_lack(kind, self.options.convention, self.options.loss, of)
-        try:  # late: figures are an extra
-            from riskcli.plots import request, save
-        except ImportError as error:
-            raise UsageError(
-                f"figures need {error.name}: install riskeval with the extra `plots` (in a "
-                "checkout: pip install '.[plots]')"
-            ) from error
+        from riskcli.plots import chart  # late: an annex, and an extra
+
         options = self.options if alpha is None else _with_alphas(self.options, alpha)
-        wanted = request.Request(
-            self._matrix(measure), options, as_names(run or ()), of, width, height, seed,
-            None if size is None else request.SIZES[size], ranged=alpha is not None,
+        return chart(
+            self._matrix(measure), options, kind, figure=figure, runs=as_names(run or ()), of=of,
+            width=width, height=height, seed=seed, ranged=alpha is not None,
         )  # fmt: skip
-        return save.chart(kind, wanted)
 
     def report(
         self,
@@ -162,20 +150,10 @@ class RiskTable(Comparisons):
 
         `also` names further baselines that a reader can switch to.
         """
-        refuse_other_formats(Path(path))
-        significance = self.options.significance
-        refuse_what_the_page_lacks(
-            self.options.loss, self.options.convention, significance.test, significance.family
-        )
-        # Late: the page's scripts are read for those who write one.
-        from riskcli.page import document
-        from riskcli.page import document as plans
+        from riskcli.page import write_page  # late: an annex
 
-        made = plans.plans(self.options, as_names(also or ()), both_populations)
-        tables = [compared(self.scores, options=plan) for plan in made]
-        tables[0] = replace(tables[0], provenance=self.provenance)
-        page = document.Page(title, self.scores, tables, collection, date)
-        emit(document.as_page(page), Path(path))
+        labels = (title, collection, date)
+        write_page(Path(path), self, self.scores, as_names(also or ()), both_populations, labels)
 
     def _matrix(self, measure: str | None) -> ScoreMatrix:
         """The scores by that effectiveness measure."""

@@ -76,6 +76,29 @@ def test_imports_go_down_the_list() -> None:
     assert wrong == []
 
 
+ANNEXES = {"page", "plots", "learn", "organise"}
+"""The rooms that the others do without. `commands` names them to load the command asked for."""
+
+
+def test_the_core_knows_no_annex_and_each_has_one_door() -> None:
+    """Only annexes and the library's list of names enter one, through its package itself."""
+    wrong = [
+        f"{module} imports {name}"
+        for module, tree in modules().items()
+        for name in imported(tree) & modules().keys()
+        if room_of(name) in ANNEXES - {room_of(module)}
+        and (name.count(".") > 1 or room_of(module) not in {None, *ANNEXES})
+    ]
+    assert wrong == []
+
+
+def test_the_library_s_names_load_no_annex() -> None:
+    code = "import sys, riskcli.api; print([m for m in sys.modules if m.startswith('riskcli.')])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(ran.stdout)
+    assert not {name for name in loaded if name.split(".")[1] in ANNEXES}
+
+
 def test_risk_is_arrays_in_and_arrays_out() -> None:
     """Formulas know numpy, scipy and the core: no files, no score matrices, no tables."""
     allowed = {"numpy", "scipy", "riskcli.core", "riskcli.risk", *sys.stdlib_module_names}

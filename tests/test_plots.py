@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli.core.messages import UsageError
-from riskcli.plots import KINDS
 from riskcli.plots.alternative import alternative
-from riskcli.plots.bootstrap import mean_replicates
+from riskcli.plots.ecir20 import mean_replicates
+from riskcli.plots.kinds import DRAWABLE, FIGURE_NAMES, KINDS
 from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked
 from riskcli.plots.request import SIZES, Request
 from riskcli.scores.matrix import ScoreMatrix
@@ -29,6 +29,7 @@ from tests.inprocess import riskeval, run_inside
 from tests.program import QRELS, SAMPLES, python
 
 pytestmark = pytest.mark.slow
+OF_RUNS = [name for name, kind in DRAWABLE.items() if not kind.trained]
 
 STARTS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF-", "html": b"<!DOCTYPE", "json": b"{"}
 HOSTILE = [
@@ -108,7 +109,7 @@ def rows_with(node: Any, *names: str) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- kinds and formats
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_RUNS)
 def test_every_kind_is_drawn_the_same_each_time(kind: str, samples: ScoreMatrix) -> None:
     first, second = (drawn(kind, request_of(samples), "svg") for _ in range(2))
     assert first == second
@@ -131,7 +132,7 @@ def test_all_formats_are_deterministic(format: str, samples: ScoreMatrix) -> Non
     assert drawn("tradeoff", request, format) == drawn("tradeoff", request, format)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_RUNS)
 def test_hostile_names_and_few_topics(kind: str) -> None:
     scores = matrix(HOSTILE, topics=5)
     svg = drawn(kind, request_of(scores), "svg")
@@ -139,11 +140,32 @@ def test_hostile_names_and_few_topics(kind: str) -> None:
     ElementTree.fromstring(svg)
 
 
-def test_the_documentation_shows_every_kind() -> None:
+def test_the_documentation_shows_every_figure() -> None:
     text = (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8")
-    for kind in KINDS:
-        assert f"(figures/{kind}.svg)" in text and f"plot {kind} " in text
-        assert (ROOT / "docs" / "figures" / f"{kind}.svg").stat().st_size > 10_000
+    for name in OF_RUNS:
+        asked = f"plot paper --figure {name}" if name not in KINDS else f"plot {name} "
+        assert asked in text or name == "ecir14-2", asked
+    for file in (ROOT / "docs" / "figures").glob("*.svg"):
+        assert f"(figures/{file.name})" in text and file.stat().st_size > 10_000
+
+
+def test_a_paper_s_figure_is_that_of_the_kind_that_it_is(tmp_path: Path) -> None:
+    one, other = tmp_path / "1.json", tmp_path / "2.json"
+    given = (SAMPLES, "-q", QRELS, "-m", "ERR@20", "-b", "indriCASP")
+    assert run_inside("plot", "paper", *given, "--figure", "sigir14-1", "-o", one).code == 0
+    assert run_inside("plot", "alpha", *given, "--of", "trisk", "-o", other).code == 0
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("figure", FIGURE_NAMES)
+def test_the_library_draws_every_figure_of_a_paper(figure: str, samples: ScoreMatrix) -> None:
+    table = riskcli.risk_table(samples, "indriCASP")
+    runs = ("neuralMix",) if figure == "ecir20-3" else ()
+    if figure in ("sigir12-4", "sigir12-5"):
+        with pytest.raises(UsageError, match="from the folder of `riskeval train`"):
+            table.plot("paper", figure=figure)
+    else:
+        assert table.plot("paper", figure=figure, run=runs).to_dict()["description"]
 
 
 # ---------------------------------------------------------------- sizes and words
@@ -152,12 +174,12 @@ def test_the_documentation_shows_every_kind() -> None:
 WIDTHS = {"column": 241.15 * 72 / 72.27, "page": 506.3 * 72 / 72.27, "lncs": 347.12 * 72 / 72.27}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_RUNS)
 @pytest.mark.parametrize("size", ["column", "page"])
 def test_a_figure_is_as_wide_as_its_place_with_type_of_7_to_9_points(
     kind: str, size: str, samples: ScoreMatrix
 ) -> None:
-    runs = ("neuralMix",) if kind == "qq" else ()
+    runs = ("neuralMix",) if kind == "ecir20-3" else ()
     request = request_of(samples, size=SIZES[size], runs=runs)
     svg = drawn(kind, request, "svg").decode()
     root = ElementTree.fromstring(svg)
@@ -174,7 +196,7 @@ def test_the_width_of_a_pdf_and_a_png(tmp_path: Path, size: str) -> None:
     for format in ("pdf", "png"):
         path = tmp_path / f"figure.{format}"
         ran = riskeval(
-            "plot", "alpha", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--size", size, "-o", path
+            "plot", "alpha", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--width", size, "-o", path
         )
         assert ran.code == 0, ran.err
         content = path.read_bytes()
@@ -188,18 +210,21 @@ def test_the_width_of_a_pdf_and_a_png(tmp_path: Path, size: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--size", "column", "-o", "x.html"), "--size belongs to svg, png and pdf"),
-        (("--size", "column", "--width", "300", "-o", "x.svg"), "give one of them"),
+        (("--width", "column", "-o", "x.html"), "--width column belongs to svg, png, pdf"),
+        (("--width", "99", "-o", "x.svg"), "99 is not in the range 100<=x<=4000"),
+        (("--width", "letter", "-o", "x.svg"), "'letter' is not a valid integer range"),
     ],
 )
-def test_sizes_that_make_no_sense(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_widths_that_make_no_sense(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
     ran = riskeval("plot", "alpha", SAMPLES, *arguments[:-1], tmp_path / arguments[-1])
     assert ran.code == 2 and message in ran.err and not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_RUNS)
 def test_words_for_those_who_cannot_see_a_figure(kind: str, samples: ScoreMatrix) -> None:
-    runs = ("neuralMix",) if kind in ("qq", "pair") else ()
+    runs = ("neuralMix",) if kind in ("ecir20-3", "ecir14-3") else ()
     request = request_of(samples, runs=runs)
     told = alternative(kind, request)
     assert "ERR@20 of 9 runs on 50 topics" in told and len(told) > 60
@@ -337,18 +362,18 @@ def test_no_legend_for_what_is_not_drawn() -> None:
     assert legend_entries(drawn("topics", request_of(worse), "svg")) == {"within"}
 
 
-@pytest.mark.parametrize(("kind", "size"), [("tradeoff", "lncs"), ("qq", "column")])
+@pytest.mark.parametrize(("kind", "size"), [("tradeoff", "lncs"), ("ecir20-3", "column")])
 def test_keys_and_titles_leave_the_panels_room(kind: str, size: str, samples: ScoreMatrix) -> None:
-    runs = ("neuralMix",) if kind == "qq" else ()
+    runs = ("neuralMix",) if kind == "ecir20-3" else ()
     request = request_of(samples, size=SIZES[size], runs=runs)
     figure = description(kind, request)
     wide = [panel["width"] for panel in figure.get("concat", [figure])]
     assert min(wide) * len(wide[:2]) > 0.5 * SIZES[size].design
 
 
-@pytest.mark.parametrize("kind", ["qq", "pair", "tradeoff"])
+@pytest.mark.parametrize("kind", ["ecir20-3", "ecir14-3", "tradeoff"])
 def test_a_figure_for_a_slide_is_no_higher_than_the_slide(kind: str, samples: ScoreMatrix) -> None:
-    runs = {"qq": ("neuralMix",), "pair": ("neuralMix", "boldRerank")}.get(kind, ())
+    runs = {"ecir20-3": ("neuralMix",), "ecir14-3": ("neuralMix", "boldRerank")}.get(kind, ())
     svg = drawn(kind, request_of(samples, size=SIZES["slide"], runs=runs), "svg").decode()
     found = re.match(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"', svg)
     assert found is not None
@@ -358,7 +383,7 @@ def test_a_figure_for_a_slide_is_no_higher_than_the_slide(kind: str, samples: Sc
 def test_every_point_has_its_name_in_a_column(samples: ScoreMatrix) -> None:
     """By a line where there is no room beside it; trials of other widths leave no remark."""
     request = Request(samples, riskcli.Options(baselines=("indriCASP",)), size=SIZES["column"])
-    figure = description("pca", request)
+    figure = description("ecir14-1", request)
     shown = {row["shown"] for row in rows_with(figure, "shown", "px")}
     assert shown == {*samples.runs, "@mean", "@median", "@max"}
     assert rows_with(figure, "x2", "y2"), "some names stand away from their points"
@@ -366,7 +391,7 @@ def test_every_point_has_its_name_in_a_column(samples: ScoreMatrix) -> None:
 
 
 def test_rbo_has_a_bar_for_every_number_of_few_runs(samples: ScoreMatrix) -> None:
-    panels = panels_of(description("rbo", request_of(samples)))
+    panels = panels_of(description("ecir20-4", request_of(samples)))
     assert [bar["runs"] for bar in rows_with(panels[0], "least")] == list(range(2, 9))
 
 
@@ -394,7 +419,7 @@ def test_the_hull_joins_what_no_mixture_beats() -> None:
 
 def test_pair_draws_the_terms_of_urisk_both_ways(samples: ScoreMatrix) -> None:
     request = request_of(samples, runs=("neuralMix", "caspPlus"))
-    panels = panels_of(description("pair", request))
+    panels = panels_of(description("ecir14-3", request))
     one, other = (samples.values[samples.runs.index(name)] for name in request.runs)
     for panel, delta in zip(panels[1:], (one - other, other - one), strict=True):
         shown = {row["topic"]: row["w"] for row in rows_with(panel, "topic", "w")}
@@ -405,7 +430,7 @@ def test_pair_draws_the_terms_of_urisk_both_ways(samples: ScoreMatrix) -> None:
 def test_losses_are_in_ascending_order(samples: ScoreMatrix) -> None:
     options = riskcli.Options(baselines=("@mean",), alphas=(1.0, 10.0))
     request = Request(samples, options, runs=("neuralMix", "oldTFIDF"))
-    panels = panels_of(description("losses", request))
+    panels = panels_of(description("ecir14-4", request))
     assert len(panels) == 4
     for panel in panels:
         terms = [row["w"] for row in rows_with(panel, "place", "w")]
@@ -413,7 +438,7 @@ def test_losses_are_in_ascending_order(samples: ScoreMatrix) -> None:
 
 
 def test_loss_draws_both_losses(samples: ScoreMatrix) -> None:
-    rows = rows_with(description("loss", request_of(samples)), "run", "x", "y")
+    rows = rows_with(description("ecir20-2", request_of(samples)), "run", "x", "y")
     for row in rows:
         x = row["x"]
         smooth = 1.38426 * x**3 - 0.51659 * x**2 + 0.11578 * x
@@ -423,7 +448,7 @@ def test_loss_draws_both_losses(samples: ScoreMatrix) -> None:
 
 def test_rbo_bars_reach_from_the_least_to_the_most(samples: ScoreMatrix) -> None:
     request = request_of(samples)
-    panels = panels_of(description("rbo", request))
+    panels = panels_of(description("ecir20-4", request))
     comparison = request.comparison
     delta = np.delete(comparison.paired.delta, samples.runs.index(samples.runs[0]), axis=0)
     smooth = 1.38426 * delta**3 - 0.51659 * delta**2 + 0.11578 * delta
@@ -512,7 +537,7 @@ def test_no_text_overlaps_with_fifty_runs() -> None:
     if not Path("/usr/share/fonts/truetype/liberation").is_dir():
         pytest.skip("the figures' font is absent (apt-get install fonts-liberation)")
     with chromium() as browser, tab(browser, viewport={"width": 1600, "height": 1600}) as page:
-        for kind in KINDS:
+        for kind in OF_RUNS:
             page.page.set_content(drawn(kind, request, "svg").decode())
             assert page.page.locator("text").count() > 5
             assert page.page.evaluate(OVERLAPS) == [], kind
@@ -531,7 +556,10 @@ def test_no_text_overlaps_with_fifty_runs() -> None:
         (("box", "--convention", "minus", "-o", "x.svg"), "plain convention"),
         (("heatmap", "-a", "1,5", "-o", "x.svg"), "shows one alpha, found 2"),
         (("wins", "--run", "indriCASP", "-o", "x.svg"), "is the baseline itself"),
-        (("qq", "--run", "c*", "-o", "x.svg"), "qq shows one run"),
+        (("paper", "--figure", "ecir20-3", "--run", "c*", "-o", "x.svg"), "figure shows one run"),
+        (("paper", "-o", "x.svg"), "which figure?"),
+        (("paper", "--figure", "ecir20-9", "-o", "x.svg"), "ecir20-4   how alike"),
+        (("wins", "--figure", "ecir20-2", "-o", "x.svg"), "--figure belongs to paper"),
         (("pie", "-o", "x.svg"), "'pie' is not one of"),
     ],
 )
@@ -558,7 +586,7 @@ def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) -> Non
 
 def test_too_little_to_draw() -> None:
     with pytest.raises(UsageError, match="three runs"):
-        drawn("pca", request_of(matrix(["a", "b"])), "svg")
+        drawn("ecir14-1", request_of(matrix(["a", "b"])), "svg")
     negative = matrix(["a", "b", "c"])
     shifted = ScoreMatrix(negative.measure, negative.runs, negative.topics, negative.values - 0.5)
     with pytest.raises(UsageError, match="at least 0"):

@@ -23,7 +23,7 @@ GROUPS = {
     "Tests": ("--gamma", "--test", "--correction", "--family", "--swaps", "--seed"),
     "Tables": (
         "--no-legend", "--caption", "--label", "--siunitx", "--color", "--csv-safe", "--no-ranks",
-        "--marks", "--precision", "--best-per-team", "--width", "--height", "--size",
+        "--marks", "--precision", "--best-per-team", "--width", "--height",
     ),
     "Input": (
         "--topics", "--only-topics", "--max-grade", "--score-precision", "--run-names",

@@ -11,8 +11,6 @@ TopicRule = Literal["relevant", "judged", "common"]
 """Topics of the qrels with a relevant document, all of the qrels, or those every run answers."""
 Precision = Literal["single", "double"]
 """In which scores tie."""
-FigureSize = Literal["column", "page", "lncs", "slide"]
-"""How wide a whole figure is."""
 RunNames = Literal["auto", "tag", "file"]
 Only = Literal["all", "errors", "warnings"]
 OnError = Literal["stop", "skip"]

@@ -19,7 +19,7 @@ from riskcli.learn.features import tie_free
 from riskcli.learn.training import PLAIN
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal, p_value
 from riskcli.output.result import Result, tidy
-from riskcli.page.document import Page, as_page
+from riskcli.page import leaderboard
 from riskcli.risk.baselines import POOLS
 from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.risk.significance import adjust
@@ -206,14 +206,12 @@ class ModelComparison:
 
     def page(self) -> str:
         """One HTML document: the leaderboard of the test runs, and whether training pays."""
-        return as_page(
-            Page(
-                "Rankers trained for less risk",
-                self.evaluations[0].matrices,
-                [self.table],
-                further=self.further_displays(),
-                further_title="Does training for risk pay?",
-            )
+        return leaderboard(
+            "Rankers trained for less risk",
+            self.evaluations[0].matrices,
+            [self.table],
+            further=self.further_displays(),
+            further_title="Does training for risk pay?",
         )
 
 

@@ -11,7 +11,7 @@ from riskcli.cli.conclude import tell
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, organising_options
 from riskcli.core.messages import Note, UsageError, counted
-from riskcli.page import refuse_what_the_page_lacks
+from riskcli.page import TITLE, refuse_what_the_page_lacks
 
 
 @click.command(cls=GroupedCommand)
@@ -24,7 +24,7 @@ from riskcli.page import refuse_what_the_page_lacks
     type=OUTPUT,
     help="The folder to write; an existing pack is replaced.",
 )
-@click.option("--title", default="Risk-sensitive leaderboard", show_default=True, metavar="TEXT")
+@click.option("--title", default=TITLE, show_default=True, metavar="TEXT")
 @click.option("--collection", default="", metavar="TEXT", help="What was searched.")
 @click.option("--date", default="", metavar="TEXT", help="When, below the title.")
 def organise(
@@ -44,7 +44,7 @@ def organise(
     if "baselines" in comparing.population:
         raise UsageError("a pack's population is all runs or a file, not the baselines")
     # Late: numpy and scipy are for those who compute.
-    from riskcli.organise import making
+    from riskcli.organise import pack as making
 
     folder = output.resolve()
     before = making.pack_before(folder)

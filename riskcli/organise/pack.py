@@ -10,18 +10,30 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from riskcli.analyses.base import refuse_much
+from riskcli.analyses.checker import Checks
 from riskcli.analyses.matrix import Matrices
-from riskcli.analyses.score import RiskTable
+from riskcli.analyses.population import freeze
+from riskcli.analyses.score import RiskTable, risk_table
+from riskcli.cli.options import Comparing, Inputs
+from riskcli.cli.progress import on_terminal
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.messages import InputError, UsageError, counted, listed
 from riskcli.core.provenance import Provenance
 from riskcli.core.stopping import UNFINISHED
 from riskcli.organise.sheets import Sheet, Spread
-from riskcli.organise.submissions import Participant, Submissions
+from riskcli.organise.submissions import (
+    KnownReports,
+    Participant,
+    Submissions,
+    in_teams,
+    judgements_for,
+    read_submissions,
+)
 from riskcli.output.escape import markdown, visible
 from riskcli.output.formats import (
     FORMATS,
@@ -32,9 +44,10 @@ from riskcli.output.formats import (
     RenderOptions,
     named,
 )
-from riskcli.page.document import Page, as_page
+from riskcli.page import leaderboard
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.store import Store
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -171,8 +184,13 @@ class Pack:
         matrices, provenance = self.evaluation.matrices, self.evaluation.provenance
         about = {run: {"team": team} for run, team in self.evaluation.teams.items()}
         labels = self.labels
-        page = Page(labels.title, matrices, [self.table], labels.collection, labels.date, about)
-        yield "leaderboard.html", as_page(page)
+        yield (
+            "leaderboard.html",
+            leaderboard(
+                labels.title, matrices, [self.table],
+                collection=labels.collection, date=labels.date, about=about,
+            ),
+        )  # fmt: skip
         for format in TABLE_FORMATS:
             yield f"tables/leaderboard{format.suffix}", format.render(self.table, IN_FILE)
         yield "population.json", self.population.to_json()
@@ -299,3 +317,40 @@ def file_stems(names: Sequence[str]) -> list[str]:
 
 
 _NOT_FILES = {"index", "con", "nul", "aux", "prn"}
+
+
+# From submissions to a pack: files checked, runs scored in teams, measured in their population.
+
+
+def checked(inputs: Inputs, folder: Path) -> Submissions:
+    """Check the files; what was found in those that are the same as before is known."""
+    checks = Checks(
+        max_bytes=inputs.max_bytes, run_names=inputs.run_names, input_format=inputs.input_format
+    )
+    qrels = judgements_for(inputs.runs, inputs.qrels)
+    known = KnownReports(Store(folder, inputs.rehash), qrels, checks)
+    with on_terminal(inputs.quiet, "files checked") as progress:
+        submissions = read_submissions(
+            inputs.runs, qrels, checks, jobs=inputs.jobs, progress=progress, known=known,
+            folders=inputs.folders,
+        )  # fmt: skip
+    known.close()
+    return submissions
+
+
+def _alone(qrels: Path | None) -> tuple[Path, ...]:
+    return () if qrels is None else (qrels,)
+
+
+def packed(inputs: Inputs, comparing: Comparing, submissions: Submissions, labels: Labels) -> Pack:
+    """Score what can be taken, in teams, and measure it in its own population or that of a file."""
+    options = comparing.options()
+    places = submissions.places
+    alone = replace(inputs, runs=places, judged=_alone(submissions.qrels), teams=None, team_of=None)
+    scored = submissions.beside(alone.evaluate(comparing.wanted))
+    evaluation, participants = in_teams(scored, submissions, inputs.teams, inputs.team_of)
+    refuse_much("organise", evaluation.matrices, options)
+    given = options.population
+    population = given if isinstance(given, FrozenPopulation) else freeze(evaluation)
+    table = risk_table(evaluation, options=replace(options, population=given or "all"))
+    return Pack(submissions, evaluation, participants, population, table.sorted_by(), labels)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 
 _CONTROL = re.compile(
@@ -96,6 +98,11 @@ def script_json(data: str) -> str:
     for character in "<>&":
         data = data.replace(character, f"\\u{ord(character):04x}")
     return data
+
+
+def source_hash(text: str) -> str:
+    """The name of a script or style in a Content-Security-Policy."""
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
 
 
 def github(text: str) -> str:

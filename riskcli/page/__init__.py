@@ -1,12 +1,24 @@
-"""The page: a leaderboard in one HTML file that computes in the reader's browser, offline."""
+"""The page: a leaderboard in one HTML file that computes in the reader's browser, offline.
+
+This is the room's door: what the page cannot show, and the page itself, whose scripts are read and
+whose data are computed only when it is made.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from riskcli.core.messages import UsageError
 
-# What the page cannot show, and so refuses.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from riskcli.analyses.score import RiskTable
+    from riskcli.scores.matrix import ScoreMatrix
+
+TITLE = "Risk-sensitive leaderboard"
 
 
 def refuse_other_formats(page: Path) -> None:
@@ -26,3 +38,38 @@ def refuse_what_the_page_lacks(loss: str, convention: str, test: str, family: st
     for option, (found, known) in lacking.items():
         if found != known:
             raise UsageError(f"{option} is {found}, the page supports {known} only")
+
+
+def write_page(
+    path: Path,
+    table: RiskTable,
+    scores: Sequence[ScoreMatrix],
+    also: Sequence[str],
+    both_populations: bool,
+    labels: tuple[str, str, str],
+) -> None:
+    """Write the page of a risk table of these scores; `labels` are title, collection and date."""
+    refuse_other_formats(path)
+    options = table.options
+    significance = options.significance
+    refuse_what_the_page_lacks(
+        options.loss, options.convention, significance.test, significance.family
+    )
+    # Late: what is refused needs neither numpy nor the page's scripts.
+    from riskcli.analyses.score import risk_table
+    from riskcli.output.formats import emit
+    from riskcli.page.document import comparisons_of
+
+    title, collection, date = labels
+    tables = comparisons_of(risk_table(scores, options=options), scores, also, both_populations)
+    tables[0] = replace(tables[0], provenance=table.provenance)
+    emit(leaderboard(title, scores, tables, collection=collection, date=date), path)
+
+
+def leaderboard(
+    title: str, scores: Sequence[ScoreMatrix], tables: Sequence[RiskTable], **parts: Any
+) -> str:
+    """The page as HTML; `parts` are the further fields of `Page`."""
+    from riskcli.page.document import Page, as_page  # late, as above
+
+    return as_page(Page(title, scores, tables, **parts))

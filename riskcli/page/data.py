@@ -38,7 +38,7 @@ from riskcli.scores.matrix import ScoreMatrix
 Numbers = Floats | Counts
 
 RunNotes = Mapping[str, Mapping[str, str]]
-"""By run: `name` to show, `team`, `description`; what is not told is empty."""
+"""By run: `name` to show, `team`, `description`; empty where unknown."""
 
 _NAMING = ("run", "measure", "baseline", "population", "alpha", "topics")
 _MOST_WORK = 200_000_000
@@ -68,17 +68,17 @@ def page_data(
 
 
 def _about(runs: Sequence[str], about: RunNotes) -> list[dict[str, str]] | None:
-    """The name to show of each run, its team and description; none where nothing was told."""
+    """The name to show of each run, its team and description; None where there are no notes."""
     unknown = sorted(set(about) - set(runs))
     if unknown:
         raise UsageError(f"no run is named {unknown[0]!r}{nearest(unknown[0], runs)}")
     if not about:
         return None
     blank = {"name": "", "team": "", "description": ""}
-    told = [{**blank, **about.get(run, {})} for run in runs]
+    notes = [{**blank, **about.get(run, {})} for run in runs]
     return [
         {**{key: visible(text) for key, text in each.items()}, "name": visible(each["name"] or run)}
-        for run, each in zip(runs, told, strict=True)
+        for run, each in zip(runs, notes, strict=True)
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import hashlib
 import json
@@ -13,14 +12,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from riskcli.analyses.score import RiskTable
-from riskcli.analyses.score import risk_table as risk_table
+from riskcli.analyses.base import Scores
+from riskcli.analyses.score import RiskTable, risk_table
 from riskcli.core.choices import PopulationRule, Precision
 from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.core.version import __version__
 from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import Display
-from riskcli.output.escape import html, script_json, visible
+from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.markup import as_html
 from riskcli.output.measure_words import usual_measures, words_of
 from riskcli.page.data import RunNotes, page_data
@@ -45,6 +44,16 @@ def plans(options: Options, further: Sequence[str], both_populations: bool) -> l
         return plans
     return [
         replace(plan, population=population) for plan in plans for population in _populations(plan)
+    ]
+
+
+def comparisons_of(
+    table: RiskTable, scores: Scores, further: Sequence[str], both_populations: bool
+) -> list[RiskTable]:
+    """The tables to put into the page, the one asked for first."""
+    return [
+        table if plan == table.options else risk_table(scores, options=plan)
+        for plan in plans(table.options, further, both_populations)
     ]
 
 
@@ -118,15 +127,15 @@ def read_about(path: Path) -> RunNotes:
             f"{path}:1: found the columns {', '.join(found) or '(none)'}; "
             f"expected run and any of {', '.join(ABOUT_COLUMNS[1:])}"
         )
-    told: dict[str, dict[str, str]] = {}
+    notes: dict[str, dict[str, str]] = {}
     for row in reader:
         line = reader.line_num
         if None in row or None in row.values():
             raise UsageError(f"{path}:{line}: expected {len(found)} columns")
-        if row["run"] in told:
+        if row["run"] in notes:
             raise UsageError(f"{path}:{line}: run {row['run']!r} is described twice")
-        told[row["run"]] = {name: row[name] for name in found if name != "run"}
-    return told
+        notes[row["run"]] = {name: row[name] for name in found if name != "run"}
+    return notes
 
 
 # The page as a document: its data, its scripts and its style in one file.
@@ -174,7 +183,7 @@ class Page:
     about: RunNotes = field(default_factory=dict)
     """By run: a name to show, its team, a description."""
     documents: Mapping[str, Any] | None = None
-    """The top of each run's rankings, where they are taken along (see `extras.py`)."""
+    """The top of each run's rankings, where they are taken along."""
     further: Sequence[Display] = ()
     """Tables of another analysis of the same runs, below the leaderboard."""
     further_title: str = ""
@@ -222,11 +231,6 @@ def _policy(style: str, script: str) -> str:
         f"script-src '{source_hash(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def source_hash(text: str) -> str:
-    """The name of a script or style in a Content-Security-Policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:

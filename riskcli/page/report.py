@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,10 +12,7 @@ from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, in
 from riskcli.cli.paths import INPUT
 from riskcli.core.messages import Note
 from riskcli.output.formats import emit
-from riskcli.page import refuse_other_formats, refuse_what_the_page_lacks
-
-if TYPE_CHECKING:
-    pass
+from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 
 
 @click.command(cls=GroupedCommand)
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the baseline.",
 )
-@click.option("--title", default="Risk-sensitive leaderboard", show_default=True, metavar="TEXT")
+@click.option("--title", default=TITLE, show_default=True, metavar="TEXT")
 @click.option(
     "--collection", default="", metavar="TEXT", help="What was searched, below the title."
 )
@@ -72,23 +68,18 @@ def report(
         comparing.loss, comparing.convention, comparing.test, comparing.family
     )
     # Late: help and wrong options need neither numpy nor the page.
+    from riskcli.analyses.score import risk_table
     from riskcli.page import document
-    from riskcli.page import document as extras
-    from riskcli.page import document as plans
 
-    about = extras.read_about(about_runs) if about_runs else {}
+    about = document.read_about(about_runs) if about_runs else {}
     evaluation = inputs.evaluate([*comparing.wanted, *also])
-    asked_for = document.risk_table(evaluation, options=comparing.options())
+    table = risk_table(evaluation, options=comparing.options())
     further = [evaluation.added.get(name, name) for name in dict.fromkeys(also)]
-    first, *others = plans.plans(asked_for.options, further, both_populations)
-    tables = [
-        asked_for if first == asked_for.options else document.risk_table(evaluation, options=first),
-        *(document.risk_table(evaluation, options=plan) for plan in others),
-    ]
+    tables = document.comparisons_of(table, evaluation, further, both_populations)
     taken = None
     notes = list(tables[0].notes)
     if documents is not None:
-        taken = extras.documents_of(evaluation, documents, inputs.score_precision)
+        taken = document.documents_of(evaluation, documents, inputs.score_precision)
         size = len(document.compact(taken).encode()) / 1e6
         notes.append(Note("documents", f"documents make the page {size:.1f} MB larger", False))
     page = document.Page(title, evaluation.matrices, tables, collection, date, about, taken)

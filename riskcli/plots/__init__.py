@@ -1,46 +1,54 @@
-"""Figures for papers and pages: a module a kind, which `save` lists.
-
-They are imported when one is drawn, for they need the extra `plots`.
+"""Figures for papers and pages. This is the room's door: what draws needs the extra `plots` and is
+imported when a figure is drawn.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from riskcli.core.messages import UsageError
+from riskcli.plots.kinds import DRAWABLE, find, refuse_what_figures_lack
+from riskcli.plots.kinds import FigureWidth as FigureWidth
 
-KINDS = {
-    "alpha": "a risk measure over alpha (SIGIR'14, Figure 1; SIGIR'16, Figures 2 and 3)",
-    "topics": "TR or TJ of every topic, one panel per run and alpha (SIGIR'14, Figure 2)",
-    "wins": "how many topics gain and lose how much (SIGIR'12, Figure 1)",
-    "profile": "the score on every topic, one line per run (SIGIR'16, Figure 1)",
-    "pca": "runs as points on the two axes on which they differ most (ECIR'14, Figures 1 and 2)",
-    "box": "differences to the baseline, one box per run (ECIR'20, Figure 1)",
-    "qq": "bootstrap replicates of mean w against the normal, a panel per loss (ECIR'20, Figure 3)",
-    "tradeoff": "gain against risk, break-even and proportional lines (SIGIR'12, Figure 2)",
-    "heatmap": "z of every run on every topic",
-    "pair": "two runs topic by topic, either as the other's baseline (ECIR'14, Figure 3)",
-    "losses": "terms of URisk in ascending order, one panel per run and alpha (ECIR'14, Figure 4)",
-    "loss": "what a difference counts for, linear and smooth (ECIR'20, Figure 2)",
-    "power": "the smallest loss that a test shows, over the number of topics",
-    "rbo": "how alike linear and smooth loss rank runs, by their number (ECIR'20, Figure 4)",
-}
-"""Every kind of figure, with the line that the help shows; its module bears its name."""
+if TYPE_CHECKING:
+    from types import ModuleType
 
-OF_EXPERIMENTS = {
-    "curve": "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
-    "churn": "how far models turn rankings round, from the folder of train (SIGIR'12, Figure 5)",
-}
-"""Figures that are drawn from the folder of `riskeval train`, not from runs."""
+    import altair as alt
 
-FORMATS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
-SCALED = ("svg", "png", "pdf")
-"""The formats of a figure by suffix, and those that have a size on paper."""
+    from riskcli.scores.comparisons import Options
+    from riskcli.scores.matrix import ScoreMatrix
 
 
-def format_of(output: Path) -> str:
-    """The format that the file's suffix asks for."""
-    format = FORMATS.get(output.suffix.lower())
-    if format is None:
-        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMATS)}")
-    return format
+def drawing() -> ModuleType:
+    """What draws, loaded late: help and wrong options need neither numpy nor the extra."""
+    try:
+        from riskcli.plots import save
+    except ImportError as error:
+        raise UsageError(
+            f"figures need {error.name}: install riskeval with the extra `plots` (in a checkout: "
+            "pip install '.[plots]')"
+        ) from error
+    return save
+
+
+def chart(
+    matrix: ScoreMatrix,
+    options: Options,
+    kind: str,
+    *,
+    figure: str | None = None,
+    width: int | str | None = None,
+    of: str | None = None,
+    **settings: Any,
+) -> alt.TopLevelMixin:
+    """The figure as an Altair chart; `settings` are those of `Request`."""
+    kind, of = find(kind, figure, of)
+    if DRAWABLE[kind].trained:
+        raise UsageError(f"{kind} is drawn from the folder of `riskeval train`: riskeval plot does")
+    refuse_what_figures_lack(kind, options.convention, options.loss, of)
+    save = drawing()
+    from riskcli.plots.request import Request, width_in  # late, as above
+
+    wanted = Request(matrix, options, of=of, **width_in(width), **settings)
+    made: alt.TopLevelMixin = save.chart(kind, wanted)
+    return made

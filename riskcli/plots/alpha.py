@@ -15,8 +15,7 @@ from riskcli.analyses.sweep_events import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError, counted
 from riskcli.output.measure_words import words_of
-from riskcli.plots.labels import Frame, domain, shortened
-from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.labels import Frame, domain, end_names, run_lines, shortened
 from riskcli.plots.request import Request
 from riskcli.plots.style import MOST_COLOURS, name_of_level, rule_at, values
 from riskcli.risk.measure import RiskMeasure
@@ -30,7 +29,7 @@ _TITLES = {
 }  # fmt: skip
 
 
-def draw(request: Request) -> Any:
+def draw_alpha(request: Request) -> Any:
     """Lines of all runs, those brought out in colour and named at their ends."""
     known = [m for m in measures() if m.depends_on_alpha]
     of = request.one_of([m.id for m in sorted(known, key=lambda m: not words_of(m).headline)])

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riskcli.core.messages import counted, listed
-from riskcli.plots import KINDS, OF_EXPERIMENTS
-from riskcli.plots.lacking import WITHOUT_BASELINE
-from riskcli.plots.request import Request
-
-if TYPE_CHECKING:
-    from riskcli.plots.curve import ExperimentRequest
+from riskcli.plots.kinds import DRAWABLE
+from riskcli.plots.request import ExperimentRequest, Request
 
 
 def alternative(kind: str, request: Request | ExperimentRequest) -> str:
     """What kind of figure of what, and the facts that a glance at it would give."""
-    if not isinstance(request, Request):
-        what = OF_EXPERIMENTS[kind].split(" (")[0]
+    what = DRAWABLE[kind].meaning.split(" (")[0]
+    if isinstance(request, ExperimentRequest):
         return f"{what[0].upper()}{what[1:]}. The experiment is {request.folder.name}."
     matrix = request.matrix
-    what = KINDS[kind].split(" (")[0]
     parts = [
         f"{what[0].upper()}{what[1:]}.",
         f"{matrix.measure} of {counted(len(matrix.runs), 'run')} on "
@@ -36,7 +30,7 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
 
 def _compared(kind: str, request: Request) -> str:
     """What runs are compared with, where they are."""
-    if kind not in WITHOUT_BASELINE:
+    if DRAWABLE[kind].baseline:
         return f"; baseline {request.comparison.baseline.name}"
     if kind == "power" and request.options.baselines:
         return f"; pairs with {listed(request.options.baselines)}"

@@ -17,7 +17,7 @@ ALL = "all runs"
 _MOST = 50
 
 
-def draw(request: Request) -> Any:
+def draw_box(request: Request) -> Any:
     """Quartiles and median; whiskers to the last value within 1.5 quartile ranges; mean."""
     comparison, matrix = request.comparison, request.matrix
     own = comparison.baseline.own_row

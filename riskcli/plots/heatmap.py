@@ -20,7 +20,7 @@ _SHADES = ["#08204f", "#3c6fb0", "#adb8c0", "#f2c14e", "#fff0a8"]
 """From below expectation to above; lighter all the way, so that it is told in grey too."""
 
 
-def draw(request: Request) -> Any:
+def draw_heatmap(request: Request) -> Any:
     """Runs by falling ZRisk, topics by falling mean; dark is below expectation, in grey too."""
     comparison, matrix = request.comparison, request.matrix
     if comparison.has_negative:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,22 +11,51 @@ from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.conclude import tell
 from riskcli.cli.helping import GroupedCommand
 from riskcli.cli.options import OUTPUT, Against, Inputs, against_options_with_alpha, input_options
-from riskcli.core.choices import FigureSize, words
+from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
-from riskcli.output.formats import emit
-from riskcli.plots import KINDS, OF_EXPERIMENTS, SCALED, format_of
-from riskcli.plots.lacking import WITHOUT_BASELINE, refuse_what_figures_lack
+from riskcli.plots import drawing
+from riskcli.plots.kinds import (
+    DRAWABLE,
+    KINDS,
+    PAPER,
+    PIXELS,
+    FigureWidth,
+    find,
+    refuse_what_figures_lack,
+)
 
-_ALL = {**KINDS, **OF_EXPERIMENTS}
-_KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items())
+FORMATS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
+"""The formats of a figure by suffix."""
+_ON_PAPER = ("svg", "png", "pdf")
+_MEANINGS = {name: kind.meaning for name, kind in KINDS.items()} | {
+    PAPER: "the figure of a paper that --figure names: one of those above, or of "
+    "ecir14-1 to ecir14-4 and ecir20-2 to ecir20-4"
+}
+_KINDS_HELP = "\n".join(f"  {name:10}{meaning}" for name, meaning in _MEANINGS.items())
+
+
+class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Pixels of a panel, or a word for the width of the whole figure."""
+
+    name = "width"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        if value in words(FigureWidth):
+            return str(value)
+        return click.IntRange(PIXELS.start, PIXELS.stop - 1).convert(value, param, ctx)
 
 
 @click.command(cls=GroupedCommand, epilog=f"\b\nKinds:\n{_KINDS_HELP}")
-@click.argument("kind", type=click.Choice(list(_ALL)), metavar="KIND")
+@click.argument("kind", type=click.Choice([*KINDS, PAPER]), metavar="KIND")
 @input_options
 @against_options_with_alpha("1; alpha: 0:20")
 @click.option(
     "-o", "--output", required=True, type=OUTPUT, help="The file: .svg, .png, .pdf, .html or .json."
+)
+@click.option(
+    "--figure", metavar="NAME", help="paper: which figure, such as ecir20-2; ? lists them."
 )
 @click.option(
     "--run",
@@ -42,25 +72,25 @@ _KINDS_HELP = "\n".join(f"  {kind:9}{meaning}" for kind, meaning in _ALL.items()
     help="alpha: a risk measure; topics: tr or tj; power: mean or georisk; curve: mean, risk, "
     "reward, urisk, trisk or georisk.",
 )
-@click.option("--width", type=click.IntRange(100, 4000), help="Pixels of a panel.")
-@click.option("--height", type=click.IntRange(50, 4000), help="Pixels of a panel.")
 @click.option(
-    "--size",
-    type=click.Choice(words(FigureSize)),
-    help="Width of the whole figure: ACM's column or page (both columns), LNCS's text, or a slide; "
-    "type of 7 to 9 points.",
+    "--width",
+    type=_Width(),
+    metavar=f"PIXELS|{'|'.join(words(FigureWidth))}",
+    help="Pixels of a panel; or the width of the whole figure: ACM's column or page (both "
+    "columns), LNCS's text, or a slide, with type of 7 to 9 points.",
 )
-@click.option("--seed", type=int, default=20161, show_default=True, help="Random seed of qq.")
+@click.option("--height", type=click.IntRange(50, 4000), help="Pixels of a panel.")
+@click.option("--seed", type=int, default=20161, show_default=True, help="Random seed of ecir20-3.")
 def plot(
     kind: str,
     inputs: Inputs,
     against: Against,
     output: Path,
+    figure: str | None,
     names: tuple[str, ...],
     of: str | None,
-    width: int | None,
+    width: int | str | None,
     height: int | None,
-    size: FigureSize | None,
     seed: int,
 ) -> int:
     """A figure of RUNS, drawn as the file's suffix asks.
@@ -68,37 +98,31 @@ def plot(
     One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in
     FILE.alt.txt, is a description in words, for a paper or a page.
     """
-    format = format_of(output)
-    _refuse_sizes_without_meaning(size, width, format in SCALED)
-    try:  # late: help and wrong options need neither numpy nor what draws
-        from riskcli.plots import alternative, curve, request, save
-    except ImportError as error:
+    kind, of = find(kind, figure, of)
+    format = FORMATS.get(output.suffix.lower())
+    if format is None:
+        raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMATS)}")
+    if isinstance(width, str) and format not in _ON_PAPER:
+        known = ", ".join(_ON_PAPER)
         raise UsageError(
-            f"figures need {error.name}: install riskeval with the extra `plots` (in a checkout: "
-            "pip install '.[plots]')"
-        ) from error
-    words_beside = output.with_name(f"{output.name}.alt.txt")
-    if kind in OF_EXPERIMENTS:
-        folder = _experiment(kind, inputs, against)
-        asked_for = curve.ExperimentRequest(
-            folder, of, names, width, height, None if size is None else request.SIZES[size]
+            f"--width {width} belongs to {known}: other formats have no width on paper"
         )
-        emit(save.drawn(kind, asked_for, format), output)
-        emit(f"{alternative.alternative(kind, asked_for)}\n", words_beside)
-        return 0
     refuse_what_figures_lack(kind, against.convention, against.loss, of)
+    save = drawing()
+    from riskcli.plots import request  # late: help and wrong options need no numpy
+
+    layout = {"runs": names, "of": of, "height": height, **request.width_in(width)}
+    if DRAWABLE[kind].trained:
+        folder = _experiment(kind, inputs, against)
+        save.write(kind, request.ExperimentRequest(folder, **layout), format, output)
+        return 0
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
-    setup = save.set_up(evaluation, against.options(), noting=kind not in WITHOUT_BASELINE)
+    setup = save.set_up(evaluation, against.options(), noting=DRAWABLE[kind].baseline)
     ranged = bool(against.alphas or against.alpha_hats)
-    wanted = request.Request(
-        setup.matrices[0], setup.options, names, of, width, height, seed,
-        None if size is None else request.SIZES[size], ranged,
-    )  # fmt: skip
+    wanted = request.Request(setup.matrices[0], setup.options, seed, ranged, **layout)
     save.refuse_much(kind, wanted, format)
-    content = save.drawn(kind, wanted, format)
+    save.write(kind, wanted, format, output)
     tell([*setup.provenance.notes, *wanted.notes], inputs.quiet)
-    emit(content, output)
-    emit(f"{alternative.alternative(kind, wanted)}\n", words_beside)
     return inputs.exit_code(evaluation.skipped)
 
 
@@ -110,10 +134,3 @@ def _experiment(kind: str, inputs: Inputs, against: Against) -> Path:
         raise UsageError(f"{kind} takes no --baseline, --alpha, --qrels or --measure: all of that "
                          "is in the folder")  # fmt: skip
     return inputs.runs[0]
-
-
-def _refuse_sizes_without_meaning(size: str | None, width: int | None, scaled: bool) -> None:
-    if size is not None and not scaled:
-        raise UsageError("--size belongs to svg, png and pdf: other formats have no size on paper")
-    if size is not None and width is not None:
-        raise UsageError("--size and --width both say how wide the figure is: give one of them")

@@ -11,8 +11,7 @@ from riskcli.analyses.power import share_in_words
 from riskcli.analyses.prospects import Asked, Prospect, paired_rows, population_of_pairs, prospects
 from riskcli.core.messages import UsageError, counted
 from riskcli.output.measure_words import words_of
-from riskcli.plots.labels import Frame
-from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.labels import Frame, end_names, run_lines
 from riskcli.plots.request import Request
 from riskcli.plots.style import rule_at
 from riskcli.risk.measures import measures
@@ -22,7 +21,7 @@ MOST_TOPICS = 1000
 COUNTS = tuple(np.unique(np.geomspace(10, MOST_TOPICS, 60).round().astype(int)).tolist())
 
 
-def draw(request: Request) -> Any:
+def draw_power(request: Request) -> Any:
     """A line a share of the pairs of runs; a dashed one at the number of topics at hand."""
     found = shown(request)
     names = [f"{share_in_words(prospect.share)} of the pairs" for prospect in found]

@@ -8,8 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.plots.labels import Frame, domain
-from riskcli.plots.lines import end_names, run_lines
+from riskcli.plots.labels import Frame, domain, end_names, run_lines
 from riskcli.plots.request import Request
 from riskcli.plots.style import MOST_COLOURS, SHAPES, colour_of, values
 from riskcli.scores.matrix import ScoreMatrix
@@ -18,7 +17,7 @@ _FEW = 12
 _MOST_LINES = 4
 
 
-def draw(request: Request) -> Any:
+def draw_profile(request: Request) -> Any:
     """Topics in their order where they are few, else from the easiest to the hardest."""
     matrix, few = request.matrix, len(request.matrix.topics) <= _FEW
     rows = request.chosen(MOST_COLOURS if few else _MOST_LINES)

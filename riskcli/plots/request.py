@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from riskcli.core.messages import Note, UsageError, counted
+from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.risk.comparison import Comparison
 from riskcli.scores.comparisons import Options, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
@@ -39,38 +41,66 @@ SIZES = {
 """The columns and the text of ACM's two-column pages, the text of LNCS, and a slide of 16:9."""
 
 
-def panel_size(
-    proportions: tuple[int, int], width: int | None, height: int | None, size: Size | None
-) -> tuple[int, int]:
-    """Width and height of a panel: as asked for; by default in these proportions, never higher."""
-    wide = width or proportions[0]
-    flat = size.flatness if size else 1.0
-    usual = round(proportions[1] * flat * min(1.0, wide / proportions[0]))
-    return wide, height or max(60, usual)
+def width_in(width: int | str | None) -> dict[str, Any]:
+    """The fields of a request for the pixels of a panel, or for the width of the whole figure."""
+    if not isinstance(width, str):
+        return {"width": width}
+    if width not in SIZES:
+        known = ", ".join(SIZES)
+        raise UsageError(f"no width {width!r}{nearest(width, SIZES)} ({known}, or pixels)")
+    return {"size": SIZES[width]}
 
 
-def is_narrow(size: Size | None) -> bool:
-    """Whether a figure of that size goes into one column of two."""
-    return size is not None and size.design < _NARROW
+@dataclass(frozen=True, kw_only=True)
+class FigureOptions:
+    """What every figure can be asked: of what it is, which runs it shows, and how large it is."""
 
-
-@dataclass(frozen=True)
-class Request:
-    """Scores, what they are compared with, which runs to show or to bring out, and how large."""
-
-    matrix: ScoreMatrix
-    options: Options
     runs: tuple[str, ...] = ()
     of: str | None = None
     width: int | None = None
     height: int | None = None
-    seed: int = 20161
     size: Size | None = None
     """The width that the whole figure is to have, where one was asked for."""
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the figure goes into one column of two."""
+        return self.size is not None and self.size.design < _NARROW
+
+    def panel(self, width: int, height: int) -> tuple[int, int]:
+        """Width and height of a panel: as asked for; by default so wide, and never higher."""
+        wide = self.width or width
+        flat = self.size.flatness if self.size else 1.0
+        usual = round(height * flat * min(1.0, wide / width))
+        return wide, self.height or max(60, usual)
+
+    def one_of(self, known: Sequence[str]) -> str:
+        """What the figure is of: the first of these, or another that was asked for."""
+        if self.of is None:
+            return known[0]
+        if self.of not in known:
+            raise UsageError(f"--of is {self.of!r}, this figure takes {', '.join(known)}")
+        return self.of
+
+
+@dataclass(frozen=True)
+class ExperimentRequest(FigureOptions):
+    """The folder of an experiment; `runs` are its models."""
+
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Request(FigureOptions):
+    """Scores and what they are compared with."""
+
+    matrix: ScoreMatrix
+    options: Options
+    seed: int = 20161
     ranged: bool = False
     """Whether alphas were asked for."""
     notes: list[Note] = field(default_factory=list)
-    """What the figure leaves out is told here."""
+    """Notes on what the figure leaves out."""
 
     @property
     def comparison(self) -> Comparison:
@@ -79,15 +109,6 @@ class Request:
         if len(found) != 1:
             raise UsageError("a figure shows one baseline, or a set of them pooled")
         return found[0]
-
-    @property
-    def narrow(self) -> bool:
-        """Whether the figure goes into one column of two."""
-        return is_narrow(self.size)
-
-    def panel(self, width: int, height: int) -> tuple[int, int]:
-        """Width and height of a panel: as asked for; by default in the proportions given."""
-        return panel_size((width, height), self.width, self.height, self.size)
 
     @property
     def alpha(self) -> float:
@@ -110,14 +131,6 @@ class Request:
             message = f"the figure shows the best {most} of {counted(len(rows), 'run')}; "
             self.notes.append(Note("runs-left-out", message + "--run chooses others", False))
         return rows[:most]
-
-    def one_of(self, known: Sequence[str]) -> str:
-        """What the figure is of: the first of these, or another that was asked for."""
-        if self.of is None:
-            return known[0]
-        if self.of not in known:
-            raise UsageError(f"--of is {self.of!r}, this figure takes {', '.join(known)}")
-        return self.of
 
 
 def best_first(matrix: ScoreMatrix) -> list[int]:

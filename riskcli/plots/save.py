@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeAlias
 
@@ -16,32 +17,23 @@ from riskcli.analyses import base
 from riskcli.analyses.base import set_up as set_up
 from riskcli.core.limits import DRAWING_SPACE, WORK, address_space
 from riskcli.core.messages import UsageError
-from riskcli.output.escape import html, visible
-from riskcli.plots import (
-    KINDS,
-    OF_EXPERIMENTS,
-    alpha,
-    box,
-    churn,
-    curve,
-    heatmap,
-    loss,
-    losses,
-    pair,
-    pca,
-    power,
-    profile,
-    qq,
-    rbo,
-    topics,
-    tradeoff,
-    wins,
-)
+from riskcli.output.escape import html, script_json, source_hash, visible
+from riskcli.output.formats import emit
+from riskcli.plots.alpha import draw_alpha
 from riskcli.plots.alternative import alternative
-from riskcli.plots.curve import ExperimentRequest
-from riskcli.plots.request import Request, Size
+from riskcli.plots.box import draw_box
+from riskcli.plots.ecir14 import draw_losses, draw_pair, draw_pca
+from riskcli.plots.ecir20 import draw_loss, draw_qq, draw_rbo
+from riskcli.plots.experiments import draw_churn, draw_curve
+from riskcli.plots.heatmap import draw_heatmap
+from riskcli.plots.kinds import DRAWABLE
+from riskcli.plots.power import draw_power
+from riskcli.plots.profile import draw_profile
+from riskcli.plots.request import ExperimentRequest, Request, Size
 from riskcli.plots.style import finished
-from riskcli.plots.web_page import web_page
+from riskcli.plots.topics import draw_topics
+from riskcli.plots.tradeoff import draw_tradeoff
+from riskcli.plots.wins import draw_wins
 
 _PPI = 200
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -66,24 +58,25 @@ _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
 
 DRAWN: dict[str, Callable[[Any], Any]] = {
-    "alpha": alpha.draw,
-    "box": box.draw,
-    "churn": churn.draw,
-    "curve": curve.draw,
-    "heatmap": heatmap.draw,
-    "loss": loss.draw,
-    "losses": losses.draw,
-    "pair": pair.draw,
-    "pca": pca.draw,
-    "power": power.draw,
-    "profile": profile.draw,
-    "qq": qq.draw,
-    "rbo": rbo.draw,
-    "topics": topics.draw,
-    "tradeoff": tradeoff.draw,
-    "wins": wins.draw,
+    "alpha": draw_alpha,
+    "box": draw_box,
+    "churn": draw_churn,
+    "curve": draw_curve,
+    "heatmap": draw_heatmap,
+    "power": draw_power,
+    "profile": draw_profile,
+    "topics": draw_topics,
+    "tradeoff": draw_tradeoff,
+    "wins": draw_wins,
+    "ecir14-1": draw_pca,
+    "ecir14-2": draw_pca,
+    "ecir14-3": draw_pair,
+    "ecir14-4": draw_losses,
+    "ecir20-2": draw_loss,
+    "ecir20-3": draw_qq,
+    "ecir20-4": draw_rbo,
 }
-"""What draws each kind of figure."""
+"""What draws each kind, and each figure of a paper that is no kind."""
 
 
 def refuse_much(kind: str, request: Request, format: str) -> None:
@@ -116,6 +109,12 @@ def drawn(kind: str, request: AnyRequest, format: str) -> bytes:
     return _settled(vl_convert.svg_to_png(svg, ppi=_PPI))
 
 
+def write(kind: str, request: AnyRequest, format: str, output: Path) -> None:
+    """Write the figure, and beside it what it shows in words."""
+    emit(drawn(kind, request, format), output)
+    emit(f"{alternative(kind, request)}\n", output.with_name(f"{output.name}.alt.txt"))
+
+
 def chart(kind: str, request: AnyRequest) -> alt.TopLevelMixin:
     """The same figure as an Altair chart."""
     made: alt.TopLevelMixin = alt.Chart.from_dict(_described(kind, request))
@@ -124,8 +123,6 @@ def chart(kind: str, request: AnyRequest) -> alt.TopLevelMixin:
 
 def _described(kind: str, request: AnyRequest) -> dict[str, Any]:
     """The figure in Vega-Lite, with what it shows in words."""
-    if kind not in DRAWN:
-        raise UsageError(f"no figure {kind!r}, expected one of {', '.join(DRAWN)}")
     alt.data_transformers.disable_max_rows()
 
     def described(request: AnyRequest) -> dict[str, Any]:
@@ -231,7 +228,7 @@ def _titled(svg: str, kind: str, request: AnyRequest) -> str:
     if request.size is not None:
         points = f'width="{found["width"]}pt" height="{found["height"]}pt"'
         start = _SVG_LENGTHS.sub(points, start, count=1)
-    title = f"<title>{html({**KINDS, **OF_EXPERIMENTS}[kind])}</title>"
+    title = f"<title>{html(DRAWABLE[kind].meaning)}</title>"
     return f"{start}{title}<desc>{html(alternative(kind, request))}</desc>{svg[found.end() :]}"
 
 
@@ -260,3 +257,47 @@ def _settled(content: bytes) -> bytes:
     return _IDS.sub(
         lambda match: known.setdefault(match[0], match[1] + b"%d" % len(known)), content
     )
+
+
+# A figure as a web page of its own, with all scripts in it.
+#
+# vl-convert's own page would take a run's name for HTML; here names are data.
+
+
+_SNIPPET = (
+    'vegaEmbed("#figure", JSON.parse(document.getElementById("description").textContent), '
+    '{renderer: "svg", actions: {source: false, compiled: false, editor: false}});'
+)
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%(policy)s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>%(title)s</title>
+</head>
+<body>
+<div id="figure"></div>
+<script type="application/json" id="description">%(description)s</script>
+<script>%(script)s</script>
+</body>
+</html>
+"""
+
+
+def web_page(described: dict[str, Any], version: str) -> bytes:
+    """The page. Vega compiles expressions, which needs unsafe-eval; nothing can be loaded."""
+    bundle = vl_convert.javascript_bundle(_SNIPPET, vl_version=version)
+    script = bundle.replace("</script", "<\\/script")
+    policy = (
+        f"default-src 'none'; script-src '{source_hash(script)}' 'unsafe-eval'; "
+        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": policy,
+        "title": "riskeval",
+        "description": script_json(json.dumps(described, ensure_ascii=False)),
+        "script": script,
+    }
+    return (_PAGE % parts).encode()

@@ -21,7 +21,7 @@ _MEANINGS = {
 }
 
 
-def draw(request: Request) -> Any:
+def draw_topics(request: Request) -> Any:
     """Bars, one below the other, on one scale."""
     of = request.one_of(("tj", "tr"))
     rows = request.chosen(_MOST, without=request.comparison.baseline.own_row)

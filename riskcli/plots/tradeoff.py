@@ -9,16 +9,24 @@ import altair as alt
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.plots.labels import LETTER, LINE, Frame, shortened
+from riskcli.plots.labels import (
+    LETTER,
+    LINE,
+    Frame,
+    kinds_of,
+    named_points,
+    shortened,
+    sized,
+    texts,
+)
 from riskcli.plots.request import Request
-from riskcli.plots.scatter import kinds_of, named_points, sized, texts
 from riskcli.plots.style import RULE, values
 
 _ALPHAS = (1.0, 5.0)
 _DASHES = {"break even": [2, 3], "proportional reduction": [8, 3], "hull of the runs": [1, 0]}
 
 
-def draw(request: Request) -> Any:
+def draw_tradeoff(request: Request) -> Any:
     """Runs as points, the baseline at the origin.
 
     Above a break-even line URisk is above 0. Above the proportional line a run has a better ratio

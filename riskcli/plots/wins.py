@@ -16,7 +16,7 @@ _MOST = 8
 _COLOURS = {"helped": GAIN, "hurt": LOSS}
 
 
-def draw(request: Request) -> Any:
+def draw_wins(request: Request) -> Any:
     """A histogram of the differences to the baseline, a panel a run; ties are told in its title."""
     comparison = request.comparison
     rows = request.chosen(_MOST, without=comparison.baseline.own_row)

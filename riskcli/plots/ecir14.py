@@ -1,20 +1,58 @@
-"""Two runs against each other (ECIR'14, Figure 3): scores, and what each loses to the other."""
+"""Figures of ECIR'14: principal axes, two runs against each other, ordered terms of URisk."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import altair as alt
+import numpy as np
 
+from riskcli.analyses.baseline_bias import VIRTUAL_BASELINES, principal_components
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
-from riskcli.plots.labels import shortened
+from riskcli.plots.labels import kinds_of, named_points, same_scale, shortened, sized
 from riskcli.plots.request import Request
-from riskcli.plots.style import COLOURS, GAIN, LOSS, SHAPES, values
+from riskcli.plots.style import COLOURS, GAIN, LOSS, RULE, SHAPES, values
+from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.paired import Paired
 
+_MOST_LOSSES = 3
 
-def draw(request: Request) -> Any:
+
+def draw_losses(request: Request) -> Any:
+    """A panel a run and alpha: runs side by side, alphas below each other, on one scale."""
+    comparison = request.comparison
+    rows = request.chosen(_MOST_LOSSES, without=comparison.baseline.own_row)
+    alphas = request.options.alphas
+    columns = min(len(rows), 2 if request.narrow else _MOST_LOSSES)
+    width, height = request.panel(230, 110)
+    panels = []
+    for alpha in alphas:
+        terms = comparison.paired.weighted(alpha)
+        for row in rows:
+            ordered = np.sort(terms[row]).tolist()
+            bars = [{"place": index + 1, "w": w} for index, w in enumerate(ordered)]
+            name = f"{shortened(request.matrix.runs[row], 24)}, α = {alpha:g}"
+            panels.append(
+                alt.Chart(values(bars), title=alt.Title(name, fontSize=12))
+                .mark_bar()
+                .encode(
+                    x=alt.X("place:O", axis=None),
+                    y=alt.Y("w:Q", title="w", axis=alt.Axis(tickCount=4)),
+                    color=alt.condition(alt.datum.w < 0, alt.value(LOSS), alt.value(GAIN)),
+                )
+                .properties(width=width, height=height)
+            )
+    against = shortened(comparison.baseline.name, 40)
+    title = f"{request.matrix.measure}: terms of URisk against {against}, topics in ascending order"
+    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
+    return drawn.properties(title=alt.Title(title, offset=10))
+
+
+# Two runs against each other (ECIR'14, Figure 3): scores, and what each loses to the other.
+
+
+def draw_pair(request: Request) -> Any:
     """Per-topic scores of both runs, and URisk's terms with either as the baseline of the other."""
     matrix = request.matrix
     own = request.comparison.baseline.own_row
@@ -22,7 +60,7 @@ def draw(request: Request) -> Any:
     if len(rows) == 1 and own is not None and own != rows[0]:
         rows = [*rows, own]
     if len(rows) != 2:
-        raise UsageError("pair shows two runs: name two with --run, or one and --baseline")
+        raise UsageError("this figure shows two runs: name two with --run, or one and --baseline")
     second = matrix.values[rows[1]]
     order = sorted(range(len(matrix.topics)), key=lambda q: -float(second[q]))
     topics = [matrix.topics[q] for q in order]
@@ -94,3 +132,36 @@ def _terms(weighted: Floats, topics: list[str], title: str) -> Any:
     y = alt.Y("w:Q", title="w", axis=alt.Axis(tickCount=4))
     chart = alt.Chart(values(rows), title=alt.Title(title, fontSize=12))
     return chart.mark_bar().encode(y=y, color=colour)
+
+
+# Runs as points on the two axes on which they differ most: ECIR'14, Figures 1 and 2.
+
+
+def draw_pca(request: Request) -> Any:
+    """The runs, and the virtual baselines among them (@mean at the origin)."""
+    matrix = request.matrix
+    if len(matrix.runs) < 3 or len(matrix.topics) < 2:
+        raise UsageError("this figure needs three runs and two topics or more")
+    virtual = np.array([VIRTUAL[name](matrix.values) for name in VIRTUAL_BASELINES])
+    found = principal_components(matrix.values, virtual, 2)
+    if found.coordinates.shape[1] < 2:
+        raise UsageError("the runs differ on no two axes")
+    names = [*matrix.runs, *VIRTUAL_BASELINES]
+    kinds = [*kinds_of(request, request.comparison.baseline.members)]
+    kinds += ["virtual"] * len(VIRTUAL_BASELINES)
+    points = found.coordinates
+    frame = same_scale(points, *sized(request))
+    titles = [
+        f"principal component {place + 1} ({100 * share:.0f} % of the variance)"
+        for place, share in enumerate(found.explained[:2])
+    ]
+    cross = [
+        alt.Chart(values([{}]))
+        .mark_rule(color=RULE, strokeWidth=0.6, strokeDash=[2, 3])
+        .encode(**{axis: alt.datum(0)})
+        for axis in ("x", "y")
+    ]
+    layers = named_points(request, names, kinds, points, frame, titles[0], titles[1])
+    return alt.layer(*cross, *layers).properties(
+        width=frame.width, height=frame.height, title=f"{matrix.measure}, profiles over topics"
+    )

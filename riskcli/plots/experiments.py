@@ -1,7 +1,11 @@
-"""How far models turn the baseline's rankings round: SIGIR'12, Figure 5, from train's folder."""
+"""Figures of what `riskeval train` wrote: curves (SIGIR'12, Figure 4), churn (Figure 5)."""
 
 from __future__ import annotations
 
+import csv
+from collections import defaultdict
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +16,86 @@ from riskcli.analyses.rank_agreement import kendall_tau_b
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError
 from riskcli.core.text import naturally
-from riskcli.plots.curve import ExperimentRequest, chosen_models
-from riskcli.plots.labels import shortened
-from riskcli.plots.style import GAIN, outer_titles, values
+from riskcli.plots.labels import Frame, domain, end_names, run_lines, shortened
+from riskcli.plots.request import ExperimentRequest
+from riskcli.plots.style import GAIN, MOST_COLOURS, outer_titles, values
 from riskcli.trec.runs import read_run
+
+FILE = "curve.csv"
+FIGURES = {
+    "mean": ("mean", "mean of the measure"),
+    "risk": ("risk", "risk: mean loss to the baseline"),
+    "reward": ("reward", "reward: mean gain over the baseline"),
+    "urisk": ("urisk", "URisk at the model's own alpha"),
+    "trisk": ("trisk", "TRisk at the model's own alpha"),
+    "georisk": ("georisk", "GeoRisk at the model's own alpha"),
+}
+"""What a curve may show: its column in the file, and the axis."""
+
+
+def draw_curve(request: ExperimentRequest) -> Any:
+    """A line a model on the validation queries, the mean over folds and seeds.
+
+    It ends with the tree at which the first of them stopped.
+    """
+    column, title = FIGURES[request.one_of(list(FIGURES))]
+    lines = _means(request.folder / FILE, column)
+    names = chosen_models(list(lines), request.runs)
+    every = np.concatenate([lines[name] for name in names])
+    longest = max(len(lines[name]) for name in names)
+    frame = Frame((0, longest), domain(every), *request.panel(520, 330))
+    x = alt.X("trees:Q", title="trees", scale=alt.Scale(domain=list(frame.x), nice=False))
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=list(frame.y), nice=False))
+    quiet = [name for name in lines if name not in names]
+    layers = run_lines(_curve_rows(lines, quiet), _curve_rows(lines, names), names, x, y)
+    ends = np.array([lines[name][-1] for name in names])
+    layers += end_names(names, ends, frame)
+    return alt.layer(*layers).properties(width=frame.width, height=frame.height)
+
+
+def _means(path: Path, column: str) -> dict[str, Floats]:
+    """By model, the mean over folds and seeds after each tree that all of them reached."""
+    found: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream):
+                if row["part"] == "valid":
+                    found[row["run"]][row["seed"], row["fold"]].append(float(row[column]))
+    except OSError as error:
+        message = f"{error.strerror}; expected a folder that `riskeval train` wrote"
+        raise InputError(path, "unreadable", message) from error
+    except (KeyError, ValueError) as error:
+        raise InputError(path, "bad-curve", f"not a curve of riskeval train: {error}") from error
+    if not found:
+        raise InputError(path, "bad-curve", "no curve of any model is in it")
+    return {name: _mean(list(curves.values())) for name, curves in found.items()}
+
+
+def _mean(curves: Sequence[Sequence[float]]) -> Floats:
+    shortest = min(map(len, curves))
+    return np.asarray(np.mean([curve[:shortest] for curve in curves], axis=0))
+
+
+def chosen_models(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The models asked for by name or glob, else as many as there are colours."""
+    if not wanted:
+        return list(known[:MOST_COLOURS])
+    names = [name for glob in wanted for name in known if fnmatchcase(name, glob)]
+    if not names:
+        raise UsageError(f"no model is called {', '.join(wanted)}; there are {', '.join(known)}")
+    return list(dict.fromkeys(names))
+
+
+def _curve_rows(lines: dict[str, Floats], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {"run": name, "trees": tree, "value": value}
+        for name in names
+        for tree, value in enumerate(lines[name].tolist(), start=1)
+    ]
+
+
+# How far models turn the baseline's rankings round: SIGIR'12, Figure 5, from train's folder.
+
 
 BINS = 10
 _COMPARATORS = (".blend", ".select")
@@ -24,13 +104,11 @@ Rankings = dict[str, dict[str, float]]
 """By query and document, its score."""
 
 
-def draw(request: ExperimentRequest) -> Any:
+def draw_churn(request: ExperimentRequest) -> Any:
     """A histogram of the distances, a panel a model; the title tells the share in the first bin.
 
     Comparators are drawn where they are asked for by name.
     """
-    if request.of is not None:
-        raise UsageError("--of belongs to the figures alpha, topics and curve, churn has none")
     folder = request.folder / "runs"
     paths = {path.stem: path for path in sorted(folder.glob("*.run"))}
     baselines = [name for name in paths if name.startswith("baseline")]
@@ -46,7 +124,7 @@ def draw(request: ExperimentRequest) -> Any:
     for name, titled in zip(names, outer_titles(len(names), columns), strict=True):
         model = _rankings(paths[name])
         distances = np.mean([_distances(paths[name], model, one) for one in before], axis=0)
-        panels.append(_panel(name, distances, request, titled))
+        panels.append(_churn_panel(name, distances, request, titled))
     title = _TITLE if len(before) == 1 else f"{_TITLE}, mean over {len(before)} baselines"
     drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
     return drawn.properties(title=alt.Title(title, offset=12))
@@ -89,7 +167,7 @@ def _ranks(scores: dict[str, float], order: dict[str, float]) -> Floats:
     return np.argsort(np.argsort(-listed)).astype(np.float64)
 
 
-def _panel(
+def _churn_panel(
     name: str, distances: Floats, request: ExperimentRequest, titled: tuple[bool, bool]
 ) -> Any:
     shares = histogram(distances)
