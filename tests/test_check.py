@@ -299,6 +299,7 @@ def test_a_verdict_does_not_depend_on_other_candidates() -> None:
     assert [f.value for f in alone.findings] == [f.value for f in crowd.findings]
 
 
+@pytest.mark.slow
 def test_false_alarms_stay_below_gamma() -> None:
     """Exchangeable runs; the bound is three Monte Carlo standard errors wide."""
     generator, simulations = np.random.default_rng(3), 600
@@ -323,6 +324,7 @@ def test_power_is_told_from_the_observed_variance() -> None:
     assert "low-power" not in [note.code for note in quiet.notes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("policy", "candidates"), [("lenient", 1), ("standard", 3)])
 def test_the_loss_that_the_gate_announces_is_seen_four_times_in_five(
     policy: str, candidates: int
@@ -395,6 +397,7 @@ def test_an_inconclusive_verdict_counts_as_asked_and_says_how_many_topics_settle
         judge(matrix(values), "prod", margin=0.02, inconclusive="maybe")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_false_passes_are_as_rare_as_the_level_says() -> None:
     """A true loss of the margin passes with the chance of the level, one of half as announced."""
     generator, simulations, passes = np.random.default_rng(4), 2000, {0.02: 0, 0.01: 0}

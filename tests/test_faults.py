@@ -11,6 +11,7 @@ from tests.program import Ran
 POINTS = 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_whatever_goes_wrong_ends_well(name: str) -> None:
     points = 3 if name == "train" else POINTS  # each of its calls trains six models

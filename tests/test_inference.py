@@ -549,6 +549,7 @@ def calibration(alpha: float, simulations: int, seed: int) -> dict[str, float]:
     return {name: count / simulations for name, count in counts.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 5.0])
 def test_calibration(alpha: float) -> None:
     """Type I error and coverage; the bounds are three Monte Carlo standard errors wide."""

@@ -416,6 +416,7 @@ def test_a_cutoff_beyond_every_ranking_costs_nothing(folder: Path) -> None:
         assert not measure.startswith("ERR") or deep.stdout == shallow.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_a_line_without_end_is_refused_before_it_is_all_read(
     folder: Path, pack: Callable[[bytes], bytes]

@@ -8,6 +8,8 @@ import pytest
 
 from tests.bench.mutants import mutants, survivors
 
+pytestmark = pytest.mark.slow
+
 SOURCE = '''"""Adds 1 < 2."""
 from a import b  # 3 + 4
 

@@ -104,7 +104,7 @@ def outcome(folder: Path, chosen: Rules, **means: Any) -> object:
         return type(error), str(error)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     texts=st.lists(st.tuples(run_text(), st.booleans()), min_size=1, max_size=4),
     judged=grades,

@@ -229,6 +229,7 @@ WITHOUT_CHECKSUM = {
 """Nobody can see each flipped bit in these."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READ_BY_ARROW)
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -285,6 +286,7 @@ def test_a_damaged_stream_takes_no_memory_for_good(write: Write, name: str) -> N
     assert taken[1] - taken[0] < 20 * PIECE
 
 
+@pytest.mark.slow
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spoilt=spoilt_archives())
 def test_spoilt_archives_give_what_the_reference_tool_gives_or_an_error(

@@ -21,7 +21,8 @@ from benchmarks.make_runs import Size, make
 from riskcli import Options, ScoreMatrix, risk_table
 from riskcli.cli import progress
 from tests.console import PROGRAMS, on_terminal
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.inprocess import riskeval
+from tests.program import QRELS, SAMPLES
 
 PROGRAM = str(PROGRAMS / "riskeval")
 

@@ -25,8 +25,9 @@ from riskcli.scores.store import MARKER, SCORES, RunScores, Shelf, Store, as_jso
 from riskcli.scores.store_segments import LOOKS, Segments, look_at
 from riskcli.scores.store_upkeep import collect, holdings, verify
 from tests.console import ROOT
+from tests.inprocess import riskeval
 from tests.program import QRELS as JUDGEMENTS
-from tests.program import SAMPLES, riskeval
+from tests.program import SAMPLES
 
 RULES = {"max_grade": 4, "score_precision": "single"}
 QRELS = "0" * 64
@@ -191,6 +192,7 @@ def writer(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
     return subprocess.Popen(call, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_writers_at_once(tmp_path: Path) -> None:
     """Each of them merges what the others write."""
     writers = [writer(tmp_path / "s", 30 * i, 30 * i + 40) for i in range(3)]
@@ -202,6 +204,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
     assert all(same(found[sha(seed)], some_scores(seed)) for seed in range(100))
 
 
+@pytest.mark.slow
 def test_writers_that_are_killed(tmp_path: Path) -> None:
     """What was reported as written is there, and nothing is damaged."""
     written: set[int] = set()
