@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from riskcli.core.limits import BASE, IN_HAND, OTHERWISE, READING, WORK
+from riskcli.core.limits import BASE, COSTS, IN_HAND, OTHERWISE, READING
 from tests.console import PROGRAMS
 
 WORST = 1.5
@@ -114,7 +114,7 @@ def estimate(command: str, runs: int, topics: int) -> int:
     if work == "topics":
         rows = (1 if "--run" in command else runs) * topics
     pairs = runs * (runs - 1) // 2 * PAIRS.get(work, 0)
-    return WORK[work].bytes(runs * topics, rows, pairs)
+    return COSTS[work].bytes(runs * topics, rows, pairs)
 
 
 def on_matrices(folder: Path, sizes: list[int], topics: int, seconds: float) -> Iterator[float]:

@@ -23,8 +23,8 @@ from riskcli.cli.group import LazyGroup
 from riskcli.cli.settings_schema import settings_schema
 from riskcli.commands import COMMANDS, load_command, riskeval
 from riskcli.commands.help import EXIT_CODES, WORDS, columns_of
-from riskcli.core.limits import OTHERWISE, READING, WORK
-from riskcli.effectiveness.names import FAMILIES
+from riskcli.core.limits import COSTS, OTHERWISE, READING
+from riskcli.effectiveness.measures import FAMILIES
 from riskcli.output.measure_words import columns, meaning_of, words_of
 from riskcli.risk.measures import measures
 from riskcli.trec.findings import CODES
@@ -100,7 +100,7 @@ def reference() -> str:
 def _memory() -> list[str]:
     """What work and files are estimated to take."""
     lines = ["## Memory", "", "| work | base | a cell | a row | a pair |", "|:--|--:|--:|--:|--:|"]
-    for name, work in WORK.items():
+    for name, work in COSTS.items():
         amounts = f"{work.cell:,} | {work.row:,} | {work.pair:,}"
         lines.append(f"| {name} | {work.base / 1e6:.0f} MB | {amounts} |")
     lines += ["", "| file | bytes for each byte |", "|:--|--:|"]

@@ -28,7 +28,7 @@ from riskcli.analyses.sweep_population import population_bias
 from riskcli.analyses.topics import TopicTable, topic_table
 from riskcli.analyses.validate import Validation, validate
 from riskcli.core.messages import InputError, RiskevalError, UsageError
-from riskcli.effectiveness.names import parse_measure
+from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.risk.significance import Significance
 from riskcli.scores.comparisons import Options, as_names

@@ -13,7 +13,7 @@ import pytrec_eval
 
 from riskcli import Evaluation, Rules, Scorer, UsageError, evaluate, parse_measure
 from riskcli.core.choices import Precision
-from riskcli.effectiveness.names import FAMILIES, parse_measures
+from riskcli.effectiveness.measures import FAMILIES, parse_measures
 from riskcli.trec import source
 from tests import reference
 from tests.conftest import Write

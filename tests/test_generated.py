@@ -19,7 +19,7 @@ import pytest
 import riskcli
 from riskcli.cli.group import LazyGroup
 from riskcli.commands import COMMANDS, load_command
-from riskcli.core.limits import READING, WORK
+from riskcli.core.limits import COSTS, READING
 from riskcli.trec.findings import CODES
 from tests.console import ROOT, terminal_environment
 from tests.inprocess import riskeval
@@ -67,7 +67,7 @@ def test_the_site_has_every_code_and_what_work_takes() -> None:
     page = GENERATOR["reference"]()
     for code in CODES.values():
         assert f"| `{code.name}` | {code.severity} | {code.meaning} |" in page
-    for name, work in WORK.items():
+    for name, work in COSTS.items():
         amounts = f"{work.cell:,} | {work.row:,} | {work.pair:,}"
         assert f"| {name} | {work.base / 1e6:.0f} MB | {amounts} |" in page
     for name, rate in READING.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riskcli.effectiveness.ranking import Judged
-from riskcli.trec.fields import Texts, Words
+from riskcli.effectiveness.ranking import JudgedDocuments
+from riskcli.trec.arrow import Texts, Words
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_whatever_the_hashes_what_is_found_is_what_a_dictionary_holds(
     grades["2"] = {}  # a topic without judgements finds none of the next one's
     listed = [(t, docno) for t in range(4) for docno in grades[str(t)]]
     asked = [(t, f"d{n}") for t in range(4) for n in range(20)]
-    found = Judged(grades).find(
+    found = JudgedDocuments(grades).find(
         Texts.of_strings([docno for _, docno in asked]),
         np.arange(len(asked)),
         np.array([t for t, _ in asked]),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from riskcli.core import limits as memory
-from riskcli.core.limits import WORK, obtainable, refuse_beyond
+from riskcli.core.limits import COSTS, obtainable, refuse_beyond
 from riskcli.core.messages import UsageError
 from riskcli.learn.feature_files import read_features
 from tests.conftest import Write
@@ -146,7 +146,7 @@ def test_a_pack_is_refused(here: Path, write: Write, monkeypatch: pytest.MonkeyP
 
 
 def test_each_baseline_and_alpha_counts() -> None:
-    score = WORK["score"]
+    score = COSTS["score"]
     assert score.bytes(0, 2) - score.bytes(0, 1) == score.row
     assert score.bytes(10, 20, 30) == score.base + 10 * score.cell + 20 * score.row
 

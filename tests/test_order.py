@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcli.core.text import naturally
+from riskcli.core.messages import naturally
 
 ORDERED = [
     ["01", "1", "2", "00010", "10", "11"],

@@ -19,7 +19,7 @@ from riskcli.analyses import checker as validation
 from riskcli.core.stopping import UNFINISHED
 from riskcli.organise import pack as folders
 from riskcli.organise.pack import file_stems
-from riskcli.trec.source import Source
+from riskcli.trec.source import TextFile
 from tests.bench.malformed import DOUBTFUL, GOOD, REFUSED
 from tests.bench.malformed import QRELS as SMALL_QRELS
 from tests.inprocess import riskeval, run_inside
@@ -204,7 +204,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that are checked from now on."""
     read: list[Path] = []
 
-    class Watched(Source):
+    class Watched(TextFile):
         def text(self) -> bytes:
             read.append(self.path)
             return super().text()

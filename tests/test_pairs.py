@@ -12,17 +12,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec import fields as fast
-from riskcli.trec.fields import Texts, may_repeat, may_repeat_between
+from riskcli.trec.arrow import PairHashes, Texts, may_repeat, may_repeat_between
 
 Pairs = list[tuple[int, str]]
 
 
-def hashed(pairs: Sequence[tuple[int, str]]) -> fast.Pairs:
+def hashed(pairs: Sequence[tuple[int, str]]) -> PairHashes:
     topics = list(dict.fromkeys(str(topic) for topic, _ in pairs))
     codes = np.array([topics.index(str(topic)) for topic, _ in pairs], dtype=np.int32)
     docnos = pa.array([docno for _, docno in pairs], pa.large_string())
-    return fast.Pairs.of(tuple(topics), codes, Texts.of_column(docnos))
+    return PairHashes.of(tuple(topics), codes, Texts.of_column(docnos))
 
 
 def quick(pairs: Sequence[tuple[int, str]]) -> bool:
@@ -95,8 +94,8 @@ def test_a_slice_of_a_longer_array_is_judged_alone(names: list[str]) -> None:
     texts = Texts.of_column(whole)
     codes = np.zeros(len(whole), dtype=np.int32)
     inner = Texts.of_column(whole.slice(1, len(names)))
-    assert not may_repeat(fast.Pairs.of(("1",), codes[2:], inner))
-    assert may_repeat(fast.Pairs.of(("1",), codes, texts))
+    assert not may_repeat(PairHashes.of(("1",), codes[2:], inner))
+    assert may_repeat(PairHashes.of(("1",), codes, texts))
 
 
 REALISTIC = {
@@ -118,6 +117,6 @@ def test_realistic_sets_raise_no_alarm(names: list[str]) -> None:
     codes = np.repeat(np.arange(5, dtype=np.int32), len(names))
     documents = Texts.of_column(pa.array(names * 5, pa.large_string()))
     topics = tuple("abcde")
-    assert not may_repeat(fast.Pairs.of(topics, codes, documents))
+    assert not may_repeat(PairHashes.of(topics, codes, documents))
     codes[len(names)] = 0  # topic b's first document now stands in topic a, which has it
-    assert may_repeat(fast.Pairs.of(topics, codes, documents))
+    assert may_repeat(PairHashes.of(topics, codes, documents))

@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riskcli import InputError, Qrels, read_qrels
-from riskcli.trec import fields as fast
-from riskcli.trec import qrels
+from riskcli.trec import fields, qrels
 from riskcli.trec.findings import Finding
 from tests.conftest import Write
 from tests.trec_text import STRANGE_IDS, ids, make_qrels, qrels_text
@@ -53,7 +52,7 @@ def test_the_same_judgements_in_every_shape(read: ReadText, text: bytes) -> None
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
 def test_the_close_reader_sees_the_same_judgements(read: ReadText, text: bytes) -> None:
-    with patch.object(fast, "read", return_value=None):
+    with patch.object(fields, "read", return_value=None):
         assert read(text).judgements == EXPECTED
 
 

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli import InputError, Rules, UsageError
+from riskcli.analyses.store import holdings
 from riskcli.scores import remote
 from riskcli.scores import remote as worker
 from riskcli.scores import store_segments as looks
 from riskcli.scores.reading import Reader
 from riskcli.scores.remote import Workers
 from riskcli.scores.store import Store
-from riskcli.scores.store_upkeep import holdings
 from tests.inprocess import run_inside
 from tests.program import QRELS, SAMPLES
 

@@ -285,7 +285,7 @@ def outcome_in_pieces(text: bytes, size: int, jobs: int) -> Outcome:
         file.write(text)
         file.flush()
         try:
-            return contents(pieces.run_in(source.Source(Path(file.name)), jobs=jobs))
+            return contents(pieces.run_in(source.TextFile(Path(file.name)), jobs=jobs))
         except InputError as error:
             return error.code, error.line, error.message
 
@@ -348,18 +348,18 @@ def test_a_large_file_is_read_in_pieces_of_whole_lines(write: Write, jobs: int) 
     lines.append("0 Q0 document-000099990 1 0 last")  # topic 0 comes back, and a long way off
     path = write("large.run", "".join(lines).encode())
     with patch.object(source, "PIECE", 2**18):
-        seen = list(source.Source(path).pieces())
-        run = pieces.run_in(source.Source(path), jobs=jobs)
+        seen = list(source.TextFile(path).pieces())
+        run = pieces.run_in(source.TextFile(path), jobs=jobs)
     assert len(seen) > 10
     assert b"".join(seen) == path.read_bytes()
     assert all(piece.endswith(b"\n") for piece in seen[:-1])
     assert contents(run) == contents(parse_run(PATH, path.read_bytes()))
     path.write_bytes(path.read_bytes() + b"\n7 Q0 document-000000000 1 0 tag\n")  # topic 0 had that
     with patch.object(source, "PIECE", 2**18):
-        assert pieces.run_in(source.Source(path), jobs=jobs).topics == run.topics
+        assert pieces.run_in(source.TextFile(path), jobs=jobs).topics == run.topics
         path.write_bytes(path.read_bytes() + b"0 Q0 document-000000000 1 0 tag\n")
         with pytest.raises(InputError) as caught:
-            pieces.run_in(source.Source(path), jobs=jobs)
+            pieces.run_in(source.TextFile(path), jobs=jobs)
     assert (caught.value.code, caught.value.line) == ("duplicate-document", 99_003)
 
 
@@ -378,7 +378,7 @@ def test_only_the_piece_with_a_wrong_line_is_read_line_by_line(write: Write) -> 
         patch.object(pieces, "inspect_run", side_effect=inspect),
         pytest.raises(InputError) as caught,
     ):
-        pieces.run_in(source.Source(path))
+        pieces.run_in(source.TextFile(path))
     assert (caught.value.code, caught.value.line) == ("bad-score", 30_001)
     assert len(seen) == 1
     assert seen[0] < 2**17

@@ -27,7 +27,7 @@ from riskcli.trec import source
 from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import read_run
-from riskcli.trec.source import PIECE, Source, load
+from riskcli.trec.source import PIECE, TextFile, load
 from tests.conftest import Write
 
 TEXT = b"".join(b"1 Q0 doc-%d %d %d.5 tag\n" % (i, i, -i) for i in range(200))
@@ -344,7 +344,7 @@ def test_pieces_are_whole_lines(
     write: Write, monkeypatch: pytest.MonkeyPatch, compress: Compress, size: int
 ) -> None:
     monkeypatch.setattr(source, "PIECE", size)
-    opened = source.Source(write("run", compress(TEXT + b"the end")))
+    opened = source.TextFile(write("run", compress(TEXT + b"the end")))
     pieces = list(opened.pieces())
     assert opened.start == pieces[0]
     assert b"".join(pieces) == TEXT + b"the end"
@@ -373,13 +373,13 @@ def test_the_checksum_is_that_of_the_file_on_the_disk(
     monkeypatch.setattr(source, "PIECE", size)
     for text in (TEXT, b"\xef\xbb\xbf" + TEXT, b""):
         content = compress(text)
-        opened = Source(write("run", content), checksum=True)
+        opened = TextFile(write("run", content), checksum=True)
         opened.text()
         assert opened.sha256 == hashlib.sha256(content).hexdigest()
 
 
 def test_nobody_asked_for_a_checksum(write: Write) -> None:
-    opened = Source(write("run", TEXT))
+    opened = TextFile(write("run", TEXT))
     assert (opened.text(), opened.sha256) == (TEXT, None)
 
 
@@ -387,7 +387,7 @@ def test_a_file_that_changes_before_it_is_read_anew_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "PIECE", 100)
-    opened = Source(write("run", TEXT))
+    opened = TextFile(write("run", TEXT))
     assert opened.text() == opened.text_again() == TEXT
     write("run", TEXT + TEXT)
     with pytest.raises(InputError) as caught:
@@ -404,7 +404,7 @@ def test_a_file_that_is_cut_while_it_is_read_is_changed(
     lines = [f"1 Q0 d{number:02d} {number} {99 - number} tag\n" for number in range(30)]
     path = write("run", "".join(lines))
     monkeypatch.setattr(source, "PIECE", 100)
-    pieces = Source(path).pieces()
+    pieces = TextFile(path).pieces()
     for _ in range(read):
         next(pieces)
     os.truncate(path, len("".join(lines[:kept])))

@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riskcli import UsageError
+from riskcli.analyses.store import collect, holdings, verify
 from riskcli.core.messages import InputError
 from riskcli.scores import store_segments as looks_module
 from riskcli.scores import store_segments as segments_module
-from riskcli.scores.store import MARKER, SCORES, RunScores, Shelf, Store, as_json
-from riskcli.scores.store_segments import LOOKS, Segments, look_at
-from riskcli.scores.store_upkeep import collect, holdings, verify
+from riskcli.scores.store import MARKER, SCORES, Store, StoredRun, StoreSection, as_json
+from riskcli.scores.store_segments import FILE_STATES, Segments, file_state
 from tests.console import ROOT
 from tests.inprocess import riskeval
 from tests.program import QRELS as JUDGEMENTS
@@ -34,7 +34,7 @@ QRELS = "0" * 64
 MEASURES = ("ERR@20", "nDCG(dcg='exp-log2')@20")
 
 
-def shelf(folder: Path, **changed: object) -> Shelf:
+def shelf(folder: Path, **changed: object) -> StoreSection:
     measures = changed.pop("measures", MEASURES)
     qrels = changed.pop("qrels", QRELS)
     assert isinstance(measures, tuple)
@@ -45,10 +45,10 @@ def sha(text: object) -> str:
     return hashlib.sha256(str(text).encode()).hexdigest()
 
 
-def some_scores(seed: int, topics: int = 5) -> RunScores:
+def some_scores(seed: int, topics: int = 5) -> StoredRun:
     random = np.random.default_rng(seed)
     scores = {measure: random.random(topics) for measure in MEASURES}
-    return RunScores((f"run{seed}",), seed % 3, tuple(map(str, range(topics))), scores)
+    return StoredRun((f"run{seed}",), seed % 3, tuple(map(str, range(topics))), scores)
 
 
 def kept(folder: Path, seeds: range) -> None:
@@ -59,7 +59,7 @@ def kept(folder: Path, seeds: range) -> None:
     assert place.close() == []
 
 
-def same(mine: RunScores, theirs: RunScores) -> bool:
+def same(mine: StoredRun, theirs: StoredRun) -> bool:
     """Whether all is the same, scores bit by bit."""
     return (
         mine[:3] == theirs[:3]
@@ -73,18 +73,18 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @st.composite
-def run_scores(draw: st.DrawFn) -> RunScores:
+def run_scores(draw: st.DrawFn) -> StoredRun:
     topics = draw(st.lists(names, unique=True, max_size=6))
     column = st.lists(finite, min_size=len(topics), max_size=len(topics))
     scores = {measure: np.array(draw(column), dtype=np.float64) for measure in MEASURES}
     tags = draw(st.lists(names, max_size=3))
-    return RunScores(tuple(tags), draw(st.integers(0, 2**40)), tuple(topics), scores)
+    return StoredRun(tuple(tags), draw(st.integers(0, 2**40)), tuple(topics), scores)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=st.lists(run_scores(), max_size=4), second=st.lists(run_scores(), max_size=4))
 def test_what_goes_in_comes_out(
-    tmp_path_factory: pytest.TempPathFactory, first: list[RunScores], second: list[RunScores]
+    tmp_path_factory: pytest.TempPathFactory, first: list[StoredRun], second: list[StoredRun]
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
     everything = {sha(i): scores for i, scores in enumerate([*first, *second])}
@@ -105,7 +105,7 @@ def test_more_topics_than_a_page_of_parquet_holds(tmp_path: Path) -> None:
     topics = tuple(f"a-rather-long-name-of-a-topic-{i:07d}" for i in range(60_000))
     scores = {m: np.random.default_rng(1).random(len(topics)) for m in MEASURES}
     place = shelf(tmp_path / "s")
-    wanted = {sha(i): RunScores((), 0, topics[i:], {m: s[i:] for m, s in scores.items()})
+    wanted = {sha(i): StoredRun((), 0, topics[i:], {m: s[i:] for m, s in scores.items()})
               for i in range(3)}  # fmt: skip
     for run, mine in wanted.items():
         place.keep(run, mine)
@@ -136,9 +136,9 @@ def test_another_key_finds_nothing(tmp_path: Path, changed: dict[str, object]) -
 def test_scores_by_another_version_are_not_used(
     tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from riskcli.analyses import store as upkeep
     from riskcli.scores import store
     from riskcli.scores import store as keys
-    from riskcli.scores import store_upkeep as upkeep
 
     kept(tmp_path / "s", range(3))
     other = {**keys.engine(), part: "another"}
@@ -375,12 +375,12 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def remember(folder: Path, file: Path) -> None:
     looks = Store(folder).looks
-    looks.keep(look_at(file), sha("content"))
+    looks.keep(file_state(file), sha("content"))
     assert looks.flush() == ""
 
 
 def known(folder: Path, file: Path, rehash: bool = False) -> str | None:
-    return Store(folder, rehash).looks.checksum(look_at(file))
+    return Store(folder, rehash).looks.checksum(file_state(file))
 
 
 @pytest.mark.usefixtures("late")
@@ -439,7 +439,7 @@ def test_a_file_that_changes_while_it_is_hashed_is_not_remembered(tmp_path: Path
     file = tmp_path / "x.run"
     file.write_text("content")
     looks = Store(tmp_path / "s").looks
-    before = look_at(file)
+    before = file_state(file)
     time.sleep(0.02)
     rewritten(file)
     looks.keep(before, sha("content"))
@@ -454,7 +454,7 @@ def test_verify_hashes_what_looks_the_same(tmp_path: Path) -> None:
     remember(tmp_path / "s", file)
     assert list(verify(Store(tmp_path / "s"))) == []
     looks = Store(tmp_path / "s2").looks
-    looks.keep(look_at(file), sha("something else"))
+    looks.keep(file_state(file), sha("something else"))
     looks.flush()
     assert [(path, trouble.split(",")[0]) for path, trouble in verify(Store(tmp_path / "s2"))] == [
         (file, "changed")
@@ -479,7 +479,7 @@ def test_gc_forgets_files_that_are_gone(tmp_path: Path) -> None:
 def test_folders_and_pipes_have_no_look(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", tmp_path / "absent"):
-        assert look_at(path) is None
+        assert file_state(path) is None
 
 
 # ---------------------------------------------------------------- other programs
@@ -520,13 +520,13 @@ def test_polars_reads_a_store(intact: Path) -> None:
 
 
 def test_every_column_says_what_it_means() -> None:
-    for schema in (SCORES, LOOKS):
+    for schema in (SCORES, FILE_STATES):
         assert all(field.metadata[b"meaning"] for field in schema)
 
 
 def test_the_documentation_names_every_column() -> None:
     text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    for name in (*SCORES.names, *LOOKS.names):
+    for name in (*SCORES.names, *FILE_STATES.names):
         assert f"`{name}`" in text
 
 

@@ -18,7 +18,7 @@ from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import run_of
-from riskcli.trec.source import Source, load
+from riskcli.trec.source import TextFile, load
 from tests.bench.testkit import FOLDERS, KIT, write
 
 MANIFEST = json.loads((KIT / "manifest.json").read_text(encoding="ascii"))
@@ -82,7 +82,7 @@ def test_readers_refuse_what_is_wrong_and_nothing_else(case: dict[str, Any]) -> 
 @of("take", "run")
 def test_runs_are_read_as_they_are(case: dict[str, Any]) -> None:
     reads = case["reads"]
-    found = run_of(Source(KIT / case["file"]))
+    found = run_of(TextFile(KIT / case["file"]))
     assert sorted(found.tags) == reads["tags"]
     scores: dict[str, dict[str, float]] = {}
     docnos, values = found.docnos.as_strings(), found.scores.tolist()

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from riskcli.trec.fields import Pairs, Texts, may_repeat
+from riskcli.trec.arrow import PairHashes, Texts, may_repeat
 
 strings = st.lists(st.text(max_size=20) | st.text("ab", max_size=9), min_size=1, max_size=30)
 
@@ -47,5 +47,5 @@ def test_a_repetition_far_apart_among_texts_of_other_lengths_is_found() -> None:
     for repeated in (names[0], names[16_384], names[-1]):
         for place in (0, 20_000, len(names)):
             listed = [*names[:place], repeated, *names[place:]]
-            assert may_repeat(Pairs.of(("1",), codes, Texts.of_strings(listed)))
-    assert not may_repeat(Pairs.of(("1",), codes[1:], Texts.of_strings(names)))
+            assert may_repeat(PairHashes.of(("1",), codes, Texts.of_strings(listed)))
+    assert not may_repeat(PairHashes.of(("1",), codes[1:], Texts.of_strings(names)))

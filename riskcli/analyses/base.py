@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union, cast
 import numpy as np
 
 from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
-from riskcli.core.limits import WORK, refuse_beyond
+from riskcli.core.limits import COSTS, refuse_beyond
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.core.provenance import Provenance
 from riskcli.output.formats import Analysis as Analysis
@@ -141,7 +141,7 @@ def refuse_much(
         rows += len(matrix.runs) * max(1, baselines) * len(options.levels)
     runs, topics = np.max([matrix.values.shape for matrix in matrices], axis=0).tolist()
     size = f"{counted(runs, 'run')} and {counted(topics, 'topic')}"
-    refuse_beyond(WORK[work].bytes(cells, rows, pairs), f"{work} of {size}")
+    refuse_beyond(COSTS[work].bytes(cells, rows, pairs), f"{work} of {size}")
 
 
 def one_matrix(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:

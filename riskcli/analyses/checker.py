@@ -29,8 +29,8 @@ from riskcli.analyses.doubts import (
 )
 from riskcli.core.choices import Only, check_words
 from riskcli.core.messages import InputError
-from riskcli.effectiveness.names import parse_measure
-from riskcli.effectiveness.ranking import Judged
+from riskcli.effectiveness.measures import parse_measure
+from riskcli.effectiveness.ranking import JudgedDocuments
 from riskcli.scores.files.registry import Format, format_of, inspect_scores, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
@@ -39,7 +39,7 @@ from riskcli.trec.letor import Documents
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
 from riskcli.trec.records import RunFormat
-from riskcli.trec.source import MAX_BYTES, Source
+from riskcli.trec.source import MAX_BYTES, TextFile
 
 if TYPE_CHECKING:
     from riskcli.effectiveness.scoring import Scorer
@@ -100,7 +100,7 @@ class Reports:
 # What is wrong between files: the same ranking, the same scores, the same name.
 
 
-TOLD_BY = "nDCG@20"
+COPY_MEASURE = "nDCG@20"
 """The measure whose scores tell copies."""
 
 
@@ -125,16 +125,16 @@ def note_same_scores(reports: Sequence[FileReport], topics: Sequence[str]) -> No
     rows = np.array([[report.scores.get(topic, 0.0) for topic in topics] for report in scored])
     for first, *others in equal_rows(rows):
         for row in others:
-            message = f"the same {TOLD_BY} on every topic as {scored[first].path}"
+            message = f"the same {COPY_MEASURE} on every topic as {scored[first].path}"
             _note_once(scored[row], "same-scores", message, but=("same-ranking",))
     for first, row, differing in nearly_equal_rows(rows):
         of = f"all but {differing} of {len(topics)} topics"
-        message = f"the same {TOLD_BY} as {scored[first].path} on {of}"
+        message = f"the same {COPY_MEASURE} as {scored[first].path} on {of}"
         but = ("same-ranking", "near-same-ranking", "same-scores")
         _note_once(scored[row], "near-same-scores", message, but)
     for report, scores in zip(scored, rows, strict=True):
         if constant(scores):
-            message = f"{TOLD_BY} is {scores[0]:g} on all {len(topics)} topics"
+            message = f"{COPY_MEASURE} is {scores[0]:g} on all {len(topics)} topics"
             _note_once(report, "constant-scores", message)
 
 
@@ -199,7 +199,7 @@ class Checker:
         self._checks = checks
         self._checksums = checksums
         self._qrels: Qrels | None = None
-        self._known: Judged | None = None
+        self._known: JudgedDocuments | None = None
         self._scorer: Scorer | None = None
 
     @property
@@ -259,7 +259,7 @@ class Checker:
     def _read(self, tally: Tally) -> tuple[bytes | None, str | None]:
         """The file's text, None where it cannot be read, and its checksum."""
         try:
-            source = Source(tally.path, self._checks.max_bytes, self._checksums)
+            source = TextFile(tally.path, self._checks.max_bytes, self._checksums)
             return source.text(), source.sha256
         except InputError as error:
             tally.add(Finding.of(error))
@@ -301,15 +301,15 @@ class Checker:
         from riskcli.effectiveness.scoring import Scorer
 
         if self._scorer is None:
-            self._scorer = Scorer(self._qrels, [parse_measure(TOLD_BY)])
+            self._scorer = Scorer(self._qrels, [parse_measure(COPY_MEASURE)])
         topics, scores = self._scorer.score(run)
         (values,) = scores.values()
         return dict(zip(topics, values.tolist(), strict=True))
 
-    def _judged(self, qrels: Qrels) -> Judged:
+    def _judged(self, qrels: Qrels) -> JudgedDocuments:
         """The judged documents, gathered once; two threads may do so at the same time."""
         if self._known is None:
-            self._known = Judged(qrels.judgements)
+            self._known = JudgedDocuments(qrels.judgements)
         return self._known
 
 

@@ -22,7 +22,7 @@ from riskcli.core.arrays import Counts
 from riskcli.core.choices import Precision
 from riskcli.core.messages import UsageError, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
-from riskcli.effectiveness.ranking import Judged, ranked
+from riskcli.effectiveness.ranking import JudgedDocuments, ranked
 from riskcli.output.display import Cell, Display, Heading, folded, in_title
 from riskcli.output.result import Result, Value, tidy
 from riskcli.scores.comparisons import Options, comparisons
@@ -220,7 +220,7 @@ class _Reader:
     ) -> Mapping[int, Moves]:
         """By row, but for the baseline's own."""
         places = self._places(read_run(files[own], self.max_bytes))
-        base = Judged(places)
+        base = JudgedDocuments(places)
         lengths = np.array([len(places[topic]) for topic in self.topics])
 
         def compared(row: int) -> Moves:
@@ -241,7 +241,7 @@ class _Reader:
                 places[topic] = {name: index for index, name in enumerate(found)}
         return places
 
-    def _compared(self, run: Run, base: Judged, base_lengths: Counts) -> Moves:
+    def _compared(self, run: Run, base: JudgedDocuments, base_lengths: Counts) -> Moves:
         ranking = ranked(run, self.depth, self.precision)
         rows = np.array([base.topics.get(topic, -1) for topic in run.topics], dtype=np.intp)
         lengths = np.zeros(len(self.topics), dtype=np.int64)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Mask, Rows
-from riskcli.effectiveness.ranking import Judged
+from riskcli.effectiveness.ranking import JudgedDocuments
 from riskcli.scores.matrix import answers_nothing
-from riskcli.trec.fields import Table, Texts, Words, pair_hashes
+from riskcli.trec.arrow import Texts, Words, pair_hashes
+from riskcli.trec.fields import Table
 from riskcli.trec.findings import Described, Tally, whole_number
 from riskcli.trec.names import file_name
 from riskcli.trec.runs import Run
@@ -86,7 +87,7 @@ def _sort_ties(hashes: Words, tied: Mask) -> None:
     hashes[places] = hashes[places][np.lexsort((hashes[places], group[places]))]
 
 
-def none_is_judged(run: Run, judged: Judged) -> bool:
+def none_is_judged(run: Run, judged: JudgedDocuments) -> bool:
     """Whether no document is judged for its topic; False for a run that has none of the topics."""
     index = np.array([judged.topics.get(topic, -1) for topic in run.topics], dtype=np.intp)
     topics = index[run.topic_codes]
@@ -219,11 +220,11 @@ def _note_rank_order(
             f"on line {columns.line(first)}"
         )
 
-    tally.add_all("rank-order", _Pairs(before[rising], after[rising]), describe_order)
-    tally.add_all("duplicate-rank", _Pairs(before[again], after[again]), describe_again)
+    tally.add_all("rank-order", _LinePairs(before[rising], after[rising]), describe_order)
+    tally.add_all("duplicate-rank", _LinePairs(before[again], after[again]), describe_again)
 
 
-class _Pairs(Sequence[tuple[int, int]]):
+class _LinePairs(Sequence[tuple[int, int]]):
     """Pairs of places, in the order of the later one; made only when somebody looks."""
 
     def __init__(self, first: Places, second: Places) -> None:
@@ -262,7 +263,7 @@ def _note_single_precision_ties(tally: Tally, columns: Columns) -> None:
             "as in trec_eval 9"
         )
 
-    tally.add_all("single-precision-tie", _Pairs(np.minimum(before, after), later), describe)
+    tally.add_all("single-precision-tie", _LinePairs(np.minimum(before, after), later), describe)
 
 
 def _by_falling_score(

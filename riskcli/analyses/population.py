@@ -52,7 +52,7 @@ COLUMNS = ("run", "team", "measure", "topics", "mean", "weight")
 
 
 @dataclass(frozen=True, repr=False)
-class Members(Analysis):
+class PopulationMembers(Analysis):
     """Who is in a frozen population, and what each weighs in it."""
 
     population: FrozenPopulation
@@ -87,7 +87,7 @@ def freeze(scores: Scores, *, options: Options | None = None) -> FrozenPopulatio
     )
 
 
-def members(population: FrozenPopulation | Path | str) -> Members:
+def members(population: FrozenPopulation | Path | str) -> PopulationMembers:
     """What is in a frozen population, or in the file of one."""
     if not isinstance(population, FrozenPopulation):
         population = read_population(population)
@@ -97,7 +97,7 @@ def members(population: FrozenPopulation | Path | str) -> Members:
         "hash": population.hash,
         "frozen_inputs": [dict(each) for each in population.inputs],
     }
-    return Members(population, provenance=Provenance(settings))
+    return PopulationMembers(population, provenance=Provenance(settings))
 
 
 def _check(matrix: ScoreMatrix) -> None:

@@ -22,8 +22,7 @@ from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_display import displays
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks, is_virtual
-from riskcli.core.messages import Note, UsageError, nearest
-from riskcli.core.text import natural_order
+from riskcli.core.messages import Note, UsageError, natural_order, nearest
 from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
 from riskcli.output.measure_words import columns

@@ -1,15 +1,20 @@
-"""What a store of scores holds, what in it is wrong, and what can go."""
+"""What a store of scores holds, what in it is damaged, and what of it can go."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from riskcli.core.files import PART, sha256_of_file
 from riskcli.core.messages import UsageError
 from riskcli.core.settings import load_settings, settings_folder
 from riskcli.output.result import Result
-from riskcli.scores.store import MARKER, Store
-from riskcli.scores.store_upkeep import collect, holdings, verify
+from riskcli.scores.store import MARKER, Store, as_json, engine
+from riskcli.scores.store_segments import DAMAGED, FileStates, file_state, size
 
 
 def existing(folder: Path | None) -> Store:
@@ -51,3 +56,143 @@ def removals(store: Store, older_than: float | None, dry_run: bool) -> Result:
     removed = collect(store, older_than, dry_run)
     rows = [(str(removal.path), removal.reason, removal.size) for removal in removed]
     return Result(("file", "reason", "bytes"), rows)
+
+
+# What a store holds, what of it is damaged, and what of it can go.
+
+
+_ABANDONED = 3600.0
+"""Seconds after which nobody writes a part of a file any more."""
+_DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The scores under one key."""
+
+    key: str
+    measure: str
+    qrels: str
+    rules: str
+    engine: str
+    current: bool
+    """Whether this version of riskeval would use them."""
+    runs: int
+    scores: int
+    files: int
+    size: int
+    written: float
+    """When a file of it was written last, in seconds since 1970."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A file that goes, and why."""
+
+    path: Path
+    reason: str
+    size: int
+
+
+def holdings(store: Store) -> Iterator[Holding]:
+    """All that a store holds, by measure and judgements."""
+    found = [holding for digest in _digests(store) if (holding := _holding(store, digest))]
+    yield from sorted(found, key=lambda item: (item.qrels, item.measure, item.rules, item.engine))
+
+
+def verify(store: Store) -> Iterator[tuple[Path, str]]:
+    """All that is wrong with a store, file by file: damage, and looks that do not tell the truth.
+
+    Files of the store that are damaged are set aside, as when they are used.
+    """
+    for digest in _digests(store):
+        segments = store.segments(digest)
+        for _ in segments.tables():
+            pass
+        yield from segments.damaged
+    looks = FileStates(store.folder / "looks", rehash=True)
+    for look, kept in looks.remembered():
+        path = Path(look.path)
+        if file_state(path) == look and sha256_of_file(path) != kept and file_state(path) == look:
+            yield path, "changed, though its size, times and inode are those of before"
+    yield from looks.segments.damaged
+    for path in sorted(store.folder.rglob("*" + DAMAGED)):
+        yield path, "set aside as damaged; `riskeval store gc` removes it"
+
+
+def collect(store: Store, older_than: float | None = None, dry_run: bool = False) -> list[Removal]:
+    """Remove what nobody will ask for again, and merge small files; `older_than` counts days.
+
+    That is: damaged and abandoned files, scores by other versions of what computes them, looks at
+    files that have changed since, and scores that were written so long ago.
+    """
+    removals = [*_debris(store), *_outdated(store, older_than)]
+    if dry_run:
+        return removals
+    for removal in removals:
+        removal.path.unlink(missing_ok=True)
+    for digest in _digests(store):
+        store.segments(digest).tidy()
+        _remove_empty(store.folder / "scores" / digest)
+    store.looks.renew()
+    return removals
+
+
+def _digests(store: Store) -> list[str]:
+    folder = store.folder / "scores"
+    return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+
+
+def _holding(store: Store, digest: str) -> Holding | None:
+    segments = store.segments(digest)
+    tables = list(segments.tables())
+    if not tables:
+        return None
+    about = {name: tables[0][name][0].as_py() for name in ("measure", "qrels", "rules", "engine")}
+    files = segments.files()
+    return Holding(
+        digest,
+        **about,
+        current=about["engine"] == as_json(engine()),
+        runs=len({run for table in tables for run in table["run"].to_pylist()}),
+        scores=sum(len(chunk.values) for table in tables for chunk in table["scores"].chunks),
+        files=len(files),
+        size=sum(map(size, files)),
+        written=max(map(_written, files)),
+    )
+
+
+def _debris(store: Store) -> Iterator[Removal]:
+    """What damage and killed writers left."""
+    for path in sorted(store.folder.rglob("*" + DAMAGED)):
+        yield _removal(path, "damaged")
+    for path in sorted(store.folder.rglob("*" + PART)):
+        if time.time() - _written(path) > _ABANDONED:
+            yield _removal(path, "never finished")
+
+
+def _outdated(store: Store, older_than: float | None) -> Iterator[Removal]:
+    for holding in holdings(store):
+        for path in store.segments(holding.key).files():
+            age = (time.time() - _written(path)) / _DAY
+            if not holding.current:
+                yield _removal(path, "scores by another version")
+            elif older_than is not None and age > older_than:
+                yield _removal(path, f"written {age:.0f} days ago")
+
+
+def _removal(path: Path, reason: str) -> Removal:
+    return Removal(path, reason, size(path))
+
+
+def _written(path: Path) -> float:
+    """When a file was written; one that has just been merged into another: now."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # it is not empty
+        folder.rmdir()

@@ -163,7 +163,7 @@ def _summary(file: FileReport) -> dict[str, Any]:
     }
 
 
-class Known(Protocol):
+class ReportCache(Protocol):
     """Reports of an earlier call on files that have not changed since."""
 
     def find(self, path: Path) -> FileReport | None: ...
@@ -178,7 +178,7 @@ def validate(
     jobs: int | None = None,
     progress: Progress | None = None,
     checksums: bool = True,
-    known: Known | None = None,
+    known: ReportCache | None = None,
     folders: Folders | None = None,
 ) -> Validation:
     """Read every file to its end and report all that is wrong with it.
@@ -221,7 +221,7 @@ def _checked(
     files: Sequence[Path],
     jobs: int,
     progress: Progress | None,
-    known: Known | None,
+    known: ReportCache | None,
 ) -> list[FileReport]:
     if known is None:
         return list(in_order(checker.check, files, jobs, progress))

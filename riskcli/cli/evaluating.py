@@ -12,7 +12,7 @@ from riskcli.cli.progress import on_terminal
 from riskcli.core.files import replace_file
 from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
-from riskcli.effectiveness.names import split_names
+from riskcli.effectiveness.measures import split_names
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules

@@ -15,7 +15,7 @@ from riskcli.commands.words import Word
 from riskcli.commands.words_of_analyses import WORDS_OF_ANALYSES
 from riskcli.core.messages import UsageError, nearest
 from riskcli.effectiveness.measure import Family
-from riskcli.effectiveness.names import FAMILIES
+from riskcli.effectiveness.measures import FAMILIES
 from riskcli.output.measure_words import columns, meaning_of, words_of
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures

@@ -27,7 +27,7 @@ def refuse_many_pairs(runs: int, instead: str, most: int = MOST_PAIRS) -> int:
     """The pairs of runs; too many of them are refused, with what it would take."""
     pairs = runs * (runs - 1) // 2
     if pairs > most:
-        gigabytes = pairs * WORK["significance"].pair / 1e9
+        gigabytes = pairs * COSTS["significance"].pair / 1e9
         raise UsageError(
             f"{runs:,} runs make {pairs:,} pairs, which would take about {gigabytes:.0f} GB; "
             f"at most {most:,} pairs are compared: {instead}"
@@ -49,7 +49,7 @@ def score_expected(value: float | None) -> str:
 
 # How much memory work takes, and whether this process can have it: asked before work begins.
 #
-# Each kind of work declares what it takes (`WORK`): bytes for each cell (a run on a topic), each
+# Each kind of work declares what it takes (`COSTS`): bytes for each cell (a run on a topic), each
 # row of its table and each pair of runs, besides what the program takes anyway. The figures are
 # rounded up from measurements (`benchmarks/memory.py`), and `docs/reliability.md` shows them.
 
@@ -73,7 +73,7 @@ _UNLIMITED = 2**60
 
 
 @dataclass(frozen=True)
-class Work:
+class MemoryCost:
     """What a kind of work takes: bytes a cell, a row and a pair of runs, above the base."""
 
     cell: int
@@ -86,18 +86,18 @@ class Work:
         return self.base + self.cell * cells + self.row * rows + self.pair * pairs
 
 
-WORK: dict[str, Work] = {
-    "score": Work(cell=120, row=5_000),
-    "score against a virtual baseline": Work(cell=1_200, row=5_000),
-    "topics": Work(cell=120, row=1_300),
-    "significance": Work(cell=120, row=5_000, pair=1_000),
-    "sweep": Work(cell=120, row=2_000, pair=3_000),
-    "sweep --over baseline": Work(cell=120, pair=1_100),
-    "sweep --over population": Work(cell=120, row=5_000, pair=32),
-    "organise": Work(cell=600, row=60_000, base=PUBLISHING),
-    "plot": Work(cell=300, base=DRAWING),
-    "plot alpha": Work(cell=300, row=800_000, base=DRAWING),
-    "plot heatmap": Work(cell=1_300, base=DRAWING),
+COSTS: dict[str, MemoryCost] = {
+    "score": MemoryCost(cell=120, row=5_000),
+    "score against a virtual baseline": MemoryCost(cell=1_200, row=5_000),
+    "topics": MemoryCost(cell=120, row=1_300),
+    "significance": MemoryCost(cell=120, row=5_000, pair=1_000),
+    "sweep": MemoryCost(cell=120, row=2_000, pair=3_000),
+    "sweep --over baseline": MemoryCost(cell=120, pair=1_100),
+    "sweep --over population": MemoryCost(cell=120, row=5_000, pair=32),
+    "organise": MemoryCost(cell=600, row=60_000, base=PUBLISHING),
+    "plot": MemoryCost(cell=300, base=DRAWING),
+    "plot alpha": MemoryCost(cell=300, row=800_000, base=DRAWING),
+    "plot heatmap": MemoryCost(cell=1_300, base=DRAWING),
 }
 
 READING = {"run": 4, "run to a cutoff": 1, "qrels": 8, "csv": 14, "tsv": 14, "parquet": 30}

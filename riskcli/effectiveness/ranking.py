@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from riskcli.core.arrays import Counts, Rows
 from riskcli.core.choices import Precision
-from riskcli.trec.fields import Texts, Words
+from riskcli.trec.arrow import Texts, Words
 from riskcli.trec.runs import Run
 
 Lines = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankedLines:
     """The lines of a run, topic after topic, best first.
 
     `codes` says of each line which of the run's topics it is for, `places` where in that topic's
@@ -34,7 +34,7 @@ class Ranking:
     counts: Lines
 
     @classmethod
-    def of(cls, lines: Lines, codes: NDArray[np.int32], topics: int) -> Ranking:
+    def of(cls, lines: Lines, codes: NDArray[np.int32], topics: int) -> RankedLines:
         """The ranking of sorted lines, for so many topics."""
         starts = _starts(codes, topics)
         places = np.asarray(np.arange(len(lines)) - starts[codes])
@@ -52,7 +52,7 @@ def rank(run: Run, depth: int | None, precision: Precision = "single") -> dict[s
     }
 
 
-def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Ranking:
+def ranked(run: Run, depth: int | None, precision: Precision = "single") -> RankedLines:
     """The lines of the first `depth` documents of each topic (None: all of them).
 
     In single precision, as pytrec_eval holds them, scores tie that differ only beyond it.
@@ -62,11 +62,11 @@ def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Rank
         deep_enough = _may_reach(depth, keys, codes, len(run.topics))
         lines, keys, codes = lines[deep_enough], keys[deep_enough], codes[deep_enough]
     _settle_ties(lines, keys, codes, run)
-    ranking = Ranking.of(lines, codes, len(run.topics))
+    ranking = RankedLines.of(lines, codes, len(run.topics))
     if depth is None:
         return ranking
     kept = ranking.places < depth
-    return Ranking.of(lines[kept], codes[kept], len(run.topics))
+    return RankedLines.of(lines[kept], codes[kept], len(run.topics))
 
 
 def contenders(run: Run, depth: int | None, precision: Precision = "single") -> Run:
@@ -139,7 +139,7 @@ _SLOTS = 8
 _HALF = np.uint64(32)
 
 
-class Judged:
+class JudgedDocuments:
     """All judged documents in one list, topic after topic, and a hash table for each topic."""
 
     def __init__(self, judgements: Mapping[str, Mapping[str, int]]) -> None:

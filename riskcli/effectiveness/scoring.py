@@ -16,7 +16,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import Precision
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measure import Measure, RankedGrades
-from riskcli.effectiveness.ranking import Judged, ranked
+from riskcli.effectiveness.ranking import JudgedDocuments, ranked
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
 
@@ -95,7 +95,7 @@ class Scorer:
         precision: Precision = "single",
     ) -> None:
         """`max_grade` is ERR's G; None takes the highest grade of the qrels."""
-        self._judged = Judged(qrels.judgements)
+        self._judged = JudgedDocuments(qrels.judgements)
         self._precision = precision
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
         for measure in measures:
@@ -121,7 +121,7 @@ class Scorer:
             for question, evaluator in self._evaluators.items()
         }
         scores = {
-            planned.name: _told(answers[planned.question], planned.key, answer.topics)
+            planned.name: _values_of(answers[planned.question], planned.key, answer.topics)
             if planned.compute is None
             else planned.compute(planned.measure, self._ranked_grades(planned.cutoff, answer))
             for planned in self._plan
@@ -191,7 +191,7 @@ def _stand_ins(count: int) -> tuple[list[str], list[float]]:
     return [f"\n{place:07d}" for place in range(count)], [float(-place) for place in range(count)]
 
 
-def _told(by_topic: dict[str, dict[str, float]], key: str, topics: list[str]) -> Floats:
+def _values_of(by_topic: dict[str, dict[str, float]], key: str, topics: list[str]) -> Floats:
     return np.array([by_topic[topic][key] for topic in topics], dtype=np.float64)
 
 

@@ -15,7 +15,7 @@ from riskcli.core.provenance import Input
 from riskcli.learn.features import Features, standardised, tie_free
 from riskcli.learn.lightgbm import Model, predicted, read_model
 from riskcli.trec.runs import Run, run_of
-from riskcli.trec.source import Source as File
+from riskcli.trec.source import TextFile as File
 
 KINDS = ("feature", "run", "model")
 

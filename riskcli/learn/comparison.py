@@ -27,9 +27,9 @@ from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import score_runs
 from riskcli.scores.reading import Rules
+from riskcli.trec.arrow import Texts
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
-from riskcli.trec.texts import Texts
 
 COLUMNS = (
     "run", "chosen", "mean_sd", "risk_sd",

@@ -29,7 +29,7 @@ from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.letor import docno_of
 from riskcli.trec.qrels import MAX_GRADE
-from riskcli.trec.source import Source
+from riskcli.trec.source import TextFile
 
 TOPIC, GRADE, DOCNO = ("topic", "qid", "query"), ("grade", "label", "relevance"), ("docno", "docid")
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -42,12 +42,12 @@ _PARQUET_MAGIC = b"PAR1"
 
 def read_features(path: Path | str) -> Features:
     """Read a file of features, whatever its format; wrong lines are told by number."""
-    source = Source(Path(path), checksum=True)
+    source = TextFile(Path(path), checksum=True)
     features = _read(source)
     return replace(features, sha256=source.sha256)
 
 
-def _read(source: Source) -> Features:
+def _read(source: TextFile) -> Features:
     path = source.path
     if source.start.startswith(_PARQUET_MAGIC):
         return _from_table(path, source.text())

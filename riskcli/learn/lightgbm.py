@@ -23,7 +23,7 @@ from riskcli.core.messages import InputError, UsageError, nearest
 from riskcli.learn.choices import Discount, Marginals, QueryRisk, Spread
 from riskcli.learn.features import Features
 from riskcli.trec.findings import whole_number
-from riskcli.trec.source import Source as File
+from riskcli.trec.source import TextFile as File
 
 _PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
 _NOTHING_SPLITS = "num_features()) > (0)"

@@ -46,7 +46,7 @@ def rank(
     from riskcli.learn.feature_files import read_features
     from riskcli.learn.features import run_lines
     from riskcli.learn.lightgbm import read_model
-    from riskcli.trec.source import Source as File
+    from riskcli.trec.source import TextFile as File
 
     name = model.stem if tag is None else tag
     if not name or name.split() != [name]:

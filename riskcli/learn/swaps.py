@@ -27,8 +27,8 @@ from riskcli.effectiveness.graded import (
     precision_sums,
 )
 from riskcli.effectiveness.measure import Measure
+from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
-from riskcli.effectiveness.names import parse_measure
 from riskcli.effectiveness.scoring import MAX_EXPONENTIAL_GRADE, WEB_TRACK_MAX_GRADE
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount
 

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.analyses.checker import Checks, FileReport
-from riskcli.analyses.validate import Known, Validation, validate
+from riskcli.analyses.validate import ReportCache, Validation, validate
 from riskcli.core.files import replace_file, sha256_of_file
-from riskcli.core.messages import InputError, Note, UsageError, counted
+from riskcli.core.messages import InputError, Note, UsageError, counted, natural_key
 from riskcli.core.parallel import Progress
-from riskcli.core.text import natural_key
 from riskcli.core.version import __version__
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.store import Store
-from riskcli.scores.store_segments import Look, look_at
+from riskcli.scores.store_segments import FileState, file_state
 from riskcli.scores.teams import TeamList, Teams, read_teams, with_teams, without_team
 from riskcli.trec.discovery import Folders, find_files, find_qrels
 from riskcli.trec.findings import CODES, Finding, Tally
@@ -39,7 +38,7 @@ class KnownReports:
         self._looks = store.looks
         self._checks = checks
         self._file = store.folder / "findings" / f"{digest[:32]}.json"
-        self._seen: dict[Path, Look | None] = {}
+        self._seen: dict[Path, FileState | None] = {}
         self._kept: dict[str, Any] = {}
         # It saves work; without it everything is read.
         with suppress(OSError, ValueError, TypeError, RecursionError):
@@ -47,7 +46,7 @@ class KnownReports:
 
     def find(self, path: Path) -> FileReport | None:
         """The report on a file that looks as it did; what is not known is about to be read."""
-        self._seen[path] = look_at(path)
+        self._seen[path] = file_state(path)
         sha256 = self._looks.checksum(self._seen[path])
         kept = self._kept.get(_key(path, sha256)) if sha256 else None
         try:
@@ -154,7 +153,7 @@ def read_submissions(
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
-    known: Known | None = None,
+    known: ReportCache | None = None,
     folders: Folders | None = None,
 ) -> Submissions:
     """Check everything; judgements that cannot be taken are an error, broken runs are left out."""

@@ -14,8 +14,7 @@ import numpy as np
 
 from riskcli.analyses.rank_agreement import kendall_tau_b
 from riskcli.core.arrays import Floats
-from riskcli.core.messages import InputError, UsageError
-from riskcli.core.text import naturally
+from riskcli.core.messages import InputError, UsageError, naturally
 from riskcli.plots.labels import Frame, domain, end_names, run_lines, shortened
 from riskcli.plots.request import ExperimentRequest
 from riskcli.plots.style import GAIN, MOST_COLOURS, outer_titles, values

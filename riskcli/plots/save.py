@@ -15,7 +15,7 @@ import vl_convert
 
 from riskcli.analyses import base
 from riskcli.analyses.base import set_up as set_up
-from riskcli.core.limits import DRAWING_SPACE, WORK, address_space
+from riskcli.core.limits import COSTS, DRAWING_SPACE, address_space
 from riskcli.core.messages import UsageError
 from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.formats import emit
@@ -81,7 +81,7 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
 
 def refuse_much(kind: str, request: Request, format: str) -> None:
     """Refuse what this machine, or a limit on this process, lacks the memory for."""
-    work = f"plot {kind}" if f"plot {kind}" in WORK else "plot"
+    work = f"plot {kind}" if f"plot {kind}" in COSTS else "plot"
     base.refuse_much(work, [request.matrix], request.options)
     space = address_space()
     without_engine = format in ("json", "html") and request.size is None

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from riskcli.core.arrays import ALL, Floats, Mask, Rows
-from riskcli.core.text import naturally
+from riskcli.core.messages import naturally
 from riskcli.risk.rounding import EXPECTED
 
 

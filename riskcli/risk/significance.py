@@ -9,8 +9,7 @@ import numpy as np
 
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Correction, Family, Test, check_words
-from riskcli.core.messages import UsageError
-from riskcli.core.text import short_repr
+from riskcli.core.messages import UsageError, short_repr
 
 LEAST_SWAPS = 9_999
 LEAST_SHUFFLES = 999

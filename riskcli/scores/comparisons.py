@@ -19,8 +19,7 @@ from riskcli.core.choices import (
     is_virtual,
 )
 from riskcli.core.limits import MOST_ALPHA
-from riskcli.core.messages import UsageError, nearest
-from riskcli.core.text import short_repr
+from riskcli.core.messages import UsageError, nearest, short_repr
 from riskcli.risk.baselines import POOLS, VIRTUAL, Baseline
 from riskcli.risk.comparison import Comparison, with_loss
 from riskcli.risk.losses import SMOOTH_FIT

@@ -21,22 +21,25 @@ from riskcli.core.messages import (
 )
 from riskcli.core.parallel import Progress, watch_of
 from riskcli.core.provenance import Provenance, WithProvenance
-from riskcli.effectiveness.names import canonical_name, split_names
-from riskcli.scores.file_scores import Gatherer, Means
-from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
-from riskcli.scores.naming import only_run, runs_of, with_baseline_files, without_own_scores
-from riskcli.scores.provenance import (
+from riskcli.effectiveness.measures import canonical_name, split_names
+from riskcli.scores.bookkeeping import (
     any_run,
     judgements_of,
+    only_run,
     other_judgements,
     part_notes,
     qrels_notes,
+    runs_of,
     settings_in_force,
     skip_notes,
+    with_baseline_files,
+    without_own_scores,
 )
-from riskcli.scores.provenance import inputs as inputs_of
-from riskcli.scores.reading import OWN_RESULT, Part, Reader, Rules
-from riskcli.trec.discovery import Folders, Found, find_files, judgements_first, passed_over
+from riskcli.scores.bookkeeping import inputs as inputs_of
+from riskcli.scores.file_scores import ReadingPlan, ScoreLoader
+from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
+from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, Rules
+from riskcli.trec.discovery import Folders, RunFiles, find_files, judgements_first, passed_over
 from riskcli.trec.names import file_names, named_place
 from riskcli.trec.qrels import Qrels
 
@@ -129,12 +132,12 @@ def evaluate(
     given = [places] if isinstance(places, str | Path) else list(places)
     given, qrels, turned = judgements_first(given, qrels)
     spots = [named_place(place)[1] for place in given]
-    means = Means.of(jobs, executor, store)
+    means = ReadingPlan.of(jobs, executor, store)
     reader = Reader(spots, qrels, rules, checksums or means.store is not None)
     judged = reader.qrels_place()
     found = find_files(given, [judged] if judged else [], folders)
     reader.of_folders, reader.watch = found.of_folders, watch_of(progress)
-    gatherer = Gatherer(reader, means, progress)
+    gatherer = ScoreLoader(reader, means, progress)
     parts, skipped, passed = _sorted_out(gatherer.parts(found.files), found, rules)
     parts, added, naming = with_baseline_files(
         reader, gatherer, parts, list(baselines), dict(found.names)
@@ -148,7 +151,7 @@ def evaluate(
 
 
 def _put_together(
-    parts: Sequence[Part], reader: Reader, skipped: tuple[InputError, ...]
+    parts: Sequence[FileScores], reader: Reader, skipped: tuple[InputError, ...]
 ) -> tuple[tuple[ScoreMatrix, ...], Provenance]:
     """A matrix for each measure, and what they rest on."""
     matrices, notes = _joined(parts, reader)
@@ -169,10 +172,10 @@ def _put_together(
 
 
 def _sorted_out(
-    taken: Sequence[Part | InputError], found: Found, rules: Rules
-) -> tuple[list[Part], tuple[InputError, ...], list[Note]]:
+    taken: Sequence[FileScores | InputError], found: RunFiles, rules: Rules
+) -> tuple[list[FileScores], tuple[InputError, ...], list[Note]]:
     """What was taken, what was left out, and news of results that lay in a folder of runs."""
-    parts = [part for part in taken if isinstance(part, Part)]
+    parts = [part for part in taken if isinstance(part, FileScores)]
     errors = [error for error in taken if isinstance(error, InputError)]
     own = [e for e in errors if e.code == OWN_RESULT and Path(e.path) in found.of_folders]
     skipped = tuple(error for error in errors if error not in own)
@@ -188,8 +191,8 @@ def _sorted_out(
 
 
 def _without_strangers(
-    parts: list[Part], reader: Reader, baselines: Set[str]
-) -> tuple[list[Part], tuple[InputError, ...]]:
+    parts: list[FileScores], reader: Reader, baselines: Set[str]
+) -> tuple[list[FileScores], tuple[InputError, ...]]:
     """The parts but runs that answer no topic, where what is broken is to be left out."""
     if reader.rules.on_error == "stop" or not any_run(parts):
         return parts, ()
@@ -205,11 +208,13 @@ def _without_strangers(
     return [part for part in parts if part.path not in strangers], tuple(strangers.values())
 
 
-def _is_stranger(part: Part, topics: Set[str]) -> bool:
+def _is_stranger(part: FileScores, topics: Set[str]) -> bool:
     return all(topics.isdisjoint(matrix.topics) for matrix in part.matrices)
 
 
-def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
+def _joined(
+    parts: Sequence[FileScores], reader: Reader
+) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
     """A matrix for each measure, over the topics that the rule and the qrels ask for."""
     rule = reader.rules.topics
     scored = any_run(parts)
@@ -219,7 +224,7 @@ def _joined(parts: Sequence[Part], reader: Reader) -> tuple[tuple[ScoreMatrix, .
     return matrices, [*(qrels_notes(reader) if scored else []), *notes]
 
 
-def _checksum_of_qrels(parts: Sequence[Part], reader: Reader) -> str | None:
+def _checksum_of_qrels(parts: Sequence[FileScores], reader: Reader) -> str | None:
     """That of the judgements at hand, where files of scores name theirs."""
     path = reader.qrels.path
     if reader.qrels.sha256 or path is None or not any(map(judgements_of, parts)):
@@ -232,7 +237,7 @@ def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
 
 
 def _by_measure(
-    parts: Sequence[Part], reader: Reader, scored: bool
+    parts: Sequence[FileScores], reader: Reader, scored: bool
 ) -> dict[str, list[ScoreMatrix]]:
     """The parts' matrices by measure, in the order asked for."""
     groups: dict[str, list[ScoreMatrix]] = {}
@@ -290,7 +295,7 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     ]
     first = evaluations[0]
     notes = dict.fromkeys(
-        _told(note, name, evaluations)
+        _attributed(note, name, evaluations)
         for name, evaluation in zip(names, evaluations, strict=True)
         for note in evaluation.notes
     )
@@ -304,7 +309,7 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     return replace(first, matrices=tuple(matrices), provenance=provenance)
 
 
-def _told(note: Note, name: str, evaluations: Sequence[Evaluation]) -> Note:
+def _attributed(note: Note, name: str, evaluations: Sequence[Evaluation]) -> Note:
     """The note, with the judgements that it is about where not all have it."""
     if all(note in evaluation.notes for evaluation in evaluations):
         return note

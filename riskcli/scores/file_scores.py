@@ -13,30 +13,30 @@ from riskcli.core.files import sha256_of_file
 from riskcli.core.messages import InputError, Note, RiskevalError
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.reading import Part, Reader
-from riskcli.scores.store import RunScores, Shelf, Store
-from riskcli.scores.store_segments import Look, look_at
+from riskcli.scores.reading import FileScores, Reader
+from riskcli.scores.store import Store, StoredRun, StoreSection
+from riskcli.scores.store_segments import FileState, file_state
 
 if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
     from riskcli.scores.store import Store
 
 
-class Kept:
+class StoredScores:
     """Finds and keeps what one reader reads under its judgements and rules."""
 
     def __init__(self, store: Store, reader: Reader) -> None:
         self._store = store
         self._reader = reader
-        self._shelf: Shelf | None = None
-        self._looks: dict[Path, Look | None] = {}
+        self._shelf: StoreSection | None = None
+        self._looks: dict[Path, FileState | None] = {}
 
-    def find(self, files: Sequence[Path], jobs: int) -> dict[Path, Part]:
+    def find(self, files: Sequence[Path], jobs: int) -> dict[Path, FileScores]:
         """The runs among the files that need not be read; with 0 jobs no file is hashed."""
         shelf = self._shelf = self._shelf or self._open()
         if shelf is None:
             return {}
-        self._looks.update((path, look_at(path)) for path in files)
+        self._looks.update((path, file_state(path)) for path in files)
         sums = {path: self._store.looks.checksum(self._looks[path]) for path in files}
         if jobs and not shelf.is_empty:
             strange = [path for path in files if sums[path] is None and self._looks[path]]
@@ -51,12 +51,12 @@ class Kept:
             self._store.looks.keep(self._looks[path], str(part.sha256))
         return parts
 
-    def keep(self, part: Part | InputError) -> Part | InputError:
+    def keep(self, part: FileScores | InputError) -> FileScores | InputError:
         """The same, kept if it is a run."""
-        if isinstance(part, Part) and part.kind == "run" and part.sha256 and self._shelf:
+        if isinstance(part, FileScores) and part.kind == "run" and part.sha256 and self._shelf:
             scores = {matrix.measure: matrix.values[0] for matrix in part.matrices}
             about = (part.tags, part.unknown_topics, part.matrices[0].topics)
-            self._shelf.keep(part.sha256, RunScores(*about, scores))
+            self._shelf.keep(part.sha256, StoredRun(*about, scores))
             self._store.looks.keep(self._looks.get(part.path), part.sha256)
         return part
 
@@ -64,7 +64,7 @@ class Kept:
         """Write what is new; what is to be said about the store."""
         return self._shelf.close() if self._shelf else []
 
-    def _open(self) -> Shelf | None:
+    def _open(self) -> StoreSection | None:
         """The scores under the judgements and rules at hand; None where no run could be scored."""
         qrels = self._reader.qrels_or_error
         if isinstance(qrels, RiskevalError) or qrels.sha256 is None:
@@ -73,14 +73,14 @@ class Kept:
         return self._store.shelf(qrels.sha256, measures, self._reader.rules.scoring())
 
 
-def _part(path: Path, checksum: str, kept: RunScores) -> Part:
+def _part(path: Path, checksum: str, kept: StoredRun) -> FileScores:
     """What a file holds, had it been read."""
     matrices = tuple(
         ScoreMatrix(measure, ("",), kept.topics, values[None, :])
         for measure, values in kept.scores.items()
     )
     unknown = kept.unknown_topics
-    return Part(path, "run", kept.tags, matrices, unknown, named=False, sha256=checksum)
+    return FileScores(path, "run", kept.tags, matrices, unknown, named=False, sha256=checksum)
 
 
 # What files hold: taken from a store of scores where it is known, else read, here or elsewhere.
@@ -94,7 +94,7 @@ def _elsewhere() -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Means:
+class ReadingPlan:
     """How files are read: by how many threads here, or by whose workers; and which store helps."""
 
     jobs: int = field(default_factory=available_cores)
@@ -104,25 +104,25 @@ class Means:
     @classmethod
     def of(
         cls, jobs: int | None, executor: Executor | Workers | None, store: Path | Store | str | None
-    ) -> Means:
+    ) -> ReadingPlan:
         """The means, from what `evaluate` is given."""
         workers = _elsewhere().Workers(executor) if isinstance(executor, Executor) else executor
         kept = Store(Path(store)) if isinstance(store, str | Path) else store
         return cls(jobs or available_cores(), workers, kept)
 
 
-class Gatherer:
+class ScoreLoader:
     """Gathers what files hold, with the reader's rules."""
 
-    def __init__(self, reader: Reader, means: Means, progress: Progress | None) -> None:
+    def __init__(self, reader: Reader, means: ReadingPlan, progress: Progress | None) -> None:
         self._reader = reader
         self._means = means
         self._progress = progress
-        self._kept: Kept | None = None
+        self._kept: StoredScores | None = None
         if means.store is not None:
-            self._kept = Kept(means.store, reader)
+            self._kept = StoredScores(means.store, reader)
 
-    def parts(self, files: Sequence[Path]) -> list[Part | InputError]:
+    def parts(self, files: Sequence[Path]) -> list[FileScores | InputError]:
         """What each file holds, or what is wrong with it where such files are skipped."""
         if self._kept is None:
             return list(self._read(files))
@@ -135,7 +135,7 @@ class Gatherer:
             self._kept.close()  # what was read before the error need not be read again
             raise
 
-    def part(self, path: Path) -> Part:
+    def part(self, path: Path) -> FileScores:
         """What one file holds; what is wrong with it is always an error."""
         (part,) = self.parts([path])
         if isinstance(part, InputError):
@@ -146,12 +146,12 @@ class Gatherer:
         """Keep what is new, and say what is to be said about the store."""
         return [] if self._kept is None else self._kept.close()
 
-    def _read(self, files: Sequence[Path]) -> Iterator[Part | InputError]:
+    def _read(self, files: Sequence[Path]) -> Iterator[FileScores | InputError]:
         """What the files hold, one after the other, as soon as it is known."""
         if not files:
             return iter(())
         if self._means.workers is not None:
-            read: Callable[..., Iterator[Part | InputError]] = _elsewhere().read_elsewhere
+            read: Callable[..., Iterator[FileScores | InputError]] = _elsewhere().read_elsewhere
             return read(self._means.workers, self._reader, files, self._progress)
         self._reader.at_once = min(self._means.jobs, len(files))
         self._reader.threads = -(-self._means.jobs // len(files))

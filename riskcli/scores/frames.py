@@ -11,12 +11,17 @@ import numpy as np
 
 from riskcli.core.messages import UsageError
 from riskcli.core.provenance import Provenance
-from riskcli.effectiveness.names import DEFAULT_MEASURES, canonical_name, parse_measures, texts_of
+from riskcli.effectiveness.measures import (
+    DEFAULT_MEASURES,
+    canonical_name,
+    parse_measures,
+    texts_of,
+)
 from riskcli.effectiveness.scoring import Scorer
+from riskcli.scores.bookkeeping import rounded_err
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import is_rounded_err
 from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all
-from riskcli.scores.provenance import rounded_err
 from riskcli.scores.reading import Rules
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Line, Run
@@ -69,9 +74,9 @@ class QueryResult(Protocol):
     value: float
 
 
-Ranking = Mapping[str, Mapping[str, float]]
+RunInMemory = Mapping[str, Mapping[str, float]]
 """A run in memory: the score of each document, by topic."""
-Judgements = Mapping[str, Mapping[str, int]]
+JudgementsInMemory = Mapping[str, Mapping[str, int]]
 """Judgements in memory: the grade of each document, by topic."""
 
 
@@ -88,7 +93,7 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
     return _checked_run(topics, docnos, scores, name)
 
 
-def _run(given: Ranking | pd.DataFrame, name: str) -> Run:
+def _run(given: RunInMemory | pd.DataFrame, name: str) -> Run:
     given = as_mapping(given, "score", f"run {name}")
     if not isinstance(given, Mapping):
         return run_from_frame(given, name)
@@ -103,7 +108,7 @@ def _run(given: Ranking | pd.DataFrame, name: str) -> Run:
     return _checked_run(topics, docnos, scores, name)
 
 
-def _judged(given: Qrels | Judgements | pd.DataFrame) -> Qrels:
+def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     if isinstance(given, Qrels):
         return given
     held: Any = as_mapping(given, "relevance", "the judgements")
@@ -150,8 +155,8 @@ def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
 
 
 def score_runs(
-    runs: Mapping[str, Run | Ranking | pd.DataFrame],
-    qrels: Qrels | Judgements | pd.DataFrame,
+    runs: Mapping[str, Run | RunInMemory | pd.DataFrame],
+    qrels: Qrels | JudgementsInMemory | pd.DataFrame,
     measures: str | Iterable[Any] = DEFAULT_MEASURES,
     *,
     rules: Rules | None = None,

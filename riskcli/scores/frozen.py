@@ -18,8 +18,8 @@ import numpy as np
 
 from riskcli.core.messages import InputError, UsageError, listed
 from riskcli.core.version import __version__
+from riskcli.scores.bookkeeping import JUDGEMENTS, SCORING
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.provenance import JUDGEMENTS, SCORING
 
 FORMAT = 1
 _SHOWN = 12

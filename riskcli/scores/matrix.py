@@ -16,9 +16,17 @@ from riskcli.core.arrays import row_blocks
 from riskcli.core.choices import TopicRule
 from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
-from riskcli.core.messages import Note, UsageError, counted, listed
-from riskcli.core.text import by_value, is_number, natural_order, naturally
-from riskcli.effectiveness.names import unanswered_score
+from riskcli.core.messages import (
+    Note,
+    UsageError,
+    by_value,
+    counted,
+    is_number,
+    listed,
+    natural_order,
+    naturally,
+)
+from riskcli.effectiveness.measures import unanswered_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +48,10 @@ def topics_asked(texts: str | Iterable[str]) -> tuple[str, ...]:
 
 def topics_of_option(texts: Iterable[str]) -> tuple[str, ...]:
     """The same of an option, where @FILE stands for what a file lists; # begins a comment there."""
-    return topics_asked([item for text in texts for item in _told(text)])
+    return topics_asked([item for text in texts for item in _items_of(text)])
 
 
-def _told(text: str) -> list[str]:
+def _items_of(text: str) -> list[str]:
     if not text.startswith(LIST_MARK):
         return [text]
     return [item for _, item in listed_in(Path(text.removeprefix(LIST_MARK)), "topic")]

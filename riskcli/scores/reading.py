@@ -11,11 +11,10 @@ from typing import Any, Literal
 
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_word, check_words
 from riskcli.core.limits import refuse_file
-from riskcli.core.messages import InputError, RiskevalError
+from riskcli.core.messages import InputError, RiskevalError, short_repr
 from riskcli.core.parallel import Watch
-from riskcli.core.text import short_repr
 from riskcli.effectiveness.measure import Measure
-from riskcli.effectiveness.names import (
+from riskcli.effectiveness.measures import (
     DEFAULT_MEASURES,
     canonical_name,
     parse_measures,
@@ -37,7 +36,7 @@ from riskcli.scores.matrix import ONLY_TOPICS, ScoreMatrix, topics_asked
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import Run, read_foreign, run_in
-from riskcli.trec.source import MAX_BYTES, Source
+from riskcli.trec.source import MAX_BYTES, TextFile
 
 OWN_RESULT = "own-result"
 """The code of a file that this program wrote and that holds no scores by topic."""
@@ -96,7 +95,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Part:
+class FileScores:
     """What one file holds: a run's scores (not named yet), or a score file's matrices."""
 
     path: Path
@@ -215,7 +214,7 @@ class Reader:
         with self._lock:
             return self.qrels
 
-    def try_read(self, path: Path) -> Part | InputError:
+    def try_read(self, path: Path) -> FileScores | InputError:
         """What a file holds, or what is wrong with it where such files are skipped."""
         try:
             return self.read(path)
@@ -229,9 +228,9 @@ class Reader:
             raise error
         return error
 
-    def read(self, path: Path, content: bytes | None = None) -> Part:
+    def read(self, path: Path, content: bytes | None = None) -> FileScores:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
-        source = Source(path, self.rules.max_bytes, self._checksums, content, self.watch)
+        source = TextFile(path, self.rules.max_bytes, self._checksums, content, self.watch)
         given = self.rules.input_format
         format = format_of(path, source.start, given)
         kind = format.name if isinstance(format, Format) else self._run_kind
@@ -247,10 +246,10 @@ class Reader:
         documents = self._judged().lines if format.by_place else None
         return self._scored(read_foreign(path, text, format, documents), source.sha256)
 
-    def _taken(self, path: Path, text: bytes, kind: str, sha256: str | None) -> Part:
+    def _taken(self, path: Path, text: bytes, kind: str, sha256: str | None) -> FileScores:
         """The scores that a file holds."""
         found = read_score_file(path, text, kind, self._label)
-        return Part(
+        return FileScores(
             path,
             "scores",
             (found.tag,) if found.tag else (),
@@ -262,7 +261,7 @@ class Reader:
             recorded=recorded(text, kind),
         )
 
-    def _scored(self, run: Run, sha256: str | None) -> Part:
+    def _scored(self, run: Run, sha256: str | None) -> FileScores:
         """The scores of a run."""
         with self._lock:
             scorer = self._scorer
@@ -272,4 +271,6 @@ class Reader:
             for measure, values in scores.items()
         ]
         unknown = len(run.topics) - len(topics)
-        return Part(run.path, "run", run.tags, tuple(rows), unknown, named=False, sha256=sha256)
+        return FileScores(
+            run.path, "run", run.tags, tuple(rows), unknown, named=False, sha256=sha256
+        )

@@ -21,7 +21,7 @@ from riskcli.core.locations import RemotePath, place_of
 from riskcli.core.messages import InputError, RiskevalError, UsageError
 from riskcli.core.parallel import Progress
 from riskcli.core.version import __version__
-from riskcli.scores.reading import Part, Reader, Rules
+from riskcli.scores.reading import FileScores, Reader, Rules
 from riskcli.scores.store import as_json, engine
 from riskcli.trec.source import read_raw
 
@@ -55,7 +55,7 @@ class Unlike(NamedTuple):
 
 
 class Read(NamedTuple):
-    part: Part
+    part: FileScores
     modified_ns: int
 
 
@@ -208,10 +208,10 @@ class Workers:
 
 def read_elsewhere(
     workers: Workers, reader: Reader, files: Sequence[Path], progress: Progress | None = None
-) -> Iterator[Part | InputError]:
+) -> Iterator[FileScores | InputError]:
     """What each file holds, as `Reader.try_read` says it, in the order of the files."""
     client = _Client(workers, reader, files)
-    answers: dict[int, Part | InputError] = {}
+    answers: dict[int, FileScores | InputError] = {}
     following = 0
     try:
         while following < len(files):
@@ -249,12 +249,12 @@ class _Client:
         if self.workers.deposit is not None:
             self.workers.deposit(self._qrels, self._pickled)
 
-    def next_answers(self) -> dict[int, Part | InputError]:
+    def next_answers(self) -> dict[int, FileScores | InputError]:
         """The answers to the batches that are done next, by the index of the file."""
         while self._sent < len(self.files) and len(self._pending) < _AHEAD * self.workers.count:
             batch = self._next_batch()
             self._send(batch, tuple(map(self._file, batch)))
-        answers: dict[int, Part | InputError] = {}
+        answers: dict[int, FileScores | InputError] = {}
         for future in wait(self._pending, return_when="FIRST_COMPLETED").done:
             batch, sent = self._pending.pop(future)
             answers.update(self._answers(batch, sent, self._result(future)))
@@ -309,7 +309,7 @@ class _Client:
 
     def _answers(
         self, batch: range, files: tuple[Sent, ...], reply: tuple[Any, ...]
-    ) -> dict[int, Part | InputError]:
+    ) -> dict[int, FileScores | InputError]:
         kind, worker, *rest = reply
         if kind == "version":
             raise UsageError(other_version(worker, rest[0]))
@@ -324,7 +324,7 @@ class _Client:
             for i, outcome in zip(batch, outcomes, strict=True)
         }
 
-    def _part(self, path: Path, worker: str, outcome: Outcome) -> Part | InputError:
+    def _part(self, path: Path, worker: str, outcome: Outcome) -> FileScores | InputError:
         if isinstance(outcome, InputError):
             return outcome
         if isinstance(outcome, RiskevalError):

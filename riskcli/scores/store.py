@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from riskcli.core.files import PART, replace_file
 from riskcli.core.messages import InputError, Note, UsageError, counted, listed
-from riskcli.scores.store_segments import Looks, Segments, cannot_keep
+from riskcli.scores.store_segments import FileStates, Segments, cannot_keep
 from riskcli.trec.arrow import lists, numbers, texts
 
 # What a score depends on, apart from the run: judgements, measure, rules and what computes it.
@@ -100,7 +100,7 @@ _PATIENCE = 30.0
 Number = TypeVar("Number", bound=np.generic)
 
 
-class RunScores(NamedTuple):
+class StoredRun(NamedTuple):
     """What is kept of a run: its scores by each measure on the judged topics that it answers."""
 
     tags: tuple[str, ...]
@@ -116,12 +116,12 @@ class Store:
         """Open the store, made where there is none; with `rehash` no look at a file is believed."""
         self.folder = folder
         _open(folder)
-        self.looks = Looks(folder / "looks", rehash)
+        self.looks = FileStates(folder / "looks", rehash)
 
-    def shelf(self, qrels: str, measures: Sequence[str], rules: Mapping[str, Any]) -> Shelf:
+    def shelf(self, qrels: str, measures: Sequence[str], rules: Mapping[str, Any]) -> StoreSection:
         """The scores by these measures."""
         about = (as_json(rules), as_json(engine()))
-        return Shelf(self, [Key(qrels, measure, *about) for measure in measures])
+        return StoreSection(self, [Key(qrels, measure, *about) for measure in measures])
 
     def segments(self, digest: str) -> Segments:
         """The files of one key."""
@@ -129,12 +129,12 @@ class Store:
 
 
 @dataclass
-class Shelf:
+class StoreSection:
     """The scores of a store by some measures, under one set of judgements and rules."""
 
     store: Store
     keys: Sequence[Key]
-    _waiting: dict[str, RunScores] = field(default_factory=dict)
+    _waiting: dict[str, StoredRun] = field(default_factory=dict)
     _known: dict[str, set[str]] = field(default_factory=dict)
     """The runs that each measure's files hold already."""
     _damaged: list[tuple[Path, str]] = field(default_factory=list)
@@ -146,7 +146,7 @@ class Shelf:
         """Whether it holds no run by all of the measures."""
         return not all(self.store.segments(key.digest).files() for key in self.keys)
 
-    def find(self, runs: Collection[str]) -> dict[str, RunScores]:
+    def find(self, runs: Collection[str]) -> dict[str, StoredRun]:
         """Those of the runs of which there are scores by every measure."""
         wanted = frozenset(runs)
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -155,7 +155,7 @@ class Shelf:
         joined = ((run, _joined([found[run] for found in by_measure])) for run in complete)
         return {run: scores for run, scores in joined if scores is not None}
 
-    def keep(self, run: str, scores: RunScores) -> None:
+    def keep(self, run: str, scores: StoredRun) -> None:
         """Put a run's scores on the shelf, to be written soon."""
         if self._trouble:
             return
@@ -198,10 +198,10 @@ class Shelf:
 
     def _by(
         self, key: Key, wanted: frozenset[str], shared: dict[tuple[str, ...], tuple[str, ...]]
-    ) -> dict[str, RunScores]:
+    ) -> dict[str, StoredRun]:
         """The wanted runs' scores by one measure."""
         segments = self.store.segments(key.digest)
-        found: dict[str, RunScores] = {}
+        found: dict[str, StoredRun] = {}
         for table in segments.tables():
             found.update(_rows(table, wanted, shared))
         self._damaged += segments.damaged
@@ -236,7 +236,7 @@ def _strange(entry: Path) -> bool:
     return entry.name != MARKER and not (entry.name.startswith(".") and entry.suffix == PART)
 
 
-def _table(key: Key, rows: Mapping[str, RunScores]) -> pa.Table:
+def _table(key: Key, rows: Mapping[str, StoredRun]) -> pa.Table:
     """Rows by one measure as they are written."""
     same = {"measure": key.measure, "qrels": key.qrels, "rules": key.rules, "engine": key.engine}
     kept = rows.values()
@@ -258,7 +258,7 @@ def _rows(
     table: pa.Table,
     wanted: frozenset[str],
     shared: dict[tuple[str, ...], tuple[str, ...]],
-) -> Iterator[tuple[str, RunScores]]:
+) -> Iterator[tuple[str, StoredRun]]:
     """The wanted runs of a table. Runs that answer the same topics share one tuple of them."""
     for batch in table.to_batches():
         runs, measures, tags, unknown = (
@@ -279,7 +279,7 @@ def _rows(
                 answered = tuple([names[code] for code in codes[here].tolist()])
                 known[pattern] = shared.setdefault(answered, answered)
             by_measure = {measures[i]: values[here]}
-            yield run, RunScores(tuple(tags[i]), unknown[i], known[pattern], by_measure)
+            yield run, StoredRun(tuple(tags[i]), unknown[i], known[pattern], by_measure)
 
 
 def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
@@ -288,7 +288,7 @@ def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
     return everything[array.offset : array.offset + len(array)]
 
 
-def _joined(parts: Sequence[RunScores]) -> RunScores | None:
+def _joined(parts: Sequence[StoredRun]) -> StoredRun | None:
     """A run's scores by several measures as one, if they are on the same topics."""
     first = parts[0]
     if any(part.topics != first.topics for part in parts):

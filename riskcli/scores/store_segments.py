@@ -204,7 +204,7 @@ def _distinct(table: pa.Table, key: Sequence[str]) -> pa.Table:
 # change of status, files are hashed.
 
 
-LOOKS = pa.schema(
+FILE_STATES = pa.schema(
     [
         pa.field("path", pa.string(), metadata={"meaning": "the file's absolute path"}),
         pa.field("device", pa.uint64(), metadata={"meaning": "the file system's number"}),
@@ -219,7 +219,7 @@ _TICK = 2 * 10**9
 """Nanoseconds of the coarsest clock of a file system in use (FAT's)."""
 
 
-class Look(NamedTuple):
+class FileState(NamedTuple):
     """What the system says of a file without reading it."""
 
     path: str
@@ -230,7 +230,7 @@ class Look(NamedTuple):
     changed_ns: int
 
 
-def look_at(path: Path) -> Look | None:
+def file_state(path: Path) -> FileState | None:
     """A look at a regular file; None at anything else, and where a look tells too little."""
     if os.name == "nt":  # st_ctime is when the file was made
         return None
@@ -241,35 +241,37 @@ def look_at(path: Path) -> Look | None:
     if not S_ISREG(status.st_mode):
         return None
     numbers = (status.st_dev, status.st_ino, status.st_size)
-    return Look(os.path.abspath(path), *numbers, status.st_mtime_ns, status.st_ctime_ns)  # noqa: PTH100
+    return FileState(os.path.abspath(path), *numbers, status.st_mtime_ns, status.st_ctime_ns)  # noqa: PTH100
 
 
-class Looks:
+class FileStates:
     """The looks that a store remembers."""
 
     def __init__(self, folder: Path, rehash: bool = False) -> None:
         """With `rehash` nothing is taken from a look."""
-        self.segments = Segments(folder, LOOKS, key=tuple(LOOKS.names), dictionaries=("sha256",))
+        self.segments = Segments(
+            folder, FILE_STATES, key=tuple(FILE_STATES.names), dictionaries=("sha256",)
+        )
         self._known = {} if rehash else dict(self.remembered())
-        self._new: dict[Look, str] = {}
+        self._new: dict[FileState, str] = {}
         self._start = _now(folder)
 
-    def remembered(self) -> Iterator[tuple[Look, str]]:
+    def remembered(self) -> Iterator[tuple[FileState, str]]:
         """Each look with the checksum of the file that it was a look at."""
         for table in self.segments.tables():
-            *columns, sums = (table[name].to_pylist() for name in LOOKS.names)
-            yield from zip(map(Look, *columns), sums, strict=True)
+            *columns, sums = (table[name].to_pylist() for name in FILE_STATES.names)
+            yield from zip(map(FileState, *columns), sums, strict=True)
 
-    def checksum(self, look: Look | None) -> str | None:
+    def checksum(self, look: FileState | None) -> str | None:
         """The checksum of the file that looks so, if it is remembered."""
         return None if look is None else self._known.get(look)
 
-    def keep(self, before: Look | None, sha256: str) -> None:
+    def keep(self, before: FileState | None, sha256: str) -> None:
         """Remember the look at a file that was hashed after it, if the file is still the same."""
         if before is None or before in self._known:
             return
         settled = max(before.modified_ns, before.changed_ns) + _TICK < self._start
-        if settled and look_at(Path(before.path)) == before:
+        if settled and file_state(Path(before.path)) == before:
             self._new[before] = sha256
 
     def flush(self) -> str:
@@ -282,20 +284,22 @@ class Looks:
     def renew(self) -> None:
         """Forget the looks at files that are gone or have changed since."""
         before = self.segments.files()
-        true = {look: kept for look, kept in self.remembered() if look_at(Path(look.path)) == look}
+        true = {
+            look: kept for look, kept in self.remembered() if file_state(Path(look.path)) == look
+        }
         written = self.segments.merge([], _table(true)) if true else None
         for path in before:
             if path != written:
                 path.unlink(missing_ok=True)
 
 
-def _table(looks: Mapping[Look, str]) -> pa.Table:
+def _table(looks: Mapping[FileState, str]) -> pa.Table:
     columns = [*zip(*looks, strict=True), tuple(looks.values())]
     arrays = [
         texts(values) if field.type == pa.string() else numbers(values, field.type)
-        for field, values in zip(LOOKS, columns, strict=True)
+        for field, values in zip(FILE_STATES, columns, strict=True)
     ]
-    return pa.Table.from_arrays(arrays, schema=LOOKS)
+    return pa.Table.from_arrays(arrays, schema=FILE_STATES)
 
 
 def _now(folder: Path) -> int:

@@ -12,9 +12,16 @@ from itertools import count
 from pathlib import Path
 
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import InputError, Note, UsageError, counted, listed, nearest
+from riskcli.core.messages import (
+    InputError,
+    Note,
+    UsageError,
+    counted,
+    listed,
+    natural_order,
+    nearest,
+)
 from riskcli.core.provenance import Provenance
-from riskcli.core.text import natural_order
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -11,12 +11,11 @@ from pathlib import Path, PurePath
 
 from riskcli.core.files import refuse_outside
 from riskcli.core.locations import RemotePath, place_of
-from riskcli.core.messages import InputError, Note, UsageError, counted, listed
+from riskcli.core.messages import InputError, Note, UsageError, counted, listed, natural_order
 from riskcli.core.settings import load_settings, settings_folder
-from riskcli.core.text import natural_order
 from riskcli.trec.findings import text_lines, whole_number
 from riskcli.trec.names import named_place
-from riskcli.trec.source import Source
+from riskcli.trec.source import TextFile
 
 _ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
 IGNORED_SUFFIXES = frozenset(f".{ending}" for ending in _ENDINGS.split())
@@ -148,7 +147,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class RunFiles:
     """The files to read, and what was passed over on the way."""
 
     files: tuple[Path, ...]
@@ -161,7 +160,7 @@ class Found:
 
 def find_files(
     places: Iterable[Path | str], but: Sequence[Path] = (), folders: Folders | None = None
-) -> Found:
+) -> RunFiles:
     """The files among `places` and in the folders among them, each once, in natural order.
 
     A folder's files that are among `but` (the judgements) are passed over. `NAME=FILE` names a
@@ -193,7 +192,7 @@ def find_files(
     notes = tuple(_notes(sorted(ignored), sorted(unread)))
     by_path = sorted(files.values(), key=str)
     order = natural_order([file.name for file in by_path])
-    return Found(tuple(by_path[i] for i in order), notes, given, of_folders)
+    return RunFiles(tuple(by_path[i] for i in order), notes, given, of_folders)
 
 
 def _notes(ignored: Sequence[str], unread: Sequence[str]) -> Iterator[Note]:
@@ -316,7 +315,7 @@ def judgements_first(
 def _holds_judgements(path: Path) -> bool:
     """Whether the first lines are `topic iteration docno grade`, which no run and no score is."""
     try:
-        start = Source(path).start[:_SAMPLE]
+        start = TextFile(path).start[:_SAMPLE]
     except InputError:
         return False
     lines = [line.decode(errors="replace").split() for _, line in text_lines(start)]

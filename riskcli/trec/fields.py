@@ -1,7 +1,15 @@
-"""Columns in which few texts stand many times, as a run's topics and its tag do.
+"""Lines of fields separated by white space, as a table of columns, at the speed of the machine.
 
-Equal texts mostly stand together. Where they do, comparing each text with the one above it finds
-them sooner than hashing every one; the codes are the same.
+A loop over lines in Python takes about four times as long, and several times the memory, since each
+field becomes an object. Here a file stays bytes: Arrow finds the columns, numpy does the rest.
+
+The quick way only ever *vouches*: `read` answers with a table where every line has as many fields
+as it should and every number is one; otherwise it answers None, and the caller reads line by line
+to say what is wrong, and where. Tests compare the two ways on the same texts.
+
+White space other than single blanks or tabs is squeezed first. Equal texts in columns of few
+distinct ones (topic, tag) mostly stand together: comparing each with the one above finds them
+sooner than hashing.
 """
 
 from __future__ import annotations
@@ -17,8 +25,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from riskcli.trec import arrow
-from riskcli.trec.arrow import reader
-from riskcli.trec.texts import Pairs, Texts, Words, may_repeat, may_repeat_between, pair_hashes
+from riskcli.trec.arrow import Texts, reader
 
 _ROWS_A_LENGTH = 512
 """Where lengths change more often than once in so many rows, hashing is quicker."""
@@ -288,42 +295,3 @@ def single_spaced(text: bytes) -> bytes:
     after_gap[1:] = (space | (byte == _NEWLINE))[:-1]
     squeezed: bytes = byte[~(space & after_gap)].tobytes()
     return squeezed.replace(b" \n", b"\n").removesuffix(b" ")
-
-
-# Reading lines of fields at the speed of the machine.
-#
-# Why this room exists. An organiser scores 170 runs of 100,000 lines each, and a gate in CI reads
-# the same files at every commit. A loop over lines in Python takes about four times as long as
-# what stands here (4.0 ms against 1.2 ms for a run of 5,000 lines), and several times the memory,
-# since each field becomes an object. Here a file stays bytes: Arrow finds the columns, numpy does
-# the rest.
-#
-# The rule is that the quick way only ever *vouches*. `read` answers with a table where every line
-# has as many fields as it should and every number is one; otherwise it answers None, and the
-# caller reads line by line to say what is wrong, and where. So what is right is read quickly,
-# what is wrong is read with care, and there is one grammar: tests compare the two ways on the
-# same texts.
-#
-# * `fields`: the text as a `Table`, or None. White space other than single blanks or tabs is
-#   squeezed first, which costs more time and changes nothing else.
-# * `repeated`: columns of few distinct texts (topic, tag), found by comparing neighbours.
-# * `texts`: many texts in one buffer, taken, hashed and compared eight bytes at a time; topic and
-#   document as one hash. Equal hashes are a reason to look, never an answer.
-#
-# Everything else imports from here, not from the modules; Arrow is used nowhere else for runs and
-# judgements.
-
-
-__all__ = [
-    "NUMBER",
-    "REPEATED",
-    "TEXT",
-    "Pairs",
-    "Table",
-    "Texts",
-    "Words",
-    "may_repeat",
-    "may_repeat_between",
-    "pair_hashes",
-    "read",
-]

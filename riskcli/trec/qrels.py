@@ -9,10 +9,8 @@ from pathlib import Path
 
 from riskcli.core.limits import refuse_file
 from riskcli.core.locations import DataSetPath, place_of
-from riskcli.core.messages import Note, counted
-from riskcli.core.text import naturally
-from riskcli.trec import fields as fast
-from riskcli.trec.fields import REPEATED, TEXT
+from riskcli.core.messages import Note, counted, naturally
+from riskcli.trec import fields
 from riskcli.trec.findings import (
     COMMENT,
     Finding,
@@ -27,13 +25,13 @@ from riskcli.trec.findings import (
 from riskcli.trec.formats import judgement_reader
 from riskcli.trec.letor import Documents, inspect_features
 from riskcli.trec.records import Judgement
-from riskcli.trec.source import Source
+from riskcli.trec.source import TextFile
 
 LAYOUT = {
-    "topic": REPEATED,
-    "iteration": REPEATED,
-    "docno": TEXT,
-    "grade": REPEATED,
+    "topic": fields.REPEATED,
+    "iteration": fields.REPEATED,
+    "docno": fields.TEXT,
+    "grade": fields.REPEATED,
 }
 _WANTED = ("topic", "docno", "grade")
 _PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
@@ -71,7 +69,7 @@ class Qrels:
 
 def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
-    source = Source(place_of(path), checksum=checksum)
+    source = TextFile(place_of(path), checksum=checksum)
     refuse_file(source.path, "qrels", source.likely_size, 1)
     qrels = parse_qrels(source.path, b"".join(source.pieces()))
     notes = qrels.notes
@@ -145,7 +143,7 @@ def _uncommented(text: bytes) -> bytes:
 def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
     text = _uncommented(text)
-    table = None if begins_with_comment(text) else fast.read(text, LAYOUT, _WANTED)
+    table = None if begins_with_comment(text) else fields.read(text, LAYOUT, _WANTED)
     if table is None:
         return None
     topics, topic_codes = table.coded("topic")

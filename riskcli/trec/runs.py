@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from riskcli.core.locations import place_of
 from riskcli.core.parallel import pulled
-from riskcli.trec import fields as fast
-from riskcli.trec.fields import NUMBER, REPEATED, TEXT, Pairs, Table, Texts
+from riskcli.trec import arrow, fields
 from riskcli.trec.findings import (
     COMMENT,
     Finding,
@@ -29,15 +28,15 @@ from riskcli.trec.findings import (
 from riskcli.trec.formats import run_format_of
 from riskcli.trec.letor import Documents, named
 from riskcli.trec.records import RunFormat
-from riskcli.trec.source import MAX_BYTES, Source
+from riskcli.trec.source import MAX_BYTES, TextFile
 
 LAYOUT = {
-    "topic": REPEATED,
-    "q0": REPEATED,
-    "docno": TEXT,
-    "rank": TEXT,
-    "score": NUMBER,
-    "tag": REPEATED,
+    "topic": fields.REPEATED,
+    "q0": fields.REPEATED,
+    "docno": fields.TEXT,
+    "rank": fields.TEXT,
+    "score": fields.NUMBER,
+    "tag": fields.REPEATED,
 }
 WANTED = ("topic", "docno", "score", "tag")
 """The columns that scoring needs."""
@@ -66,7 +65,7 @@ class Run:
     tags: tuple[str, ...]
     topics: tuple[str, ...]
     topic_codes: NDArray[np.int32]
-    docnos: Texts
+    docnos: arrow.Texts
     scores: NDArray[np.float64]
 
     @property
@@ -75,7 +74,7 @@ class Run:
         return self.tags[0] if len(self.tags) == 1 else None
 
     @classmethod
-    def of_table(cls, path: Path, table: Table) -> Run:
+    def of_table(cls, path: Path, table: fields.Table) -> Run:
         """The run whose lines are the rows of a table."""
         tags, _ = table.coded("tag")
         topics, codes = table.coded("topic")
@@ -100,27 +99,27 @@ class Run:
             tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
             topics=tuple(known),
             topic_codes=np.concatenate(codes),
-            docnos=Texts.joined([part.docnos for part in parts]),
+            docnos=arrow.Texts.joined([part.docnos for part in parts]),
             scores=np.concatenate([part.scores for part in parts]),
         )
 
-    def pairs(self) -> Pairs:
+    def pairs(self) -> arrow.PairHashes:
         """The topic and the document of each line."""
-        return Pairs.of(self.topics, self.topic_codes, self.docnos)
+        return arrow.PairHashes.of(self.topics, self.topic_codes, self.docnos)
 
 
-def table_of(lines: Sequence[Line]) -> Table:
+def table_of(lines: Sequence[Line]) -> fields.Table:
     """Lines as the columns that the quick reader makes."""
     columns = dict(zip(Line._fields, zip(*lines, strict=True), strict=True))
-    return Table.of_lists(LAYOUT, {name: columns[name] for name in LAYOUT})
+    return fields.Table.of_lists(LAYOUT, {name: columns[name] for name in LAYOUT})
 
 
-def _good_pairs(run: Run) -> Pairs | None:
+def _good_pairs(run: Run) -> arrow.PairHashes | None:
     """The pairs of topic and document, if all are distinct and all scores finite; else None."""
     if not np.isfinite(run.scores).all():
         return None
     pairs = run.pairs()
-    return None if fast.may_repeat(pairs) else pairs
+    return None if arrow.may_repeat(pairs) else pairs
 
 
 def uncommented(text: bytes) -> bytes:
@@ -128,7 +127,7 @@ def uncommented(text: bytes) -> bytes:
     return without_comments(text, len(LAYOUT), list(LAYOUT).index("score"))
 
 
-def quick_run(path: Path, text: bytes) -> tuple[Run, Pairs] | None:
+def quick_run(path: Path, text: bytes) -> tuple[Run, arrow.PairHashes] | None:
     """Lines in which nothing is wrong, and their pairs; None asks for a close look."""
     table = _quickly(text, WANTED)
     if table is None:
@@ -138,15 +137,15 @@ def quick_run(path: Path, text: bytes) -> tuple[Run, Pairs] | None:
     return None if pairs is None else (run, pairs)
 
 
-def quick_table(text: bytes) -> Table | None:
+def quick_table(text: bytes) -> fields.Table | None:
     """All columns of a run in which nothing is wrong; None asks for a close look."""
     table = _quickly(text, tuple(LAYOUT))
     return None if table is None or _good_pairs(Run.of_table(Path(), table)) is None else table
 
 
-def _quickly(text: bytes, wanted: tuple[str, ...]) -> Table | None:
+def _quickly(text: bytes, wanted: tuple[str, ...]) -> fields.Table | None:
     text = uncommented(text)
-    return None if begins_with_comment(text) else fast.read(text, LAYOUT, wanted)
+    return None if begins_with_comment(text) else fields.read(text, LAYOUT, wanted)
 
 
 def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:
@@ -255,55 +254,57 @@ def whole(run: Run) -> Run:
 
 def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
     """Read a run file; an `InputError` names the first line that is not one of a run."""
-    return run_of(Source(place_of(path), max_bytes))
+    return run_of(TextFile(place_of(path), max_bytes))
 
 
-def run_of(source: Source) -> Run:
+def run_of(source: TextFile) -> Run:
     """The run in a file, whatever program wrote it."""
     format = run_format_of(source.start)
     return run_in(source) if format is None else read_foreign(source.path, source.text(), format)
 
 
-def run_in(source: Source, keep: Keep = whole, jobs: int = 1) -> Run:
+def run_in(source: TextFile, keep: Keep = whole, jobs: int = 1) -> Run:
     """The run in a file, worked on by `jobs` threads.
 
     `keep` is applied to each piece of the file, so that no more of it is held than asked for.
     """
-    parts = pulled(partial(_part, source.path, keep), source.pieces(), jobs)
+    parts = pulled(partial(_read_piece, source.path, keep), source.pieces(), jobs)
     good = list(filter(None, parts))
     if len(good) < len(parts):
         good = _with_closely_read(source, keep, parts)
     if len(good) == 1:
         return good[0].run
-    if fast.may_repeat_between([part.pairs for part in good]):
+    if arrow.may_repeat_between([part.pairs for part in good]):
         return keep(read_closely(source.path, source.text_again()))
     return Run.joined([part.run for part in good])
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Piece:
     """Some lines of a run, as far as they are kept, and all of their pairs."""
 
     run: Run
-    pairs: Pairs
+    pairs: arrow.PairHashes
 
 
-def _part(path: Path, keep: Keep, text: bytes) -> _Part | None:
+def _read_piece(path: Path, keep: Keep, text: bytes) -> _Piece | None:
     """Lines in which nothing is wrong; None asks for a close look."""
     found = quick_run(path, text)
-    return None if found is None else _Part(keep(found[0]), found[1])
+    return None if found is None else _Piece(keep(found[0]), found[1])
 
 
-def _with_closely_read(source: Source, keep: Keep, parts: Sequence[_Part | None]) -> list[_Part]:
+def _with_closely_read(
+    source: TextFile, keep: Keep, parts: Sequence[_Piece | None]
+) -> list[_Piece]:
     """The parts, with those that are None read line by line; the first wrong line is an error."""
-    good: list[_Part] = []
+    good: list[_Piece] = []
     lines_before = 0
     for part, text in zip(parts, source.pieces_again(), strict=True):
         if part is not None:
             good.append(part)
         elif uncommented(text).strip():
             run = _close_run(source, text, lines_before, good)
-            good.append(_Part(keep(run), run.pairs()))
+            good.append(_Piece(keep(run), run.pairs()))
         lines_before += text.count(b"\n")
     if not good:
         raise empty_run(source.path).as_error()
@@ -311,14 +312,14 @@ def _with_closely_read(source: Source, keep: Keep, parts: Sequence[_Part | None]
 
 
 def _close_run(
-    source: Source, text: bytes, lines_before: int, parts_before: Sequence[_Part]
+    source: TextFile, text: bytes, lines_before: int, parts_before: Sequence[_Piece]
 ) -> Run:
     """The lines of a piece; an error is that of the first wrong line of the whole file."""
     lines: list[Line] = []
     for item in inspect_run(source.path, text, lines_before):
         if isinstance(item, Finding):
             above = [Run.of_lines(source.path, lines).pairs()] if lines else []
-            if fast.may_repeat_between([*(part.pairs for part in parts_before), *above]):
+            if arrow.may_repeat_between([*(part.pairs for part in parts_before), *above]):
                 read_closely(source.path, source.text_again())  # the first wrong line is an error
             raise item.as_error()
         lines.append(item)

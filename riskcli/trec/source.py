@@ -41,7 +41,7 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
-class Source:
+class TextFile:
     """A plain, gzip, bzip2 or xz file, whole or in pieces of whole lines; its name says nothing."""
 
     def __init__(
@@ -192,7 +192,7 @@ class _Hashed:
 
 def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     """All of a file's text."""
-    return Source(path, max_bytes).text()
+    return TextFile(path, max_bytes).text()
 
 
 def read_raw(path: Path) -> bytes:

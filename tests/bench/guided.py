@@ -29,7 +29,7 @@ def main() -> None:
         import riskcli.commands
         import riskcli.learn.feature_files
         import riskcli.scores.evaluation
-        import riskcli.scores.files.parquet
+        import riskcli.scores.files.objects
         import riskcli.scores.frozen
         import riskcli.scores.teams  # noqa: F401
     from tests.bench.targets import LARGEST, TARGETS  # late: it imports the package, too

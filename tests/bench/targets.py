@@ -52,17 +52,17 @@ def run(data: bytes) -> None:
     from riskcli.core.messages import InputError
     from riskcli.trec.archives import archive_of
     from riskcli.trec.runs import run_in
-    from riskcli.trec.source import Source
+    from riskcli.trec.source import TextFile
 
     try:
-        text = Source(Path("file"), 10**6, content=data).text()
+        text = TextFile(Path("file"), 10**6, content=data).text()
     except InputError:
         return
     if archive_of(text) is not None:
         return  # packed twice; the plain reader would unpack both
     expected = _expected(text, plain_reader.read_run)
     try:
-        found = run_in(Source(Path("file"), 10**6, content=data))
+        found = run_in(TextFile(Path("file"), 10**6, content=data))
     except InputError as error:
         assert expected is None, f"refused ({error}), the plain reader takes it"
         return
@@ -80,10 +80,10 @@ def qrels(data: bytes) -> None:
     from riskcli.trec.archives import archive_of
     from riskcli.trec.formats import judgement_reader
     from riskcli.trec.qrels import parse_qrels
-    from riskcli.trec.source import Source
+    from riskcli.trec.source import TextFile
 
     try:
-        text = Source(Path("file"), 10**6, content=data).text()
+        text = TextFile(Path("file"), 10**6, content=data).text()
     except InputError:
         return
     if archive_of(text) is not None or judgement_reader(text) is not None:
@@ -102,11 +102,11 @@ def scores(data: bytes) -> None:
     from riskcli.core.messages import InputError
     from riskcli.scores.files.registry import kind_of, read_score_file
     from riskcli.trec.runs import run_of
-    from riskcli.trec.source import Source
+    from riskcli.trec.source import TextFile
 
     path = Path("file")
     try:
-        source = Source(path, 10**6, content=data)
+        source = TextFile(path, 10**6, content=data)
         kind = kind_of(path, source.start)
         if kind is None:
             assert np.isfinite(run_of(source).scores).all()
@@ -123,10 +123,10 @@ def scores(data: bytes) -> None:
 def archive(data: bytes) -> None:
     """A packed file is the text that Python's own functions find, where they read it all."""
     from riskcli.core.messages import InputError
-    from riskcli.trec.source import Source
+    from riskcli.trec.source import TextFile
 
     try:
-        text = Source(Path("file"), 10**6, content=data).text()
+        text = TextFile(Path("file"), 10**6, content=data).text()
     except InputError:
         return
     expected = _expected(data, plain_reader.text_of)
@@ -167,7 +167,7 @@ def grammar(data: bytes) -> None:
 def measures(data: bytes) -> None:
     """Names of effectiveness measures: what is printed is read as the same measure."""
     from riskcli.core.messages import UsageError
-    from riskcli.effectiveness.names import parse_measures
+    from riskcli.effectiveness.measures import parse_measures
 
     try:
         found = parse_measures([data.decode("utf-8", "replace")])

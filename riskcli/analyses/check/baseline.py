@@ -18,12 +18,12 @@ from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, listed
 from riskcli.core.provenance import Input
 from riskcli.output.formats import IN_FILE, OutputFormat, chosen, emit
+from riskcli.scores.bookkeeping import SCORING
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
 from riskcli.scores.matrix import ScoreMatrix, join
-from riskcli.scores.provenance import SCORING
 from riskcli.trec.names import name_of_baseline, named_place
-from riskcli.trec.source import Source
+from riskcli.trec.source import TextFile
 
 
 def rules_of_option(text: str) -> list[Rule]:
@@ -49,7 +49,7 @@ def with_baseline(
     if path.exists() and not path.is_dir() and not path.is_file():
         message = "a pipe cannot be the baseline of a gate, which is read twice; save it to a file"
         raise InputError(path, "unreadable", message)
-    source = Source(path, rules.max_bytes, checksums) if path.is_file() else None
+    source = TextFile(path, rules.max_bytes, checksums) if path.is_file() else None
     kind = kind_of(path, source.start, rules.input_format) if source and source.start else None
     if source is None or kind is None:
         both = inputs.evaluate([baseline], checksums)

@@ -16,9 +16,9 @@ import numpy as np
 
 from riskcli.core.messages import InputError
 from riskcli.scores.files import objects, tables
+from riskcli.scores.files import objects as columns
 from riskcli.scores.files import objects as lines
-from riskcli.scores.files import parquet as columns
-from riskcli.scores.files.parquet import METADATA_KEY as METADATA_KEY
+from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble, refuse_own_result
 from riskcli.scores.files.tables import LONG as LONG
 from riskcli.scores.files.tables import RUN as RUN

@@ -14,7 +14,7 @@ import numpy as np
 
 from riskcli.core.limits import is_score, score_expected
 from riskcli.core.messages import InputError
-from riskcli.effectiveness.names import canonical_name
+from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.matrix import ScoreMatrix, from_cells
 from riskcli.trec.findings import Finding, number
 
@@ -121,7 +121,7 @@ def _matrix_of(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
 # Results of this program: tables of risk and the like, which are no input.
 
 
-_TOLD_BY = ({"measure", "baseline"}, {"measure", "of"}, {"path", "severity", "code"})
+_RESULT_COLUMNS = ({"measure", "baseline"}, {"measure", "of"}, {"path", "severity", "code"})
 """Columns of which no file of scores, nor a run, has all of any of these sets."""
 _JSON = re.compile(rb'\s*\{\s*"riskeval": "')
 _RULE = re.compile("[─ ]*─[─ ]*")
@@ -142,7 +142,7 @@ def own_result(path: Path) -> InputError:
 
 def is_own(columns: Collection[str]) -> bool:
     """Whether these are the columns of a result."""
-    return any(told.issubset(columns) for told in _TOLD_BY)
+    return any(told.issubset(columns) for told in _RESULT_COLUMNS)
 
 
 def _columns(text: bytes) -> Collection[str]:
