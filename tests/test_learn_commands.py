@@ -28,7 +28,6 @@ from riskcli.learn.comparators import (
     JudgedQueries,
     RiskMatcher,
     blended,
-    equally_risky,
     highest,
     mean_loss,
     selected,
@@ -456,13 +455,13 @@ def test_at_equal_risk_the_blend_and_the_selection_are_as_risky_on_these_queries
     queries, plain = judged(data, "feature:6")
     matching, most = RiskMatcher(queries, plain), queries.risk(plain)
     for share in (0.2, 0.6, 1.0):
-        found = equally_risky(queries, matching, plain, share * most, "6")
+        found = matching.at_risk(share * most, "6")
         assert found.selection is not None
         for values in (found.blend, found.selection):
             assert mean_loss(values, queries.baseline) == pytest.approx(share * most, abs=0.02)
         assert found.chance == pytest.approx(share)
     assert found.blend == pytest.approx(queries.effectiveness(plain))
-    assert equally_risky(queries, matching, plain, most, None).selection is None
+    assert matching.at_risk(most, None).selection is None
 
 
 def test_figures_at_equal_risk_are_over_the_queries_of_all_folds() -> None:

@@ -38,16 +38,11 @@ class JudgedQueries:
     pool: str = "mean"
     """How several baselines become one a query."""
 
-    @property
-    def baselines(self) -> Floats:
-        """The effectiveness of each baseline (row) on each counted query."""
-        each = self.part.baselines.values()
-        return np.array([self.queries.effectiveness(places) for places in each])
-
-    @property
+    @cached_property
     def baseline(self) -> Floats:
-        """That of the baseline, or of several as one."""
-        return POOLS[self.pool](self.baselines)
+        """The effectiveness of the baseline, or of several as one, on each counted query."""
+        each = self.part.baselines.values()
+        return POOLS[self.pool](np.array([self.queries.effectiveness(places) for places in each]))
 
     @cached_property
     def fallback(self) -> Floats:
@@ -87,53 +82,6 @@ def selected(part: RankedDocuments, plain: Floats, column: str, threshold: float
 
 
 @dataclass(frozen=True)
-class RiskMatcher:
-    """A plain model on validation queries, to be made as risky as another one."""
-
-    valid: JudgedQueries
-    plain: Floats
-    """Its scores."""
-
-    def weight(self, risk: float) -> float:
-        """The weight with which the blend comes nearest to that risk."""
-        return float(_WEIGHTS[_nearest(self._blend_risks, risk)])
-
-    def threshold(self, column: str, risk: float) -> float:
-        """The threshold at which selective re-ranking comes nearest to that risk."""
-        values = highest(self.valid.part.features, column)[self.valid.queries.counted]
-        steps = np.unique(np.quantile(values, np.linspace(0, 1, _STEPS), method="lower"))
-        thresholds = [-np.inf, *steps.tolist()]
-        risks = [
-            self._risk(np.where(values <= threshold, self._model, self.valid.fallback))
-            for threshold in thresholds
-        ]
-        return float(thresholds[_nearest(risks, risk)])
-
-    def chance(self, risk: float) -> float:
-        """The chance with which flipping a coin for the model comes nearest to that risk."""
-        fallback_risk = self._risk(self.valid.fallback)
-        apart = self._risk(self._model) - fallback_risk
-        return float(np.clip((risk - fallback_risk) / apart, 0, 1)) if apart else 1.0
-
-    @cached_property
-    def _model(self) -> Floats:
-        return self.valid.effectiveness(self.plain)
-
-    @cached_property
-    def _blend_risks(self) -> list[float]:
-        part = self.valid.part
-        return [self.valid.risk(blended(part, self.plain, weight)) for weight in _WEIGHTS]
-
-    def _risk(self, effectiveness: Floats) -> float:
-        return mean_loss(effectiveness, self.valid.baseline)
-
-
-def _nearest(risks: Sequence[float], risk: float) -> int:
-    """The first of those that are nearest."""
-    return int(np.argmin(np.abs(np.array(risks) - risk)))
-
-
-@dataclass(frozen=True)
 class EqualRisk:
     """What is exactly as risky as a model on the very test queries that it is compared on.
 
@@ -151,21 +99,55 @@ class EqualRisk:
     chance: float
 
 
-def equally_risky(
-    queries: JudgedQueries, matching: RiskMatcher, plain: Floats, risk: float, selector: str | None
-) -> EqualRisk:
-    """Made of the plain model's scores; `matching` knows them on these queries."""
-    return EqualRisk(
-        queries.effectiveness(blended(queries.part, plain, matching.weight(risk))),
-        None if selector is None else queries.effectiveness(
-            selected(queries.part, plain, selector, matching.threshold(selector, risk))
-        ),
-        matching.chance(risk),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class RiskMatcher:
+    """A plain model on some queries, to be made as risky there as another one."""
 
+    judged: JudgedQueries
+    plain: Floats
+    """Its scores."""
 
-def pooled(folds: Sequence[EqualRisk]) -> tuple[Floats, Floats | None]:
-    """Blend and selection on the queries of all folds, one after the other."""
-    selections = [fold.selection for fold in folds if fold.selection is not None]
-    blends = np.concatenate([fold.blend for fold in folds])
-    return blends, np.concatenate(selections) if selections else None
+    def weight(self, risk: float) -> float:
+        """The weight with which the blend comes nearest to that risk."""
+        return float(_WEIGHTS[self._nearest(self._blends, risk)])
+
+    def threshold(self, column: str, risk: float) -> float:
+        """The threshold at which selective re-ranking comes nearest to that risk."""
+        thresholds, selections = self._selections(column)
+        return float(thresholds[self._nearest(selections, risk)])
+
+    def chance(self, risk: float) -> float:
+        """The chance with which flipping a coin for the model comes nearest to that risk."""
+        fallback_risk = mean_loss(self.judged.fallback, self.judged.baseline)
+        apart = mean_loss(self._model, self.judged.baseline) - fallback_risk
+        return float(np.clip((risk - fallback_risk) / apart, 0, 1)) if apart else 1.0
+
+    def at_risk(self, risk: float, selector: str | None) -> EqualRisk:
+        """What comes nearest to that risk on these very queries."""
+        blend = self._blends[self._nearest(self._blends, risk)]
+        selections = [] if selector is None else self._selections(selector)[1]
+        selection = selections[self._nearest(selections, risk)] if selections else None
+        return EqualRisk(blend, selection, self.chance(risk))
+
+    @cached_property
+    def _model(self) -> Floats:
+        return self.judged.effectiveness(self.plain)
+
+    @cached_property
+    def _blends(self) -> list[Floats]:
+        """The effectiveness of the blend with each of the weights."""
+        part = self.judged.part
+        return [self.judged.effectiveness(blended(part, self.plain, w)) for w in _WEIGHTS]
+
+    def _selections(self, column: str) -> tuple[list[float], list[Floats]]:
+        """Thresholds from none to all queries, and the effectiveness with each."""
+        values = highest(self.judged.part.features, column)[self.judged.queries.counted]
+        steps = np.unique(np.quantile(values, np.linspace(0, 1, _STEPS), method="lower"))
+        thresholds = [-np.inf, *steps.tolist()]
+        fallback = self.judged.fallback
+        return thresholds, [np.where(values <= end, self._model, fallback) for end in thresholds]
+
+    def _nearest(self, ways: Sequence[Floats], risk: float) -> int:
+        """The first of those whose risk is nearest."""
+        risks = np.array([mean_loss(values, self.judged.baseline) for values in ways])
+        return int(np.argmin(np.abs(risks - risk)))

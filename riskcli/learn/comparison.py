@@ -13,7 +13,7 @@ import numpy as np
 from riskcli.analyses.score import RiskTable, risk_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note
-from riskcli.learn.comparators import mean_loss, pooled
+from riskcli.learn.comparators import mean_loss
 from riskcli.learn.experiment import BLEND, SELECTIVE, Outcome
 from riskcli.learn.features import tie_free
 from riskcli.learn.training import PLAIN
@@ -153,11 +153,15 @@ class ModelComparison:
         folds = self.outcome.equal.get(name, [])
         if len(folds) < len(self.outcome.plan.folds):
             return {}
-        blend, selection = pooled(folds)
         model = self.scores[name]
         row: Row = {}
-        for way, values in (("blend", blend), ("select", selection)):
-            if values is not None:
+        ways = {
+            "blend": [fold.blend for fold in folds],
+            "select": [fold.selection for fold in folds if fold.selection is not None],
+        }
+        for way, parts in ways.items():
+            if parts:
+                values = np.concatenate(parts)
                 row[f"equal_{way}_mean"] = float(values.mean())
                 row[f"equal_{way}_risk"] = mean_loss(values, self.baseline)
                 row[f"equal_{way}_diff"] = float((model - values).mean())

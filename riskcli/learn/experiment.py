@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import count
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from riskcli.learn.comparators import (
     JudgedQueries,
     RiskMatcher,
     blended,
-    equally_risky,
     mean_loss,
     selected,
 )
@@ -33,9 +32,13 @@ from riskcli.learn.training import (
     ModelSpec,
     RankedDocuments,
     Settings,
+    Ticked,
     TrainedModel,
     train_best,
 )
+
+OnProgress = Callable[[int, int], None]
+"""Called with the number of trees so far, and the most that there can be."""
 
 
 @dataclass
@@ -72,8 +75,6 @@ def interruptible() -> Iterator[Interrupts]:
 
 BLEND, SELECTIVE = ".blend", ".select"
 """What follows a model's name in those of the comparators that are as risky."""
-OnProgress = Callable[[int, int], None]
-"""Called with the number of trees so far, and the most that there can be."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,8 @@ class Plan:
     @property
     def baselines(self) -> list[str]:
         """What the baselines' runs are called."""
-        if len(self.sources) == 1:
-            return ["baseline"]
-        return [f"baseline{number}" for number in range(1, len(self.sources) + 1)]
+        count = len(self.sources)
+        return ["baseline"] if count == 1 else [f"baseline{n}" for n in range(1, count + 1)]
 
 
 @dataclass
@@ -150,60 +150,45 @@ class Outcome:
         return {name: run for name, run in self.runs[seed].items() if len(run.scores) == folds}
 
 
-class Progress:
-    """Counts trees, and tells when to stop."""
-
-    def __init__(self, total: int, on_progress: OnProgress | None, interrupts: Interrupts) -> None:
-        self._total, self._on_progress, self._interrupts = total, on_progress, interrupts
-        self._done = 0
-
-    def tick(self) -> bool:
-        """One more tree; False where somebody wants to stop."""
-        self._done += 1
-        self._interrupts.keeping = True
-        if self._on_progress:
-            self._on_progress(min(self._done, self._total), self._total)
-        return not self._interrupts.pressed
-
-    def start_model(self, number: int, trees: int) -> None:
-        """A model stopped early: those after it begin where they would have."""
-        self._done = number * trees
-
-
 def run_experiment(
     plan: Plan, on_progress: OnProgress | None = None, interrupts: Interrupts | None = None
 ) -> Outcome:
     """Train all models on all folds and rank the test queries with each."""
-    outcome = Outcome(plan)
-    stop = interrupts or Interrupts()
+    outcome, stop = Outcome(plan), interrupts or Interrupts()
     seen: dict[str, int] = {}
-    starts = 1 + len(plan.settings.start_weights)
-    count = len(plan.seeds) * len(plan.folds) * len(plan.models)
-    progress = Progress(count * starts * plan.settings.trees, on_progress, stop)
-    number = 0
-    for fold_number, load in enumerate(plan.folds):
+    trees = plan.settings.trees * (1 + len(plan.settings.start_weights))
+    total = len(plan.seeds) * len(plan.folds) * len(plan.models) * trees
+    for number, load in enumerate(plan.folds):
         fold = load()
-        refuse_shared_topics(fold, fold_number, seen)
-        parts = [_part(plan, features, outcome) for features in (fold.train, fold.valid, fold.test)]
-        outcome.of_folds.append(fold.inputs)
-        outcome.notes += [*shared_by_validation(fold), *seen_by_baselines(plan.sources, fold)]
-        outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
-        trial = _Trial(plan, fold_number, *(_judged(plan, part) for part in parts))
-        outcome.topics += [fold.test.topics[query] for query in trial.test.queries.counted]
+        refuse_shared_topics(fold, number, seen)
+        trial = _Trial.of_fold(outcome, number, fold)
         for seed in plan.seeds:
-            runs = outcome.runs.setdefault(seed, {})
-            trial.add_baselines(runs)
-            for wanted in plan.models:
+            trial.add_baselines(outcome.runs.setdefault(seed, {}))
+            for spec in plan.models:
                 if stop.pressed:
                     outcome.interrupted = True
                     return outcome
-                progress.start_model(number, starts * plan.settings.trees)
-                trial.add_model(outcome, seed, wanted, progress)
-                number += 1
+                done = len(outcome.models) * trees  # as if none had stopped early
+                tick = _counting(count(done + 1), total, on_progress, stop)
+                trial.add_model(outcome, seed, spec, tick)
             if seed == plan.seeds[0] and not stop.pressed:
                 trial.add_comparators(outcome, seed)
     outcome.interrupted = stop.pressed
     return outcome
+
+
+def _counting(
+    done: Iterator[int], total: int, on_progress: OnProgress | None, stop: Interrupts
+) -> Ticked:
+    """Counts a tree, and tells whether to go on."""
+
+    def tick() -> bool:
+        stop.keeping = True
+        if on_progress:
+            on_progress(min(next(done), total), total)
+        return not stop.pressed
+
+    return tick
 
 
 @dataclass(frozen=True)
@@ -216,16 +201,27 @@ class _Trial:
     valid: JudgedQueries
     test: JudgedQueries
 
+    @classmethod
+    def of_fold(cls, outcome: Outcome, number: int, fold: Fold) -> _Trial:
+        """The fold's queries, whose files and notes the outcome gets."""
+        plan = outcome.plan
+        parts = [_judged(features, outcome) for features in (fold.train, fold.valid, fold.test)]
+        outcome.of_folds.append(fold.inputs)
+        outcome.notes += [*shared_by_validation(fold), *seen_by_baselines(plan.sources, fold)]
+        outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
+        outcome.topics += [fold.test.topics[query] for query in parts[2].queries.counted]
+        return cls(plan, number, *parts)
+
     def add_baselines(self, runs: dict[str, RunScores]) -> None:
         for name, places in self.test.part.baselines.items():
             self._add(runs, name, places, 0.0)
 
-    def add_model(self, outcome: Outcome, seed: int, wanted: ModelSpec, progress: Progress) -> None:
+    def add_model(self, outcome: Outcome, seed: int, spec: ModelSpec, tick: Ticked) -> None:
         parts = (self.train.part, self.valid.part)
-        model = train_best(*parts, wanted, self.plan.settings, seed, progress.tick)
-        outcome.models[seed, self.number, wanted.name] = model
-        self._add(outcome.runs[seed], wanted.name, model.scores(self.test.part), model.trees)
-        if wanted == PLAIN and seed == self.plan.seeds[0]:
+        model = train_best(*parts, spec, self.plan.settings, seed, tick)
+        outcome.models[seed, self.number, spec.name] = model
+        self._add(outcome.runs[seed], spec.name, model.scores(self.test.part), model.trees)
+        if spec == PLAIN and seed == self.plan.seeds[0]:
             outcome.alpha_range.append(_gain_over_risk(self.train, model))
             outcome.alpha_range_valid.append(_gain_over_risk(self.valid, model))
 
@@ -237,26 +233,20 @@ class _Trial:
         matching = RiskMatcher(self.valid, plain.scores(self.valid.part))
         matching_test = RiskMatcher(self.test, test)
         outcome.fallback.append(self.test.fallback)
-        for wanted in self.plan.models[1:]:
-            model = outcome.models[seed, self.number, wanted.name]
+        for spec in self.plan.models[1:]:
+            model = outcome.models[seed, self.number, spec.name]
             risk = self.valid.risk(model.scores(self.valid.part))
             weight = matching.weight(risk)
             scores = blended(self.test.part, test, weight)
-            self._add(runs, f"{wanted.name}{BLEND}", scores, weight)
+            self._add(runs, f"{spec.name}{BLEND}", scores, weight)
             selector = self.plan.selector
             if selector is not None:
                 threshold = matching.threshold(selector, risk)
                 scores = selected(self.test.part, test, selector, threshold)
-                self._add(runs, f"{wanted.name}{SELECTIVE}", scores, threshold)
-            outcome.coins.setdefault(wanted.name, []).append(matching.chance(risk))
-            equal = equally_risky(
-                self.test,
-                matching_test,
-                test,
-                self.test.risk(model.scores(self.test.part)),
-                selector,
-            )
-            outcome.equal.setdefault(wanted.name, []).append(equal)
+                self._add(runs, f"{spec.name}{SELECTIVE}", scores, threshold)
+            outcome.coins.setdefault(spec.name, []).append(matching.chance(risk))
+            equal = matching_test.at_risk(self.test.risk(model.scores(self.test.part)), selector)
+            outcome.equal.setdefault(spec.name, []).append(equal)
 
     def _add(self, runs: dict[str, RunScores], name: str, scores: Floats, chosen: float) -> None:
         run = runs.setdefault(name, RunScores())
@@ -272,29 +262,16 @@ def _gain_over_risk(queries: JudgedQueries, model: TrainedModel) -> float:
     return max(gain, 0.0) / loss if loss > 0 else float("inf")
 
 
-def _part(plan: Plan, features: Features, outcome: Outcome) -> RankedDocuments:
-    baselines = {}
+def _judged(features: Features, outcome: Outcome) -> JudgedQueries:
+    """The queries of a file against the baselines."""
+    plan, baselines = outcome.plan, {}
+    settings = plan.settings
     outcome.notes += features.notes
     for name, source in zip(plan.baselines, plan.sources, strict=True):
         baselines[name], notes = source.scores(features)
         outcome.notes += notes
-    return RankedDocuments(features, baselines)
-
-
-def _judged(plan: Plan, part: RankedDocuments) -> JudgedQueries:
-    settings = plan.settings
     measure = swap_measure(settings.effectiveness, settings.discount, settings.max_grade)
-    features = part.features
     queries = Queries(features.grades, features.sizes, measure, ties="file")
     if not len(queries.counted):
         raise UsageError(f"{features.path}: no query has a relevant document")
-    return JudgedQueries(part, queries, settings.baseline_pool)
-
-
-def curve_rows(outcome: Outcome) -> list[dict[str, Any]]:
-    """What every model showed after each tree."""
-    return [
-        {"seed": seed, "fold": fold + 1, "run": name, **row}
-        for (seed, fold, name), model in outcome.models.items()
-        for row in model.curve
-    ]
+    return JudgedQueries(RankedDocuments(features, baselines), queries, settings.baseline_pool)

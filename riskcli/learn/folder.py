@@ -5,11 +5,9 @@ It is written beside its place and then moved there, so that nobody ever sees ha
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,13 +19,17 @@ from riskcli.core.messages import Note, UsageError
 from riskcli.core.version import __version__
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import ModelComparison
-from riskcli.learn.experiment import Outcome, curve_rows
+from riskcli.learn.experiment import Outcome
 from riskcli.learn.features import qrels_lines, run_lines
 from riskcli.learn.lightgbm import Sidecar, lightgbm
+from riskcli.learn.objective import FIGURES
 from riskcli.learn.training import TrainedModel
+from riskcli.output.result import Result
 from riskcli.output.rows import as_csv
 
 SETTINGS = "settings.json"
+_MODELS = ("run", "seed", "fold", "trees", "start_weight", "validation")
+_CURVE = ("seed", "fold", "run", "part", "trees", *FIGURES)
 _IMPORTANCE = ("seed", "fold", "run", "feature", "gain", "splits")
 
 
@@ -47,14 +49,14 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
                  described: Mapping[str, Any]) -> None:  # fmt: skip
     """All that an experiment gave; without a comparison no model was trained on all folds."""
     with replaced_folder(path) as part:
-        write_part(part / "models" / "index.csv", _csv(_model_rows(outcome)))
+        write_part(part / "models" / "index.csv", _csv(_MODELS, _model_rows(outcome)))
         for (seed, fold, name), model in outcome.models.items():
             stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
             write_part(part / "models" / f"{stem}.txt", [model.text()])
             sidecar = json.dumps(_about(outcome, fold, model), indent=2)
             write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
-        write_part(part / "curve.csv", _csv(curve_rows(outcome)))
-        write_part(part / "importance.csv", _csv(_importance(outcome)))
+        write_part(part / "curve.csv", _csv(_CURVE, _curve_rows(outcome)))
+        write_part(part / "importance.csv", _csv(_IMPORTANCE, _importance(outcome)))
         write_part(part / SETTINGS, [json.dumps(described, indent=2, ensure_ascii=False) + "\n"])
         write_part(part / "qrels", (line for test in outcome.tests for line in qrels_lines(test)))
         for seed in outcome.runs:
@@ -91,38 +93,31 @@ def _seed_name(outcome: Outcome, seed: int) -> str:
     return "" if seed == outcome.plan.seeds[0] else f"-seed{seed}"
 
 
-def _csv(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not rows:
-        return []
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return [stream.getvalue()]
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    listed = list(rows)
+    return [as_csv(Result(tuple(columns), listed))] if listed else []
 
 
-def _model_rows(outcome: Outcome) -> list[dict[str, Any]]:
+def _model_rows(outcome: Outcome) -> Iterator[Sequence[Any]]:
     """Each model: how many trees, what it starts from, and what the validation data showed."""
-    return [
-        {
-            "run": name, "seed": seed, "fold": fold + 1, "trees": model.trees,
-            "start_weight": model.start_weight, "validation": model.figure,
-        }
-        for (seed, fold, name), model in outcome.models.items()
-    ]  # fmt: skip
-
-
-def _importance(outcome: Outcome) -> list[dict[str, Any]]:
-    rows = []
     for (seed, fold, name), model in outcome.models.items():
-        given = {"iteration": model.trees}
-        gains = model.booster.feature_importance("gain", **given)
-        splits = model.booster.feature_importance("split", **given)
-        for feature in np.argsort(-gains, kind="stable").tolist():
-            values = (seed, fold + 1, name, model.feature_names[feature],
-                      float(gains[feature]), int(splits[feature]))  # fmt: skip
-            rows.append(dict(zip(_IMPORTANCE, values, strict=True)))
-    return rows
+        yield name, seed, fold + 1, model.trees, model.start_weight, model.figure
+
+
+def _curve_rows(outcome: Outcome) -> Iterator[Sequence[Any]]:
+    """What every model showed after each tree."""
+    for (seed, fold, name), model in outcome.models.items():
+        for row in model.curve:
+            yield seed, fold + 1, name, *row.values()
+
+
+def _importance(outcome: Outcome) -> Iterator[Sequence[Any]]:
+    """How much each feature gained in each model, and how often it split."""
+    for (seed, fold, name), model in outcome.models.items():
+        gains = model.booster.feature_importance("gain", iteration=model.trees)
+        splits = model.booster.feature_importance("split", iteration=model.trees)
+        for n in np.argsort(-gains, kind="stable").tolist():
+            yield seed, fold + 1, name, model.feature_names[n], float(gains[n]), int(splits[n])
 
 
 def _about(outcome: Outcome, fold: int, model: TrainedModel) -> dict[str, Any]:

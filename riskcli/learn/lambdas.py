@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -92,11 +91,6 @@ class Queries:
         """How many documents there are."""
         return len(self.grades)
 
-    @cached_property
-    def query_of(self) -> Ints:
-        """The query of each document."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
     def effectiveness(self, scores: ArrayLike) -> Floats:
         """The measure of each counted query where its documents are ranked by these scores.
 
@@ -130,11 +124,9 @@ def _check(grades: Floats, sizes: Ints) -> None:
             f"the query groups hold {sizes.sum()} documents, the data {len(grades)}: "
             "give the data set its groups"
         )
-    wrong = np.flatnonzero(~(np.isfinite(grades) & (grades == np.floor(grades))))
-    if len(wrong):
-        raise UsageError(
-            f"document {wrong[0] + 1} has the grade {grades[wrong[0]]:g}, expected a whole number"
-        )
+    for wrong in np.flatnonzero(~(np.isfinite(grades) & (grades == np.floor(grades)))):
+        found = f"document {wrong + 1} has the grade {grades[wrong]:g}"
+        raise UsageError(f"{found}, expected a whole number")
     if not len(grades):
         raise UsageError("the data set holds no document")
 
@@ -153,12 +145,8 @@ def _bucket(
 def _relevant(bucket: Bucket, number: Ints) -> Bucket:
     """Only the queries that count, by their number among these."""
     kept = bucket.scale > 0
-    return Bucket(
-        number[bucket.queries[kept]],
-        bucket.documents[kept],
-        bucket.worth[kept],
-        bucket.scale[kept],
-    )
+    queries = number[bucket.queries[kept]]
+    return Bucket(queries, bucket.documents[kept], bucket.worth[kept], bucket.scale[kept])
 
 
 def _mixed(numbers: Ints) -> NDArray[np.uint64]:

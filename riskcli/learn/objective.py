@@ -25,6 +25,8 @@ from riskcli.scores.comparisons import POOL_EACH
 BaselineScores = ArrayLike | Mapping[str, ArrayLike]
 """A baseline's scores, one a document, or its effectiveness, one a query; several by name."""
 FloatPair = tuple[Floats, Floats]
+FIGURES = ("mean", "reward", "risk", "urisk", "trisk", "georisk")
+"""What is shown after each tree, of which one tells when to stop."""
 Evaluated = tuple[str, float, bool]
 """What LightGBM wants of an evaluation: name, value, whether higher is better."""
 
@@ -35,10 +37,8 @@ class Declaration:
 
     id: str
     title: str
-    summary: str
     formula: str
     source: str
-    reading: str
     stop: str
     """The id of the figure that tells on validation data when to stop."""
 
@@ -50,9 +50,13 @@ class QueryData:
     queries: Queries
     baselines: Floats
     """The effectiveness of each baseline (row) on each counted query."""
-    weights: Floats | None
+    weights: Floats | None = None
     memory: dict[str, Any] = field(default_factory=dict)
     """What an objective keeps from one iteration to the next."""
+
+    def weigh(self, weights: ArrayLike | None) -> None:
+        """Take the weights of documents, where there are any."""
+        self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -89,8 +93,7 @@ class Objective(ABC):
         if self.truncation is not None and self.truncation < 1:
             raise UsageError(f"truncation is {self.truncation}, expected at least 1")
         self.swaps: SwapMeasure = swap_measure(self.effectiveness, self.discount, self.max_grade)
-        self._known: WeakKeyDictionary[Any, QueryData] = WeakKeyDictionary()
-        self._last: dict[Any, QueryData] = {}
+        self._training = _DataSets(self, self.baseline)
 
     def __deepcopy__(self, _memo: Any) -> Objective:
         """Itself: lgb.train copies its parameters, and the history shall be that of this object."""
@@ -109,10 +112,7 @@ class Objective(ABC):
         """The gradients and hessians: from (scores, Dataset), as lgb.train asks, or from
         (grades, scores, weights, query sizes), as LGBMRanker does.
         """
-        if hasattr(second, "get_group"):
-            scores, known = first, self._dataset(second)
-        else:
-            scores, known = second, self._arrays(first, weight, group, self.baseline, self)
+        known, scores = self._training.shown(first, second, weight, group)
         return self.derivatives(np.asarray(scores, dtype=np.float64), known)
 
     def derivatives(self, scores: Floats, known: QueryData) -> FloatPair:
@@ -139,15 +139,10 @@ class Objective(ABC):
         """
         figure = stop or self.declared.stop
         check_words(stop=(figure, StopOn))
-        seen: WeakKeyDictionary[Any, QueryData] = WeakKeyDictionary()
+        validation = _DataSets(self, baseline)
 
         def evaluated(first: Any, second: Any, weight: Any = None, group: Any = None) -> Evaluated:
-            if hasattr(second, "get_group"):
-                known, scores = seen.get(second), first
-                if known is None:
-                    known = seen[second] = self._read(second, baseline)
-            else:
-                known, scores = self._arrays(first, weight, group, baseline, evaluated), second
+            known, scores = validation.shown(first, second, weight, group)
             model = known.queries.effectiveness(scores)
             return figure, summary(model, known.baselines, self.alpha)[figure], True
 
@@ -160,40 +155,7 @@ class Objective(ABC):
         queries = Queries(grades, sizes, self.swaps, self.ties)
         if not len(queries.counted):
             raise UsageError("no query has a relevant document: nothing can be learned")
-        return QueryData(queries, self._pooled(queries, baseline), None)
-
-    def _dataset(self, dataset: Any) -> QueryData:
-        known = self._known.get(dataset)
-        if known is None:
-            known = self._known[dataset] = self._read(dataset, self.baseline)
-        return known
-
-    def _read(self, dataset: Any, baseline: BaselineScores | None) -> QueryData:
-        group = dataset.get_group()
-        if group is None:
-            raise UsageError("the data set has no query groups: give Dataset(..., group=sizes)")
-        rows = _rows_of_the_whole(dataset)
-        chosen = baseline if rows is None or baseline is None else _of_rows(baseline, rows)
-        known = self.know(dataset.get_label(), group, chosen)
-        weights = dataset.get_weight()
-        known.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return known
-
-    def _arrays(
-        self, grades: Any, weights: Any, sizes: Any, baseline: BaselineScores | None, asked_by: Any
-    ) -> QueryData:
-        """The one data set that LGBMRanker shows to each function, known by grades and queries."""
-        if sizes is None:
-            raise UsageError("the objective needs the query groups: fit(..., group=sizes)")
-        last = self._last.get(asked_by)
-        if (
-            last is None
-            or not np.array_equal(last.queries.grades, grades)
-            or not np.array_equal(last.queries.sizes, sizes)
-        ):
-            last = self._last[asked_by] = self.know(grades, sizes, baseline)
-        last.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return last
+        return QueryData(queries, self._pooled(queries, baseline))
 
     def _pooled(self, queries: Queries, baseline: BaselineScores | None) -> Floats:
         """The effectiveness of the baselines (rows), pooled as asked for."""
@@ -209,22 +171,58 @@ class Objective(ABC):
         return each if self.pool == POOL_EACH else POOLS[self.pool](each)[None]
 
 
+class _DataSets:
+    """What the objective knows of the data sets that LightGBM shows it."""
+
+    def __init__(self, objective: Objective, baseline: BaselineScores | None) -> None:
+        self._objective, self._baseline = objective, baseline
+        self._read: WeakKeyDictionary[Any, QueryData] = WeakKeyDictionary()
+        self._last: QueryData | None = None
+
+    def shown(self, first: Any, second: Any, weight: Any, group: Any) -> tuple[QueryData, Any]:
+        """The data set and its scores, in the order of arguments of either interface."""
+        if not hasattr(second, "get_group"):
+            return self._of_arrays(first, weight, group), second
+        if second not in self._read:
+            self._read[second] = self._of_dataset(second)
+        return self._read[second], first
+
+    def _of_dataset(self, dataset: Any) -> QueryData:
+        if dataset.get_group() is None:
+            raise UsageError("the data set has no query groups: give Dataset(..., group=sizes)")
+        rows, baseline = _rows_of_the_whole(dataset), self._baseline
+        chosen = baseline if rows is None or baseline is None else _of_rows(baseline, rows)
+        known = self._objective.know(dataset.get_label(), dataset.get_group(), chosen)
+        known.weigh(dataset.get_weight())
+        return known
+
+    def _of_arrays(self, grades: Any, weights: Any, sizes: Any) -> QueryData:
+        """The one data set that LGBMRanker shows to each function, known by grades and queries."""
+        if sizes is None:
+            raise UsageError("the objective needs the query groups: fit(..., group=sizes)")
+        last = None if self._last is None else self._last.queries
+        if last is None or not (
+            np.array_equal(last.grades, grades) and np.array_equal(last.sizes, sizes)
+        ):
+            self._last = self._objective.know(grades, sizes, self._baseline)
+        assert self._last is not None
+        self._last.weigh(weights)
+        return self._last
+
+
 def summary(model: Floats, baselines: Floats, alpha: float) -> dict[str, float]:
     """What a model comes to, against the mean over the baselines where there are several."""
     pairs = [Paired(model[None], baseline) for baseline in baselines]
     population = Population.of_baselines(np.vstack([baselines, model]), list(range(len(baselines))))
-    found = {
-        "reward": [float(pair.reward[0]) for pair in pairs],
-        "risk": [float(pair.risk[0]) for pair in pairs],
-        "urisk": [float(pair.urisk(alpha)[0]) for pair in pairs],
-        "trisk": [float(pair.trisk(alpha)[0]) for pair in pairs],
-    }
-    means = {name: float(np.mean(values)) for name, values in found.items()}
-    return {
-        "mean": float(model.mean()),
-        **means,
-        "georisk": float(population.georisk(alpha)[-1]),
-    }
+    figures = (
+        model.mean(),
+        np.mean([pair.reward[0] for pair in pairs]),
+        np.mean([pair.risk[0] for pair in pairs]),
+        np.mean([pair.urisk(alpha)[0] for pair in pairs]),
+        np.mean([pair.trisk(alpha)[0] for pair in pairs]),
+        population.georisk(alpha)[-1],
+    )
+    return dict(zip(FIGURES, map(float, figures), strict=True))
 
 
 def _rows_of_the_whole(dataset: Any) -> NDArray[np.intp] | None:

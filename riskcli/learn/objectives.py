@@ -16,14 +16,8 @@ from riskcli.core.messages import UsageError
 from riskcli.learn.choices import Marginals, QueryRisk, Spread
 from riskcli.learn.lambdas import Ints, SwapChange
 from riskcli.learn.objective import Declaration, Objective, QueryData
+from riskcli.risk import population
 from riskcli.risk.paired import Paired
-from riskcli.risk.population import (
-    Population,
-    SumsByShare,
-    georisk_of,
-    shortfalls_weighted,
-    standardised,
-)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -34,14 +28,9 @@ class Plain(Objective):
     """
 
     declared: ClassVar[Declaration] = Declaration(
-        id="plain",
-        title="LambdaMART",
-        summary="the mean of the effectiveness measure alone",
-        formula="ΔM",
-        source="SIGIR'12, Eq. 8",
-        reading="No baseline and no alpha: the gain-only model that risk is measured against.",
-        stop="mean",
-    )
+        "plain", "LambdaMART", "ΔM",
+        "SIGIR'12, Eq. 8", stop="mean",
+    )  # fmt: skip
 
     @property
     def needs_baseline(self) -> bool:
@@ -60,19 +49,13 @@ class URisk(Objective):
     """
 
     declared: ClassVar[Declaration] = Declaration(
-        id="urisk",
-        title="U-CRO",
-        summary="reward less 1 + alpha times risk against the baseline",
-        formula="w(δ_q + ΔM) − w(δ_q), w(δ) = δ where δ ≥ 0, else (1 + α) δ",
-        source="SIGIR'12, section 4.3 and theorem 1",
-        reading="Falls in mean effectiveness and in risk as alpha grows.",
-        stop="urisk",
-    )
+        "urisk", "U-CRO", "w(δ_q + ΔM) − w(δ_q), w(δ) = δ where δ ≥ 0, else (1 + α) δ",
+        "SIGIR'12, section 4.3 and theorem 1", stop="urisk",
+    )  # fmt: skip
 
     def swapped(self, model: Floats, known: QueryData) -> SwapChange:
-        return mean_over(
-            [weighted_change(model, baseline, self.alpha) for baseline in known.baselines]
-        )
+        changes = [weighted_change(model, baseline, self.alpha) for baseline in known.baselines]
+        return mean_over(changes)
 
 
 class DistributedURisk:
@@ -136,14 +119,9 @@ class TSaro(Objective):
     """
 
     declared: ClassVar[Declaration] = Declaration(
-        id="tsaro",
-        title="T-SARO",
-        summary="U-CRO with an alpha for each query, larger the worse it loses",
-        formula="U-CRO with α′_q = [1 − Φ(T_R,q)] α, T_R,q = w_q / s_w",
-        source="SIGIR'14, Eq. 24 and 25; SIGIR'16, Eq. 10",
-        reading="Between U-CRO and LambdaMART: losses weigh between 1 + α/2 and 1 + α.",
-        stop="urisk",
-    )
+        "tsaro", "T-SARO", "U-CRO with α′_q = [1 − Φ(T_R,q)] α, T_R,q = w_q / s_w",
+        "SIGIR'14, Eq. 24 and 25; SIGIR'16, Eq. 10", stop="urisk",
+    )  # fmt: skip
 
     tr: QueryRisk = "weighted"
     spread: Spread = "current"
@@ -164,19 +142,13 @@ class TSaro(Objective):
         if self.spread == "first":
             errors = _after_first_iteration(errors, known)
         unit = errors if self.tr == "se" else errors * np.sqrt(len(model))
-        values = [
-            pair.weighted(self.alpha)[0] if self.tr == "weighted" else pair.delta[0]
-            for pair in pairs
+        each = [
+            pair.weighted(self.alpha) if self.tr == "weighted" else pair.delta for pair in pairs
         ]
-        return np.array([
-            self.alpha * (1 - ndtr(_standardised(value, one)))
-            for value, one in zip(values, unit, strict=True)
-        ])  # fmt: skip
-
-
-def _standardised(values: Floats, unit: float) -> Floats:
-    """Values in this unit; 0 where all are alike, so that alpha' is alpha / 2."""
-    return values / unit if unit > 0 else np.zeros_like(values)
+        values, unit = np.concatenate(each), unit[:, None]
+        # 0 where all queries are alike, so alpha' is alpha / 2 there.
+        t = np.divide(values, unit, out=np.zeros_like(values), where=unit > 0)
+        return np.asarray(self.alpha * (1 - ndtr(t)))
 
 
 def _after_first_iteration(errors: Floats, known: QueryData) -> Floats:
@@ -195,14 +167,9 @@ class TFaro(TSaro):
     """
 
     declared: ClassVar[Declaration] = Declaration(
-        id="tfaro",
-        title="T-FARO",
-        summary="the effectiveness measure, queries weighted by how badly they lose",
-        formula="(1 + α′_q) ΔM, α′_q as in T-SARO",
-        source="SIGIR'14, Eq. 26; with several baselines T*-FARO, SIGIR'16, section 6",
-        reading="Stays nearest to LambdaMART; the gentlest of the three.",
-        stop="urisk",
-    )
+        "tfaro", "T-FARO", "(1 + α′_q) ΔM, α′_q as in T-SARO",
+        "SIGIR'14, Eq. 26; with several baselines T*-FARO, SIGIR'16, section 6", stop="urisk",
+    )  # fmt: skip
 
     def swapped(self, model: Floats, known: QueryData) -> SwapChange:
         weights = 1 + self.alphas(model, known).mean(axis=0)
@@ -224,14 +191,9 @@ class GeoRisk(Objective):
     """
 
     declared: ClassVar[Declaration] = Declaration(
-        id="georisk",
-        title="GeoRisk",
-        summary="GeoRisk in the population of the baselines and the model",
-        formula="c [√((S + ΔM)/c · Φ(Z′/c)) − √(S/c · Φ(Z/c))]",
-        source="SIGIR'16, section 6",
-        reading="Lowers the risk against several baselines that are near the model.",
-        stop="georisk",
-    )
+        "georisk", "GeoRisk", "c [√((S + ΔM)/c · Φ(Z′/c)) − √(S/c · Φ(Z/c))]",
+        "SIGIR'16, section 6", stop="georisk",
+    )  # fmt: skip
     pools: ClassVar[tuple[str, ...]] = ("mean",)
 
     marginals: Marginals = "frozen"
@@ -262,29 +224,24 @@ class _Swaps:
         return np.asarray(self.baselines.sum(axis=0) + self.model)
 
     @cached_property
-    def _population(self) -> Population:
+    def _population(self) -> population.Population:
         totals = self._totals[None]
-        return Population(self.model[None], totals, totals.sum(axis=1))
-
-    @cached_property
-    def _before(self) -> tuple[float, float, float, float]:
-        """S, N, ZRisk and GeoRisk of the model as it is."""
-        population = self._population
-        return (
-            float(self.model.sum()),
-            float(population.grand_total[0]),
-            float(population.zrisk(self.alpha)[0]),
-            float(population.georisk(self.alpha)[0]),
-        )
+        return population.Population(self.model[None], totals, totals.sum(axis=1))
 
     @cached_property
     def _own(self) -> Floats:
         """What each query adds to ZRisk."""
-        return shortfalls_weighted(self._population.z[0], self.alpha)
+        return population.shortfalls_weighted(self._population.z[0], self.alpha)
 
     @cached_property
-    def _sums(self) -> SumsByShare:
-        return SumsByShare(self.model, self._totals)
+    def _before(self) -> tuple[float, float]:
+        """ZRisk and GeoRisk of the model as it is."""
+        known = self._population
+        return float(known.zrisk(self.alpha)[0]), float(known.georisk(self.alpha)[0])
+
+    @cached_property
+    def _sums(self) -> population.SumsByShare:
+        return population.SumsByShare(self.model, self._totals)
 
     def changed(self, queries: Ints, change: Floats) -> Floats:
         """The change of GeoRisk, times c, for each change of the measure."""
@@ -300,24 +257,20 @@ class _Swaps:
         With the full discount a swap below the cutoff may count for more than the measure holds:
         totals are then 0, never below it.
         """
-        size = len(self.model)
-        total, grand, zrisk, georisk = self._before
-        new_total = np.maximum(total + change, 0.0)
-        share = _divided(new_total, grand + change)
+        size, (zrisk, georisk) = len(self.model), self._before
+        new_total = np.maximum(float(self.model.sum()) + change, 0.0)
+        new_grand = float(self._population.grand_total[0]) + change
+        share = np.divide(new_total, new_grand, out=np.zeros_like(new_total), where=new_grand > 0)
         expected = share * np.maximum(self._totals[queries] + change, 0.0)
-        z = standardised(self.model[queries] + change, expected)
-        new_own = shortfalls_weighted(z, self.alpha)
+        z = population.standardised(self.model[queries] + change, expected)
+        new_own = population.shortfalls_weighted(z, self.alpha)
         if self.exact:
             above, below = self._sums.without(queries, share)
             new_zrisk = above - (1 + self.alpha) * below + new_own
         else:
             new_zrisk = zrisk - self._own[queries] + new_own
-        weight = size * (georisk_of(new_total / size, new_zrisk / size) - georisk)
+        weight = size * (population.georisk_of(new_total / size, new_zrisk / size) - georisk)
         return np.where(weight * change > 0, weight, 0.0) if self.exact else weight
-
-
-def _divided(over: Floats, under: Floats) -> Floats:
-    return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
 OBJECTIVES: dict[str, type[Objective]] = {
