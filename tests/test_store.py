@@ -38,7 +38,7 @@ def shelf(folder: Path, **changed: object) -> StoreSection:
     measures = changed.pop("measures", MEASURES)
     qrels = changed.pop("qrels", QRELS)
     assert isinstance(measures, tuple)
-    return Store(folder).shelf(str(qrels), measures, {**RULES, **changed})
+    return Store(folder).section(str(qrels), measures, {**RULES, **changed})
 
 
 def sha(text: object) -> str:
@@ -374,13 +374,13 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def remember(folder: Path, file: Path) -> None:
-    looks = Store(folder).looks
+    looks = Store(folder).file_states
     looks.keep(file_state(file), sha("content"))
     assert looks.flush() == ""
 
 
 def known(folder: Path, file: Path, rehash: bool = False) -> str | None:
-    return Store(folder, rehash).looks.checksum(file_state(file))
+    return Store(folder, rehash).file_states.checksum(file_state(file))
 
 
 @pytest.mark.usefixtures("late")
@@ -438,7 +438,7 @@ def test_a_file_written_just_now_is_not_remembered(tmp_path: Path) -> None:
 def test_a_file_that_changes_while_it_is_hashed_is_not_remembered(tmp_path: Path) -> None:
     file = tmp_path / "x.run"
     file.write_text("content")
-    looks = Store(tmp_path / "s").looks
+    looks = Store(tmp_path / "s").file_states
     before = file_state(file)
     time.sleep(0.02)
     rewritten(file)
@@ -453,7 +453,7 @@ def test_verify_hashes_what_looks_the_same(tmp_path: Path) -> None:
     file.write_text("content")
     remember(tmp_path / "s", file)
     assert list(verify(Store(tmp_path / "s"))) == []
-    looks = Store(tmp_path / "s2").looks
+    looks = Store(tmp_path / "s2").file_states
     looks.keep(file_state(file), sha("something else"))
     looks.flush()
     assert [(path, trouble.split(",")[0]) for path, trouble in verify(Store(tmp_path / "s2"))] == [
@@ -470,10 +470,10 @@ def test_gc_forgets_files_that_are_gone(tmp_path: Path) -> None:
     files[0].unlink()
     store = Store(tmp_path / "s")
     collect(store)
-    assert [Path(look.path) for look, _ in store.looks.remembered()] == files[1:]
+    assert [Path(look.path) for look, _ in store.file_states.remembered()] == files[1:]
     files[1].unlink()
     collect(store)
-    assert store.looks.segments.files() == []
+    assert store.file_states.segments.files() == []
 
 
 def test_folders_and_pipes_have_no_look(tmp_path: Path) -> None:

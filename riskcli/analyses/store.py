@@ -110,12 +110,12 @@ def verify(store: Store) -> Iterator[tuple[Path, str]]:
         for _ in segments.tables():
             pass
         yield from segments.damaged
-    looks = FileStates(store.folder / "looks", rehash=True)
-    for look, kept in looks.remembered():
+    states = FileStates(store.folder / "looks", rehash=True)
+    for look, kept in states.remembered():
         path = Path(look.path)
         if file_state(path) == look and sha256_of_file(path) != kept and file_state(path) == look:
             yield path, "changed, though its size, times and inode are those of before"
-    yield from looks.segments.damaged
+    yield from states.segments.damaged
     for path in sorted(store.folder.rglob("*" + DAMAGED)):
         yield path, "set aside as damaged; `riskeval store gc` removes it"
 
@@ -134,7 +134,7 @@ def collect(store: Store, older_than: float | None = None, dry_run: bool = False
     for digest in _digests(store):
         store.segments(digest).tidy()
         _remove_empty(store.folder / "scores" / digest)
-    store.looks.renew()
+    store.file_states.renew()
     return removals
 
 

@@ -35,7 +35,7 @@ class KnownReports:
     def __init__(self, store: Store, qrels: Path | None, checks: Checks) -> None:
         about = [__version__, qrels and sha256_of_file(qrels), checks.settings(), checks.max_bytes]
         digest = hashlib.sha256(json.dumps(about).encode()).hexdigest()
-        self._looks = store.looks
+        self._looks = store.file_states
         self._checks = checks
         self._file = store.folder / "findings" / f"{digest[:32]}.json"
         self._seen: dict[Path, FileState | None] = {}

@@ -14,9 +14,8 @@ from typing import Any
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import InputError, Note, UsageError, counted, listed
 from riskcli.core.provenance import Input
-from riskcli.scores.file_scores import ScoreLoader
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
-from riskcli.scores.reading import FileScores, Reader
+from riskcli.scores.reading import FileScores, Reader, ScoreLoader
 from riskcli.trec.names import (
     each_baseline,
     name_of_baseline,
@@ -29,7 +28,7 @@ from riskcli.trec.names import (
 
 def with_baseline_files(
     reader: Reader,
-    gatherer: ScoreLoader,
+    loader: ScoreLoader,
     parts: list[FileScores],
     baselines: Sequence[str],
     given: dict[Path, str],
@@ -52,7 +51,7 @@ def with_baseline_files(
     for name, path in files.values():
         if path.resolve() not in places:
             places[path.resolve()] = len(parts)
-            parts = [*parts, gatherer.part(path)]
+            parts = [*parts, loader.load_one(path)]
         if name is not None:
             given[parts[places[path.resolve()]].path] = name
     named, notes = _named(parts, rule, given, count)

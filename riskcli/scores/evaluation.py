@@ -36,9 +36,8 @@ from riskcli.scores.bookkeeping import (
     without_own_scores,
 )
 from riskcli.scores.bookkeeping import inputs as inputs_of
-from riskcli.scores.file_scores import ReadingPlan, ScoreLoader
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
-from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, Rules
+from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, ReadingPlan, Rules, ScoreLoader
 from riskcli.trec.discovery import Folders, RunFiles, find_files, judgements_first, passed_over
 from riskcli.trec.names import file_names, named_place
 from riskcli.trec.qrels import Qrels
@@ -132,18 +131,18 @@ def evaluate(
     given = [places] if isinstance(places, str | Path) else list(places)
     given, qrels, turned = judgements_first(given, qrels)
     spots = [named_place(place)[1] for place in given]
-    means = ReadingPlan.of(jobs, executor, store)
-    reader = Reader(spots, qrels, rules, checksums or means.store is not None)
+    plan = ReadingPlan.of(jobs, executor, store)
+    reader = Reader(spots, qrels, rules, checksums or plan.store is not None)
     judged = reader.qrels_place()
     found = find_files(given, [judged] if judged else [], folders)
     reader.of_folders, reader.watch = found.of_folders, watch_of(progress)
-    gatherer = ScoreLoader(reader, means, progress)
-    parts, skipped, passed = _sorted_out(gatherer.parts(found.files), found, rules)
+    loader = ScoreLoader(reader, plan, progress)
+    parts, skipped, passed = _sorted_out(loader.load(found.files), found, rules)
     parts, added, naming = with_baseline_files(
-        reader, gatherer, parts, list(baselines), dict(found.names)
+        reader, loader, parts, list(baselines), dict(found.names)
     )
     parts, strangers = _without_strangers(parts, reader, set(added.values()))
-    kept = gatherer.close()
+    kept = loader.close()
     matrices, provenance = _put_together(parts, reader, skipped + strangers)
     notes = (*turned, *found.notes, *passed, *naming, *provenance.notes, *kept)
     files = {only_run(part): part.path for part in parts if part.kind == "run"}

@@ -206,7 +206,7 @@ class Workers:
     """Says in words why no answer came."""
 
 
-def read_elsewhere(
+def read_remotely(
     workers: Workers, reader: Reader, files: Sequence[Path], progress: Progress | None = None
 ) -> Iterator[FileScores | InputError]:
     """What each file holds, as `Reader.try_read` says it, in the order of the files."""

@@ -18,7 +18,7 @@ import platform
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -28,9 +28,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from riskcli.core.files import PART, replace_file
-from riskcli.core.messages import InputError, Note, UsageError, counted, listed
-from riskcli.scores.store_segments import FileStates, Segments, cannot_keep
+from riskcli.core.files import PART, replace_file, sha256_of_file
+from riskcli.core.messages import InputError, Note, RiskevalError, UsageError, counted, listed
+from riskcli.core.parallel import in_order
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.reading import FileScores, Reader
+from riskcli.scores.store_segments import FileState, FileStates, Segments, cannot_keep, file_state
 from riskcli.trec.arrow import lists, numbers, texts
 
 # What a score depends on, apart from the run: judgements, measure, rules and what computes it.
@@ -110,15 +113,17 @@ class StoredRun(NamedTuple):
 
 
 class Store:
-    """A folder of scores and of looks at files."""
+    """A folder of scores, and of what files looked like when they were read."""
 
     def __init__(self, folder: Path, rehash: bool = False) -> None:
-        """Open the store, made where there is none; with `rehash` no look at a file is believed."""
+        """Open the store, made where there is none; with `rehash` every file is hashed."""
         self.folder = folder
         _open(folder)
-        self.looks = FileStates(folder / "looks", rehash)
+        self.file_states = FileStates(folder / "looks", rehash)
 
-    def shelf(self, qrels: str, measures: Sequence[str], rules: Mapping[str, Any]) -> StoreSection:
+    def section(
+        self, qrels: str, measures: Sequence[str], rules: Mapping[str, Any]
+    ) -> StoreSection:
         """The scores by these measures."""
         about = (as_json(rules), as_json(engine()))
         return StoreSection(self, [Key(qrels, measure, *about) for measure in measures])
@@ -156,7 +161,7 @@ class StoreSection:
         return {run: scores for run, scores in joined if scores is not None}
 
     def keep(self, run: str, scores: StoredRun) -> None:
-        """Put a run's scores on the shelf, to be written soon."""
+        """Keep a run's scores, to be written soon."""
         if self._trouble:
             return
         self._waiting[run] = scores
@@ -165,7 +170,7 @@ class StoreSection:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits. A store that cannot be written is left as it is, and a note says so."""
+        """Write what waits. A store that cannot be written is left as it is; `close` notes it."""
         for key in self.keys:
             rows = {
                 run: scores
@@ -181,11 +186,11 @@ class StoreSection:
         self._last_flush = time.monotonic()
 
     def close(self) -> list[Note]:
-        """Write everything; the notes that whoever uses the store should see."""
+        """Write everything; notes on files that are damaged or cannot be written."""
         self.flush()
-        looks = self.store.looks
-        trouble = self._trouble or looks.flush()
-        damaged = [*self._damaged, *looks.segments.damaged]
+        states = self.store.file_states
+        trouble = self._trouble or states.flush()
+        damaged = [*self._damaged, *states.segments.damaged]
         notes = []
         if trouble:
             message = f"the store {self.store.folder} cannot be written ({trouble}): "
@@ -295,3 +300,68 @@ def _joined(parts: Sequence[StoredRun]) -> StoredRun | None:
         return None
     scores = {measure: values for part in parts for measure, values in part.scores.items()}
     return first._replace(scores=scores)
+
+
+class StoredScores:
+    """Scores that are looked up and kept for one reader, under its judgements and rules."""
+
+    def __init__(self, store: Store, reader: Reader) -> None:
+        self._store = store
+        self._reader = reader
+        self._states: dict[Path, FileState | None] = {}
+
+    @cached_property
+    def _section(self) -> StoreSection | None:
+        """The scores under the judgements and rules at hand; None where no run could be scored."""
+        qrels = self._reader.qrels_or_error
+        if isinstance(qrels, RiskevalError) or qrels.sha256 is None:
+            return None
+        measures = [str(measure) for measure in self._reader.measures]
+        return self._store.section(qrels.sha256, measures, self._reader.rules.scoring())
+
+    def find(self, files: Sequence[Path], jobs: int) -> dict[Path, FileScores]:
+        """The runs among the files that need not be read; with 0 jobs no file is hashed."""
+        if self._section is None:
+            return {}
+        states = self._store.file_states
+        self._states.update((path, file_state(path)) for path in files)
+        sums = {path: states.checksum(self._states[path]) for path in files}
+        if jobs and not self._section.is_empty:
+            unknown = [path for path in files if sums[path] is None and self._states[path]]
+            sums.update(zip(unknown, in_order(sha256_of_file, unknown, jobs), strict=True))
+        runs = self._section.find({checksum for checksum in sums.values() if checksum})
+        found = {
+            path: _file_scores(path, checksum, runs[checksum])
+            for path, checksum in sums.items()
+            if checksum in runs
+        }
+        for path, scores in found.items():
+            states.keep(self._states[path], str(scores.sha256))
+        return found
+
+    def keep(self, scores: FileScores | InputError) -> FileScores | InputError:
+        """The same, kept if it is a run."""
+        if (
+            isinstance(scores, FileScores)
+            and scores.kind == "run"
+            and scores.sha256
+            and self._section
+        ):
+            by_measure = {matrix.measure: matrix.values[0] for matrix in scores.matrices}
+            about = (scores.tags, scores.unknown_topics, scores.matrices[0].topics)
+            self._section.keep(scores.sha256, StoredRun(*about, by_measure))
+            self._store.file_states.keep(self._states.get(scores.path), scores.sha256)
+        return scores
+
+    def close(self) -> list[Note]:
+        """Write what is new; notes on files that are damaged or cannot be written."""
+        return self._section.close() if self._section else []
+
+
+def _file_scores(path: Path, checksum: str, run: StoredRun) -> FileScores:
+    """What a file holds, had it been read."""
+    matrices = tuple(
+        ScoreMatrix(measure, ("",), run.topics, values[None, :])
+        for measure, values in run.scores.items()
+    )
+    return FileScores(path, "run", run.tags, matrices, run.unknown_topics, False, sha256=checksum)
