@@ -19,8 +19,8 @@ from typing import Any
 
 import click
 
-from riskcli.cli.group import LazyGroup
-from riskcli.cli.settings_schema import settings_schema
+from riskcli.cli.help import LazyGroup
+from riskcli.cli.settings import settings_schema
 from riskcli.commands import COMMANDS, load_command, riskeval
 from riskcli.commands.help import EXIT_CODES, WORDS, columns_of
 from riskcli.core.limits import COSTS, OTHERWISE, READING

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from contextvars import copy_context
@@ -13,11 +14,11 @@ from unittest.mock import patch
 
 from riskcli.__main__ import main
 from tests.console import ROOT, terminal_environment
-from tests.program import Ran
+from tests.program import Key, Ran, with_settings
 
 
 def riskeval(
-    *arguments: str | Path,
+    *arguments: str | Path | Key,
     cwd: Path = ROOT,
     stdin: str = "",
     variables: Mapping[str, str] | None = None,
@@ -34,17 +35,18 @@ def riskeval(
         return _run(*arguments)
 
 
-def run_inside(*arguments: str | Path) -> Ran:
+def run_inside(*arguments: str | Path | Key) -> Ran:
     """Run `riskeval ARGUMENTS`; an exception that the program does not handle is raised here."""
     environment = {key: value for key, value in os.environ.items() if key != "RISKEVAL_QRELS"}
     with patch.dict(os.environ, environment, clear=True):
         return _run(*arguments)
 
 
-def _run(*arguments: str | Path) -> Ran:
+def _run(*arguments: str | Path | Key) -> Ran:
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
     with (
-        patch.object(sys, "argv", ["riskeval", *map(str, arguments)]),
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(sys, "argv", ["riskeval", *map(str, with_settings(arguments, Path(folder)))]),
         redirect_stdout(out),
         redirect_stderr(err),
     ):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,24 +26,54 @@ class Ran:
     err: str
 
 
+@dataclass(frozen=True)
+class Key:
+    """A key of settings files among the arguments of a call."""
+
+    name: str
+    value: object = True
+
+
+def with_settings(arguments: Sequence[str | Path | Key], folder: Path) -> list[str | Path]:
+    """The arguments, keys written into a settings file that the command is given.
+
+    A file that a key names must lie below the settings: they are written where it lies.
+    """
+    keys = [each for each in arguments if isinstance(each, Key)]
+    plain = [each for each in arguments if not isinstance(each, Key)]
+    if not keys:
+        return plain
+    below = next((key.value.parent for key in keys if isinstance(key.value, Path)), folder)
+    file = below / f"keys-{uuid.uuid4().hex}.toml"
+    lines = [f"{key.name} = {json.dumps(_plain(key.value))}\n" for key in keys]
+    file.write_text("".join(lines), encoding="utf-8")
+    return [*plain, "--config", file]
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
 def riskeval(
-    *arguments: str | Path,
+    *arguments: str | Path | Key,
     cwd: Path = ROOT,
     stdin: str | None = None,
     variables: Mapping[str, str] | None = None,
     **environment: str,
 ) -> Ran:
     """Run `riskeval ARGUMENTS` in a pipe."""
-    done = subprocess.run(
-        [str(PROGRAMS / "riskeval"), *map(str, arguments)],
-        cwd=cwd,
-        env={**terminal_environment(), **(variables or {}), **environment},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        call = with_settings(arguments, Path(folder))
+        done = subprocess.run(
+            [str(PROGRAMS / "riskeval"), *map(str, call)],
+            cwd=cwd,
+            env={**terminal_environment(), **(variables or {}), **environment},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
     assert "Traceback" not in done.stderr, done.stderr
     return Ran(done.returncode, done.stdout, done.stderr)
 

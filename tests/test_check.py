@@ -21,7 +21,7 @@ from riskcli.analyses.check.gate import Gate, judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.risk.power import power, smallest_loss, topics_needed
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES, Ran
+from tests.program import QRELS, SAMPLES, Key, Ran
 from tests.strategies import Floats
 
 ONE = ("-m", "ERR@20", "-q", QRELS)
@@ -502,7 +502,7 @@ def test_junit_is_valid_and_several_reports_are_written_at_once(tmp_path: Path) 
 def test_junit_stays_valid_with_hostile_names(tmp_path: Path) -> None:
     run = tmp_path / "bad.run"
     run.write_text("".join(f'{t} Q0 d 1 1.0 <b>&"\x1b[2J\n' for t in range(101, 151)))
-    ran = riskeval("check", run, "-b", OLD, *ONE, "-f", "junit", "--max-bytes", "100000")
+    ran = riskeval("check", run, "-b", OLD, *ONE, "-f", "junit", Key("max-bytes", "100000"))
     assert ran.code == 1
     xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd").validate(ran.out)
 

@@ -22,7 +22,7 @@ import riskcli
 from riskcli.output.measure_words import ORDER
 from tests.console import PROGRAMS, ROOT, on_terminal, terminal_environment
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES, python
+from tests.program import QRELS, SAMPLES, Key, python
 
 ONE = ("-m", "ERR@20")
 CONTRACT = [
@@ -236,7 +236,7 @@ def test_on_error_skip_leaves_a_broken_run_out_and_says_so(tmp_path: Path) -> No
     assert (entry["path"], entry["line"], entry["code"]) == ("bad.run", 1, "bad-score")
     direct = json.loads(riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "json").out)
     assert document["rows"] == direct["rows"] and "skipped" not in direct
-    assert riskeval(*call, "tsv", "--exit-zero").code == 0
+    assert riskeval(*call, "tsv", Key("exit-zero")).code == 0
     assert riskeval("matrix", SAMPLES, bad, *ONE, "-q", QRELS, "--on-error", "skip").code == 1
 
 
@@ -251,7 +251,7 @@ def test_the_result_does_not_depend_on_jobs() -> None:
 def test_a_file_that_expands_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.run"
     bomb.write_bytes(gzip.compress(bytes(10**6)))
-    ran = riskeval("score", bomb, "-q", QRELS, "--max-bytes", "1000")
+    ran = riskeval("score", bomb, "-q", QRELS, Key("max-bytes", "1000"))
     assert ran.code == 2 and "too-large: expands to more than 1,000 bytes" in ran.err
 
 
@@ -292,7 +292,7 @@ def test_colour_on_a_terminal_only_and_never_with_no_color() -> None:
 
 
 def test_precision_sets_the_decimals() -> None:
-    shown = riskeval("score", SAMPLES, *ONE, "-f", "table", "--precision", "1").out
+    shown = riskeval("score", SAMPLES, *ONE, "-f", "table", Key("precision", "1")).out
     assert "0.3" in shown and "0.29" not in shown.split("γ")[0]
 
 
@@ -384,7 +384,7 @@ def test_bad_runs_name_file_and_line_and_print_nothing(
         (["score", "sample_runs/", "-q", "sample_runs/indriCASP.run"], "indriCASP.run:1"),
         (["score", "sample_runs/", "-o", "x.unknown"], "choose one of table, tsv"),
         (["score", "sample_runs/", "-o", "no/such/folder/x.csv"], "cannot-write"),
-        (["score", "sample_runs/", "--test", "swap"], "needs one run as the baseline"),
+        (["score", "sample_runs/", Key("test", "swap")], "needs one run as the baseline"),
     ],
 )
 def test_wrong_calls_exit_with_2_and_say_what_to_do(arguments: list[str], words: str) -> None:

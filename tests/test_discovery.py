@@ -156,7 +156,7 @@ def test_a_folder_without_runs_is_an_error(here: Path, content: list[str]) -> No
 
 def test_a_folder_of_folders_is_told_how_to_be_read(here: Path) -> None:
     touch("runs/sub/a")
-    with pytest.raises(InputError, match=r"it holds 1 folder \(sub\): --recursive reads them"):
+    with pytest.raises(InputError, match=r"it holds 1 folder \(sub\): --include '\*\*' reads them"):
         find_files(["runs"])
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from riskcli.cli.group import LazyGroup
-from riskcli.cli.settings_schema import settings_schema
+from riskcli.cli.help import LazyGroup
+from riskcli.cli.settings import settings_schema
 from riskcli.commands import COMMANDS, load_command
 from tests.console import ROOT
 

@@ -15,7 +15,7 @@ from riskcli.commands import load_command
 from riskcli.commands import riskeval as program
 from tests.console import ROOT, on_terminal
 from tests.inprocess import riskeval, run_inside
-from tests.program import SAMPLES, python
+from tests.program import SAMPLES, Key, python
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
 
@@ -40,7 +40,7 @@ SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
         ("tag-name", "differs"),
         ("exit", "Exit code 2"),
         ("--baseline", "score"),
-        ("--siunitx", "latex"),
+        (Key("siunitx"), "latex"),
         ("p", "at least this large"),
         ("P", "precision"),
         ("alpha", "1 + alpha times"),
@@ -77,7 +77,7 @@ def test_colour_can_be_asked_for_in_a_pipe_and_refused_on_a_terminal() -> None:
     free = {"NO_COLOR": ""}
     assert COLOUR not in riskeval(*SCORE, variables=free).out
     assert COLOUR in riskeval(*SCORE, variables={**free, "FORCE_COLOR": "1"}).out
-    assert COLOUR in riskeval(*SCORE, "--color", "always").out
+    assert COLOUR in riskeval(*SCORE, Key("color", "always")).out
     assert COLOUR not in riskeval(*SCORE, variables={"NO_COLOR": "1", "FORCE_COLOR": "1"}).out
     command = "riskeval score sample_runs/ -b indriCASP --quiet --color never"
     assert COLOUR not in on_terminal(command, NO_COLOR="")[1]

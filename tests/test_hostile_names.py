@@ -18,6 +18,7 @@ from riskcli.output.result import Result
 from riskcli.output.rows import spreadsheet_safe
 from tests.console import on_terminal
 from tests.inprocess import run_inside
+from tests.program import Key
 
 HOSTILE = (
     "\x1b[2Jerased", "\x1b]0;title\x07", "\x9b31mred", "a\x08\x08b", "bell\x07", "\u202eright",
@@ -42,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def call(command: str, folder: Path, *more: str) -> list[str | Path]:
+def call(command: str, folder: Path, *more: str | Key) -> list[str | Path | Key]:
     return [*command.split(), *sorted(folder.glob("*.run")), "-q", folder / "qrels", *more]
 
 
@@ -112,7 +113,7 @@ def test_csv_safe(folder: Path, command: str, format: str) -> None:
         )
         for ran in (
             run_inside(*call(command, folder, "-m", "AP", "-f", format, *more))
-            for more in ([], ["--csv-safe"])
+            for more in ([], [Key("csv-safe")])
         )
     )
     changed = set()

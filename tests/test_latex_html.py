@@ -19,7 +19,7 @@ from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.latex import as_latex
 from riskcli.output.markup import as_html
 from tests.inprocess import riskeval
-from tests.program import SAMPLES
+from tests.program import SAMPLES, Key
 
 HOSTILE = [
     "a_b", "50%", "R&D", "$x$", "#1", "{", "}", r"\input{/etc/passwd}", "~", "^", "<script>", "|",
@@ -158,7 +158,7 @@ def test_letters_that_pdflatex_lacks_are_announced() -> None:
 
 
 def test_score_prints_latex_with_caption_and_label() -> None:
-    ran = riskeval(*SCORE, "-f", "latex", "--caption", "Risk & gain", "--label", "tab:risk")
+    ran = riskeval(*SCORE, "-f", "latex", Key("caption", "Risk & gain"), Key("label", "tab:risk"))
     assert r"\caption{Risk \& gain}" in ran.out
     assert r"\label{tab:risk}" in ran.out
     assert ran.out.count(r"\textbf{") == 5
@@ -166,7 +166,7 @@ def test_score_prints_latex_with_caption_and_label() -> None:
 
 
 def test_captions_of_several_tables_say_what_each_is() -> None:
-    ran = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "latex", "--caption", "Risk")
+    ran = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "latex", Key("caption", "Risk"))
     captions = re.findall(r"\\caption\{(\w+): (\w+)@20", ran.out)
     assert captions == [("Risk", "ERR"), ("Risk", "nDCG")]
 
@@ -174,9 +174,9 @@ def test_captions_of_several_tables_say_what_each_is() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("-f", "tsv", "--caption", "x"),
-        ("-f", "table", "--label", "x"),
-        ("-f", "json", "--label", "x"),
+        ("-f", "tsv", Key("caption", "x")),
+        ("-f", "table", Key("label", "x")),
+        ("-f", "json", Key("label", "x")),
     ],
 )
 def test_words_that_a_format_has_no_place_for_are_refused(arguments: tuple[str, ...]) -> None:
@@ -226,13 +226,15 @@ def test_latex_compiles_as_it_stands(tmp_path: Path, paper: str) -> None:
             pytest.skip(f"TeX has no {file}")
     own = ("score", SAMPLES, "-b", "indriCASP", "-f", "latex")
     tables = [
-        riskeval(*own, "-a", "1,5", "--caption", r"Risk at $\alpha$").out,
-        riskeval(*own, "-m", "AP,nDCG@20", "--columns", "mean,georisk", "--no-ranks").out,
-        riskeval(*own, "-m", "AP", "--columns", "mean,urisk,georisk", "--siunitx").out,
+        riskeval(*own, "-a", "1,5", Key("caption", r"Risk at $\alpha$")).out,
+        riskeval(*own, "-m", "AP,nDCG@20", "--columns", "mean,georisk", Key("no-ranks")).out,
+        riskeval(*own, "-m", "AP", "--columns", "mean,urisk,georisk", Key("siunitx")).out,
         riskeval("significance", SAMPLES, "-m", "ERR@20", "-f", "latex").out,
         as_latex([DISPLAY], "tab:wide"),
         riskeval(*own, "-m", "AP,RR", "-a", "1,5", "--columns", "mean,georisk").out,
-        riskeval(*own, "-m", "AP,RR", "--columns", "mean,mean_p,georisk_interval", "--siunitx").out,
+        riskeval(
+            *own, "-m", "AP,RR", "--columns", "mean,mean_p,georisk_interval", Key("siunitx")
+        ).out,
         riskeval("score", many_runs(tmp_path), "-m", "AP", "-a", "1,5", "-f", "latex").out,
         riskeval("sweep", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-f", "latex").out,
         riskeval("check", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-f", "latex").out,

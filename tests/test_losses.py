@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -22,7 +23,7 @@ from riskcli.risk.losses import PUBLISHED, Cubic, fences, through_fences
 from riskcli.risk.paired import two_sided_p
 from tests import reference
 from tests.inprocess import riskeval
-from tests.program import SAMPLES
+from tests.program import SAMPLES, Key, Ran
 from tests.strategies import Floats, named, score_values
 from tests.test_papers import rows
 
@@ -145,18 +146,24 @@ def test_ecir20_t_is_u_over_its_error_in_both_losses() -> None:
         assert two_sided_p(np.array([float(row["T_smooth"])]), 49)[0] > 0.05
 
 
+def rows_of(ran: Ran) -> list[dict[str, Any]]:
+    assert ran.code == 0, ran.err
+    return list(json.loads(ran.out)["rows"])
+
+
 def test_minus_on_the_command_line_takes_alpha_hat() -> None:
     shared = ("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--convention", "minus")
-    by_hat = riskeval(*shared, "--alpha-hat", "2,6.1")
-    assert by_hat.code == 0
-    assert by_hat.out == riskeval(*shared, "--alpha", "1,5.1").out
-    table = riskeval(*shared, "--alpha-hat", "6", "-f", "table").out
+    by_hat = rows_of(riskeval(*shared, "-a", "2,6.1", "-f", "json"))
+    plain = rows_of(riskeval(*shared[:-2], "-a", "1,5.1", "-f", "json"))
+    assert [row["alpha"] for row in by_hat] == [row["alpha"] for row in plain]
+    assert {row["alpha"] for row in by_hat} == {1.0, 5.1}
+    for minus, row in zip(by_hat, plain, strict=True):
+        assert minus["georisk"] == -row["georisk"] and minus["mean"] == row["mean"]
+    table = riskeval(*shared, "-a", "6", "-f", "table").out
     assert "α̂ = 6" in table and "GeoRisk⁻" in table and "higher is riskier" in table
 
 
 def test_a_fit_is_recorded() -> None:
-    import json
-
     ran = riskeval(
         "score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--loss", "smooth:fit", "-f", "json"
     )
@@ -170,11 +177,9 @@ def test_a_fit_is_recorded() -> None:
     ("arguments", "words"),
     [
         (["--loss", "smooth", "--alpha", "5"], "has no alpha"),
-        (["--alpha-hat", "2"], "belongs to --convention minus"),
-        (["--convention", "minus", "--alpha-hat", "2", "--alpha", "1"], "the same thing"),
-        (["--convention", "minus", "--alpha-hat", "0.5"], "numbers from 1 to 1e+09"),
+        (["--convention", "minus", "-a", "0.5"], "--alpha is 0.5: under --convention minus"),
         (["--loss", "cubic"], "--loss"),
-        (["--loss", "smooth", "--test", "swap", "-b", "indriCASP"], "use the jackknife"),
+        (["--loss", "smooth", Key("test", "swap"), "-b", "indriCASP"], "use the jackknife"),
     ],
 )
 def test_wrong_calls(arguments: list[str], words: str) -> None:

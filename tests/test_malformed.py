@@ -11,9 +11,9 @@ import pytest
 from riskcli.trec.findings import CODES, ERRORS_OF_COMMANDS
 from tests.bench.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
 from tests.inprocess import run_inside
-from tests.program import Ran
+from tests.program import Key, Ran
 
-LIMIT = ("--max-bytes", "1000000")
+LIMIT = [Key("max-bytes", "1000000")]
 SAID_OF_SEVERAL_FILES = ("no-topic-known", "virtual-name")
 """What `score` says when all runs are read: without a place."""
 

@@ -17,7 +17,7 @@ from riskcli.scores.files.registry import FORMATS
 from riskcli.trec.formats import RUN_FORMATS
 from tests.conftest import Write
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES
+from tests.program import QRELS, SAMPLES, Key
 
 Table = dict[str, dict[str, dict[str, str]]]
 EXPONENTIAL = "nDCG(dcg='exp-log2')@20"
@@ -155,8 +155,8 @@ def test_the_input_format_is_an_option_of_every_reader(write: Write) -> None:
     path = write("x", BOTH)
     for command in ("score", "matrix", "validate"):
         assert riskeval(command, path).code == (1 if command == "validate" else 2)
-        assert riskeval(command, path, "--input-format", "trec_eval").code == 0
-        ran = riskeval(command, path, "--input-format", "run")
+        assert riskeval(command, path, Key("input-format", "trec_eval")).code == 0
+        ran = riskeval(command, path, Key("input-format", "run"))
         assert "column-count" in ran.out + ran.err
 
 

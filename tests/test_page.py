@@ -22,7 +22,7 @@ from riskcli.output.escape import visible
 from tests.browser import Tab, chromium, tab
 from tests.console import ROOT
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES
+from tests.program import QRELS, SAMPLES, Key
 
 pytestmark = pytest.mark.slow
 
@@ -293,7 +293,7 @@ def test_the_keyboard_selects_a_run_and_shows_its_topics(opened: Tab) -> None:
     worst = opened.page.locator("#all-topics tbody tr")
     explained = riskeval(
         "explain", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--run", "plainBM25",
-        "--of", "urisk", "--worst", "10", "-f", "json",
+        "--of", "urisk", "--top", "10", "-f", "json",
     )  # fmt: skip
     topics = [r["what"] for r in json.loads(explained.out)["rows"] if r["part"] == "topic"]
     assert [worst.nth(i).locator("th").text_content() for i in range(10)] == topics
@@ -488,7 +488,12 @@ def test_the_same_inputs_give_the_same_file(report: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--loss", "smooth"), ("--convention", "minus"), ("--test", "swap"), ("--family", "all")],
+    [
+        ("--loss", "smooth"),
+        ("--convention", "minus"),
+        (Key("test", "swap")),
+        (Key("family", "all")),
+    ],
 )
 def test_what_the_page_lacks_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     path = tmp_path / "report.html"

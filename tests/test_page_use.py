@@ -18,7 +18,7 @@ from riskcli.risk.paired import Paired
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import read_run
 from tests.browser import FLAGS, Tab, chromium, program, tab
-from tests.program import QRELS, SAMPLES, riskeval
+from tests.program import QRELS, SAMPLES, Key, riskeval
 
 pytestmark = pytest.mark.slow
 
@@ -495,7 +495,7 @@ def test_documents_need_runs(tmp_path: Path) -> None:
 
 def test_both_populations(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    riskeval("report", SAMPLES, "-m", "ERR@20", "-b", "c*", "--both-populations", "-o", path)
+    riskeval("report", SAMPLES, "-m", "ERR@20", "-b", "c*", Key("both-populations"), "-o", path)
     with tab(browser) as page:
         page.open(path)
         for choice, rule in (

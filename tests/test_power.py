@@ -27,7 +27,7 @@ from riskcli import (
 from riskcli.risk.power import power
 from tests import reference
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES
+from tests.program import QRELS, SAMPLES, Key
 from tests.strategies import Floats, named
 
 
@@ -200,7 +200,7 @@ def test_the_command_by_matrices_and_by_runs_is_the_same(tmp_path: Path) -> None
     kept = tmp_path / "past.json"
     one = ("-m", "ERR@20", "-q", QRELS)
     assert riskeval("matrix", SAMPLES, *one, "-o", kept).code == 0
-    asked = ("--loss", "0.02", "--margin", "0.03", "--with-topics", "100", "--tests", "4")
+    asked = ("--loss", "0.02", "--margin", "0.03", "--with-topics", "100", Key("tests", "4"))
     by_runs = json.loads(riskeval("power", SAMPLES, *one, *asked, "-f", "json").out)
     by_file = riskeval("power", kept, "-m", "ERR@20", *asked, "-f", "json")
     assert by_file.code == 0 and json.loads(by_file.out)["rows"] == by_runs["rows"]

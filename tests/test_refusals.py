@@ -22,6 +22,7 @@ from riskcli.output.result import Result
 from riskcli.risk.power import power, smallest_loss, topics_needed
 from tests.conftest import Write
 from tests.inprocess import run_inside
+from tests.program import Key
 
 # Answers of engines, ratings, and scores of lines
 
@@ -184,7 +185,14 @@ def _pairs(text: str) -> list[tuple[list[str], list[str]]]:
 
 def test_two_topics_have_no_ranks_and_no_test(here: Path, write: Write) -> None:
     write("m.csv", "run,1,2\na,0.1,0.5\nb,0.3,0.3\n")
-    for call in (("-b", "a"), (), ("--tukey",)):
+    for call in (
+        ("-b", "a"),
+        (),
+        (
+            "--correction",
+            "tukey",
+        ),
+    ):
         ran = run_inside("significance", "m.csv", *call, "--of", "mean", "-f", "table")
         assert ran.code == 0 and "–" in ran.out
         rows = run_inside("significance", "m.csv", *call, "--of", "mean", "-f", "tsv").out
@@ -247,11 +255,19 @@ def test_figures_of_the_library() -> None:
 def test_both_populations_of_a_page(here: Path, write: Write) -> None:
     write("m.csv", SCORES)
     for given in (["-b", "a"], ["-b", "a", "-b", "b"], ["-b", "@mean"]):
-        made = run_inside("report", "m.csv", *given, "--both-populations", "-o", "p.html")
+        made = run_inside("report", "m.csv", *given, Key("both-populations"), "-o", "p.html")
         assert made.code == 0, made.err
     assert run_inside("population", "freeze", "m.csv", "-o", "p.json").code == 0
     ran = run_inside(
-        "report", "m.csv", "-b", "a", "--population", "p.json", "--both-populations", "-o", "p.html"
+        "report",
+        "m.csv",
+        "-b",
+        "a",
+        "--population",
+        "p.json",
+        Key("both-populations"),
+        "-o",
+        "p.html",
     )
     assert ran.code == 2 and "not for a population from a file" in ran.err
 

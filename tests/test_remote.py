@@ -28,7 +28,7 @@ from riskcli.scores.reading import Reader
 from riskcli.scores.remote import Workers
 from riskcli.scores.store import Store
 from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES
+from tests.program import QRELS, SAMPLES, Key
 
 
 def everything(evaluation: riskcli.Evaluation) -> list[object]:
@@ -457,6 +457,6 @@ COMMANDS = [
 def test_the_program_prints_the_same_with_a_store(tmp_path: Path, command: tuple[str, ...]) -> None:
     call: list[str | Path] = [command[0], SAMPLES, "-q", QRELS, *command[1:]]
     plain = run_inside(*call)
-    for more in ([], [], ["--rehash"], ["--jobs", "1"]):
+    for more in ([], [], [Key("rehash")], ["--jobs", "1"]):
         assert run_inside(*call, "--store", tmp_path / "s", *more) == plain
     assert plain.code == 0

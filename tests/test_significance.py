@@ -20,7 +20,7 @@ from riskcli.analyses.pairs import compare_all, letters, randomised_tukey_hsd
 from riskcli.analyses.significance import compare_pairs
 from tests import reference
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES
+from tests.program import QRELS, SAMPLES, Key
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_inference import golden_matrix
 
@@ -328,7 +328,18 @@ def test_significance_command_writes_every_pair() -> None:
 
 
 def test_significance_records_what_it_did() -> None:
-    call = ("significance", SAMPLES, "-m", "ERR@20", "--of", "mean", "--tukey", "-f", "json")
+    call = (
+        "significance",
+        SAMPLES,
+        "-m",
+        "ERR@20",
+        "--of",
+        "mean",
+        "--correction",
+        "tukey",
+        "-f",
+        "json",
+    )
     document = json.loads(riskeval(*call).out)
     assert document["settings"]["tukey"] is True and document["settings"]["seed"] == 20161
     assert all(0 < row["p_adj"] <= 1 for row in document["rows"])
@@ -337,7 +348,7 @@ def test_significance_records_what_it_did() -> None:
 
 
 def test_wrong_calls_of_significance() -> None:
-    ran = riskeval("significance", SAMPLES, "--tukey", "-b", "indriCASP")
+    ran = riskeval("significance", SAMPLES, "--correction", "tukey", "-b", "indriCASP")
     assert (ran.code, ran.out) == (2, "") and "Tukey" in ran.err
     ran = riskeval("significance", SAMPLES, "--population", "baselines")
     assert (ran.code, ran.out) == (2, "")
@@ -359,20 +370,29 @@ def test_the_matrix_of_many_runs_is_shown_on_request(tmp_path: Path) -> None:
     file = tmp_path / "scores.csv"
     named(values).to_frame().to_csv(file)
     call = ("significance", file, "-m", "score", "--of", "mean", "-f", "table")
-    brief, full = riskeval(*call), riskeval(*call, "--matrix")
+    brief, full = riskeval(*call), riskeval(*call, Key("matrix"))
     assert brief.code == full.code == 0, full.err
     assert (
         "not significantly different from the best" in brief.out
         and "not significantly different from the best" in full.out
     )
-    assert "row - column" not in brief.out and "--matrix" in brief.out
+    assert "row - column" not in brief.out and "matrix = true" in brief.out
     assert "row - column" in full.out
     shown = values.mean(axis=1)
     gap = f"{np.sort(shown)[-1] - np.sort(shown)[0]:.3f}"
     assert gap in full.out
 
 
-@pytest.mark.parametrize("test", [(), ("--tukey",)])
+@pytest.mark.parametrize(
+    "test",
+    [
+        (),
+        (
+            "--correction",
+            "tukey",
+        ),
+    ],
+)
 def test_tables_of_two_topics_say_that_nothing_could_be_tested(
     tmp_path: Path, test: tuple[str, ...]
 ) -> None:

@@ -575,8 +575,6 @@ def test_the_store_of_the_settings(tmp_path: Path) -> None:
         (("store", "ls"), "name the store's FOLDER"),
         (("store", "ls", "."), "is not a store of riskeval (riskeval-store.json is missing)"),
         (("store", "ls", ".", "--dry-run"), "belong to gc, ls removes nothing"),
-        (("score", SAMPLES, "--rehash"), "--rehash belongs to --store"),
-        (("score", SAMPLES, "--send", "bytes"), "--send belongs to --cluster"),
     ],
 )
 def test_wrong_calls(tmp_path: Path, call: tuple[str | Path, ...], expected: str) -> None:

@@ -396,7 +396,7 @@ def test_smooth_stands_beside_and_minus_turns() -> None:
         riskeval("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "--loss", "smooth").out
     )
     assert {(r["run"], r["georisk"]) for r in smooth} == {(r["run"], r["georisk"]) for r in score}
-    minus = table_of(riskeval(*SHARED, "--alpha-hat", "1,6", "--convention", "minus").out)
+    minus = table_of(riskeval(*SHARED, "-a", "1,6", "--convention", "minus").out)
     plain = [row for row in rows if row["loss"] == "linear"]
     for one, other in zip(plain, minus, strict=True):
         assert one["rank_urisk"] == other["rank_urisk"] and one["alpha"] == other["alpha"]

@@ -15,7 +15,7 @@ from riskcli.analyses.score_columns import Layout, column_names
 from riskcli.output.display import Cell, Display, Heading, least_width, narrowed
 from riskcli.output.text import as_text
 from tests.inprocess import riskeval
-from tests.program import SAMPLES
+from tests.program import SAMPLES, Key
 
 SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
 
@@ -96,17 +96,17 @@ def test_any_column_can_be_asked_for() -> None:
 
 
 def test_ranks_marks_and_legend_can_be_left_out() -> None:
-    bare = riskeval(*SCORE, "--no-ranks", "--no-legend", "--marks", "none").out
+    bare = riskeval(*SCORE, Key("no-ranks"), Key("no-legend"), Key("marks", "none")).out
     assert "#" not in bare and "▲" not in bare and "population" not in bare
     assert "γ" not in bare
-    daggers = riskeval(*SCORE, "--marks", "daggers").out
+    daggers = riskeval(*SCORE, Key("marks", "daggers")).out
     assert (
         "†" in daggers
         and "▲" not in daggers
         and "† better, ‡ worse at the significance level γ" in daggers
     )
     for format in ("markdown", "html", "latex"):
-        shown = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", format, "--no-legend").out
+        shown = riskeval("score", SAMPLES, "-b", "indriCASP", "-f", format, Key("no-legend")).out
         assert "population" not in shown
 
 

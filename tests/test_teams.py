@@ -24,7 +24,7 @@ from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.teams import Teams, anonymised, with_teams
 from tests import reference
 from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES
+from tests.program import QRELS, SAMPLES, Key
 from tests.shared_data import shared
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_population_files import block_of, figures, same
@@ -243,14 +243,14 @@ def test_a_pattern_that_finds_nobody_is_an_error_and_who_is_alone_is_noted(
     tmp_path: Path,
 ) -> None:
     call = ("score", SAMPLES, "-q", QRELS, "-m", "P@5", "-f", "tsv")
-    ran = riskeval(*call, "--team-of", "^(xyz)")
+    ran = riskeval(*call, "--teams", "re:^(xyz)")
     assert (ran.code, ran.out) == (2, "") and ran.err.count("\n") == 1
     assert "the pattern of teams '^(xyz)' finds none in the runs' names: boldRerank" in ran.err
-    some = riskeval(*call, "--team-of", "^(bold|neural|old|plain|part|coarse|steady).*")
+    some = riskeval(*call, "--teams", "re:^(bold|neural|old|plain|part|coarse|steady).*")
     assert some.code == 0
     assert "note: 2 runs without a team, each for itself: caspPlus, indriCASP\n" in some.err
-    assert "without a team" not in riskeval(*call, "--team-of", ".").err
-    pack = riskeval("organise", *call[1:6], "--team-of", "xyz", "-o", "pack", cwd=tmp_path)
+    assert "without a team" not in riskeval(*call, "--teams", "re:.").err
+    pack = riskeval("organise", *call[1:6], "--teams", "re:xyz", "-o", "pack", cwd=tmp_path)
     assert pack.code == 2 and "finds none in the runs' names" in pack.err
 
 
@@ -279,7 +279,7 @@ def test_stuffing_turns_the_board_without_teams_and_not_with_them(tmp_path: Path
         (tmp_path / f"boldRerank{number}.run").write_text(copy, encoding="utf-8")
 
     def ranks(*places: Path, teams: bool) -> dict[str, int]:
-        more = ["--team-of", "boldRerank"] if teams else []
+        more = ["--teams", "re:boldRerank"] if teams else []
         ran = riskeval("score", *places, "-q", QRELS, "-m", "ERR@20", "-a", "5", "-f", "json",
                        "--quiet", *more)  # fmt: skip
         rows = json.loads(ran.out)["rows"]
@@ -322,9 +322,9 @@ def test_a_file_of_teams_with_names_to_show(tmp_path: Path) -> None:
     assert {"Bold one", "Baseline", "caspPlus"} <= names and "boldRerank" not in names
     assert {row["baseline"] for row in rows} == {"Baseline"}
     assert {row["population"] for row in rows} == {"teams"}
-    best = rows_of("--teams", path, "--best-per-team")
+    best = rows_of("--teams", path, "--top", "best-per-team")
     assert len(best) == 8 and "caspPlus" not in {row["run"] for row in best}
-    by_risk = rows_of("--teams", path, "--best-per-team", "--sort", "wins", "-b", "oldTFIDF")
+    by_risk = rows_of("--teams", path, "--top", "best-per-team", "--sort", "wins", "-b", "oldTFIDF")
     assert len(by_risk) == 8
 
 
@@ -374,8 +374,7 @@ def test_neutral_names_are_stable_and_nothing_else_shows(tmp_path: Path) -> None
         "json",
         "--teams",
         path,
-        "--anonymise",
-        key,
+        Key("anonymise", key),
         "-b",
         "indriCASP",
     )
@@ -397,8 +396,7 @@ def test_neutral_names_are_stable_and_nothing_else_shows(tmp_path: Path) -> None
         SAMPLES / "oldTFIDF.run",
         SAMPLES / "indriCASP.run",
         *CALL[1:],
-        "--anonymise",
-        key,
+        Key("anonymise", key),
     )
     shown = {row["run"] for row in json.loads(riskeval(*some).out)["rows"]}
     assert shown == {entries["run", "oldTFIDF"], entries["run", "indriCASP"]}
@@ -408,14 +406,14 @@ def test_neutral_names_are_stable_and_nothing_else_shows(tmp_path: Path) -> None
 def test_a_key_that_is_none_is_left_alone(tmp_path: Path) -> None:
     key = tmp_path / "notes.txt"
     key.write_text("do not lose me\n", encoding="utf-8")
-    ran = riskeval("score", *CALL, "--anonymise", key)
+    ran = riskeval("matrix", *CALL, Key("anonymise", key))
     assert ran.code == 2 and "is left as it is" in ran.err
     assert key.read_text(encoding="utf-8") == "do not lose me\n"
 
 
 def test_a_key_or_a_list_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     for option in ("--anonymise", "--teams"):
-        ran = riskeval("score", *CALL, option, tmp_path)
+        ran = riskeval("matrix", *CALL, option, tmp_path)
         assert ran.code == 2 and "unreadable" in ran.err
     binary = tmp_path / "binary.csv"
     binary.write_bytes(b"run,team\n\xff\xfe,A\n")
@@ -459,7 +457,7 @@ def test_real_runs_and_copies_of_them_under_ten_teams(tmp_path: Path) -> None:
             "-f",
             "json",
         )
-        ran = riskeval("score", tmp_path, *call, "--team-of", "^[^-]+")
+        ran = riskeval("score", tmp_path, *call, "--teams", "re:^[^-]+")
         assert ran.code == 0, ran.err
         return {row["run"]: (row["zrisk"], row["georisk"]) for row in json.loads(ran.out)["rows"]}
 

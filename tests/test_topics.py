@@ -15,7 +15,7 @@ from riskcli import Options, UsageError, risk_table, topic_table
 from tests import reference
 from tests.console import on_terminal
 from tests.inprocess import riskeval
-from tests.program import SAMPLES
+from tests.program import SAMPLES, Key
 from tests.strategies import ALPHAS, Floats, named, score_values
 from tests.test_cli import table_of
 
@@ -112,7 +112,7 @@ def test_largest_loss_first_and_only_flagged() -> None:
     rows = table_of(riskeval(*shared, "--run", "boldRerank").out)
     delta = [float(row["delta"]) for row in rows]
     assert len(rows) == 50 and delta == sorted(delta)
-    flagged = table_of(riskeval(*shared, "--run", "bold*", "--only-flagged").out)
+    flagged = table_of(riskeval(*shared, "--run", "bold*", Key("only-flagged")).out)
     assert flagged == [row for row in rows if row["flag"]]
     assert {row["flag"] for row in flagged} == {"worse"}
     assert len(table_of(riskeval(*shared, "--top", "3").out)) == 3 * 8

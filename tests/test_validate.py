@@ -21,7 +21,7 @@ from tests.conftest import Write
 from tests.console import ROOT
 from tests.inprocess import run_inside
 from tests.program import QRELS as SAMPLE_QRELS
-from tests.program import SAMPLES, riskeval
+from tests.program import SAMPLES, Key, riskeval
 
 MESSY = """\
 1 Q0 a 1 2.5 t
@@ -89,7 +89,7 @@ def test_a_code_is_capped_and_the_rest_counted(
     write: Write, most: str, shown: int, more: int
 ) -> None:
     path = write("t.run", GOOD + b"1 Q0 z\n" * 50 + b"9 Q0 a 1 x t\n")
-    call = ("validate", path, "--max-findings", most, "-f")
+    call = ("validate", path, Key("max-findings", most), "-f")
     document = json.loads(run_inside(*call, "json").out)
     rows = [row for row in document["rows"] if row["code"] == "column-count"]
     assert len(rows) == shown
@@ -253,12 +253,12 @@ def test_findings_of_one_severity_are_shown_and_all_are_counted(write: Write) ->
         ("errors", {"bad-score"}),
         ("warnings", {"tag-name", "not-q0"}),
     ):
-        ran = riskeval("validate", bad, odd, "--only", only, "-f", "json")
+        ran = riskeval("validate", bad, odd, Key("only", only), "-f", "json")
         found = json.loads(ran.out)
         assert ran.code == 1
         assert {row["code"] for row in found["rows"]} == codes
         assert found["codes"] == counted
-    shown = riskeval("validate", bad, odd, "--only", "errors", "-f", "table").out
+    shown = riskeval("validate", bad, odd, Key("only", "errors"), "-f", "table").out
     assert "all files, by code" in shown
     assert "2      1  warning  not-q0" in shown
     assert "odd.run" not in shown

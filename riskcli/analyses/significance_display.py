@@ -16,7 +16,7 @@ from riskcli.risk.significance import CORRECTION_TITLES, Significance
 
 MOST_IN_MATRIX = 15
 """More runs have neither the matrix of their differences nor letters: nobody could take them in."""
-_ALL = "All differences: --matrix; with intervals and p-values: -f tsv."
+_ALL = "All differences: matrix = true in riskeval.toml; with intervals and p-values: -f tsv."
 _MARKS: dict[str, Mark] = {"": "", "better": "better", "worse": "worse"}
 
 

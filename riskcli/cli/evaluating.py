@@ -1,19 +1,28 @@
-"""What the options about RUNS ask for: files read and scored, in teams, under the names to show."""
+"""What the options ask for: files read and scored, and the library's options.
+
+Apart from the declarations, since this needs numpy and the readers, and help needs neither.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from riskcli.cli.asked import AskedInputs
 from riskcli.cli.progress import on_terminal
+from riskcli.cli.types import alpha_of_hat
+from riskcli.core.choices import PopulationRule, Sending, check_words, words
 from riskcli.core.files import replace_file
 from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
+from riskcli.risk.significance import Significance
+from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
 from riskcli.scores.teams import (
@@ -30,23 +39,96 @@ if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
     from riskcli.scores.store import Store
 
+Given = Any
+"""The groups of options of `cli/reading.py` and `cli/options.py`, which call these functions."""
 
-def rules(inputs: AskedInputs) -> Rules:
+SEND_VARIABLE = "RISKEVAL_SEND"
+"""What the environment asks to send to the workers of a cluster: paths or bytes."""
+
+
+def _filled(kind: type[Any], given: object, **converted: Any) -> dict[str, Any]:
+    """The fields of a library's options that options of the same name give."""
+    same = {f.name: getattr(given, f.name) for f in fields(kind) if hasattr(given, f.name)}
+    return {**same, **converted}
+
+
+def rules(inputs: Given) -> Rules:
     """How files are turned into scores."""
-    return Rules(
-        measures=tuple(split_names(inputs.measures)),
-        topics=inputs.topics,
-        only_topics=topics_of_option(inputs.only_topics),
-        max_grade=None if inputs.max_grade == "auto" else int(inputs.max_grade),
-        score_precision=inputs.score_precision,
-        run_names=inputs.run_names,
-        on_error=inputs.on_error,
-        max_bytes=inputs.max_bytes,
-        input_format=inputs.input_format,
+    converted = {
+        "measures": tuple(split_names(inputs.measures)),
+        "only_topics": topics_of_option(inputs.only_topics),
+        "max_grade": None if inputs.max_grade == "auto" else int(inputs.max_grade),
+    }
+    return Rules(**_filled(Rules, inputs, **converted))
+
+
+def options_of(against: Given, swept: bool) -> Options:
+    """The library's options; `swept` alphas belong to the linear loss."""
+    if not swept and against.loss != "linear" and against.alphas:
+        raise UsageError(f"--loss {against.loss} has no alpha: leave out --alpha or --loss")
+    converted = {
+        "population": chosen_population(against.population),
+        "alphas": _alphas(against) or (1.0,),
+        "significance": Significance(**_filled(Significance, against)),
+    }
+    return Options(**_filled(Options, against, **converted))
+
+
+def _alphas(against: Given) -> tuple[float, ...]:
+    """Each alpha asked for, once; under the minus convention what is asked for is 1 + alpha."""
+    given = tuple(dict.fromkeys(alpha for group in against.alphas for alpha in group))
+    if against.convention != "minus":
+        return given
+    for alpha_hat in given:
+        if alpha_hat < 1:
+            raise UsageError(
+                f"--alpha is {alpha_hat:g}: under --convention minus it is how many times losses "
+                "count, 1 or more"
+            )
+    return tuple(map(alpha_of_hat, given))
+
+
+def chosen_population(given: Sequence[str]) -> PopulationRule | FrozenPopulation | None:
+    """The rule that was named, or the population of a file."""
+    chosen = dict.fromkeys(given)
+    if len(chosen) > 1:
+        raise UsageError(
+            f"one population at a time, found {' and '.join(chosen)}: figures from different "
+            "populations cannot be in one table"
+        )
+    for rule in (rule for rule in words(PopulationRule) if rule in chosen):
+        return cast(PopulationRule, rule)
+    for name in chosen:
+        if not Path(name).is_file():
+            known = ", ".join(words(PopulationRule))
+            raise UsageError(f"--population is {name!r}, expected {known}, or a file")
+        return read_population(name)
+    return None
+
+
+def frozen_population(given: Sequence[str]) -> FrozenPopulation | None:
+    """The population of a file, or None for that of the two runs that are compared."""
+    chosen = chosen_population(given)
+    if chosen == "all":
+        raise UsageError(
+            "two runs are compared whatever others there are: --population is baselines, or a file"
+        )
+    return chosen if isinstance(chosen, FrozenPopulation) else None
+
+
+def options_of_pairs(
+    baselines: tuple[str, ...], population: Sequence[str], alpha: float, gamma: float
+) -> Options:
+    """The library's options where pairs of runs are measured, each whatever others there are."""
+    return Options(
+        baselines=baselines,
+        population=frozen_population(population),
+        alphas=(alpha,),
+        significance=Significance(gamma=gamma),
     )
 
 
-def evaluated(inputs: AskedInputs, baselines: Sequence[str], checksums: bool) -> Evaluation:
+def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evaluation:
     """The scores of all runs."""
     keep_freed_memory()
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
@@ -66,13 +148,13 @@ def evaluated(inputs: AskedInputs, baselines: Sequence[str], checksums: bool) ->
             for qrels in inputs.judged or (None,)
         ]
     evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
-    return _named(inputs, evaluation) if inputs.renames else evaluation
+    return _named(inputs, evaluation) if inputs.teams or inputs.anonymise else evaluation
 
 
-def _named(inputs: AskedInputs, evaluation: Evaluation) -> Evaluation:
+def _named(inputs: Given, evaluation: Evaluation) -> Evaluation:
     runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
-    listed = read_teams(inputs.teams, runs) if inputs.teams else TeamList()
-    by_run = Teams(listed.teams, inputs.team_of).found(runs)
+    listed = read_teams(inputs.teams_file, runs) if inputs.teams_file else TeamList()
+    by_run = Teams(listed.teams, inputs.team_pattern).found(runs)
     provenance = evaluation.provenance.adding(notes=without_team(runs, by_run))
     evaluation = with_teams(replace(evaluation, provenance=provenance), by_run, listed.names)
     if inputs.anonymise is None:
@@ -82,23 +164,21 @@ def _named(inputs: AskedInputs, evaluation: Evaluation) -> Evaluation:
     return evaluation
 
 
-def _store(inputs: AskedInputs) -> Store | None:
+def _store(inputs: Given) -> Store | None:
     """The store of scores, if one is named."""
     if inputs.store is None:
-        if inputs.rehash:
-            raise UsageError("--rehash belongs to --store")
         return None
     from riskcli.scores.store import Store  # late: most calls have no store
 
     return Store(inputs.store, inputs.rehash)
 
 
-def _workers(inputs: AskedInputs) -> AbstractContextManager[Workers | None]:
+def _workers(inputs: Given) -> AbstractContextManager[Workers | None]:
     """The workers of a cluster, if one is named."""
     if inputs.cluster is None:
-        if inputs.send is not None:
-            raise UsageError("--send belongs to --cluster")
         return nullcontext()
+    send = os.environ.get(SEND_VARIABLE) or "paths"
+    check_words(**{SEND_VARIABLE: (send, Sending)})
     from riskcli.scores.dask import cluster  # late: most calls have no cluster
 
-    return cluster(inputs.cluster, inputs.send or "paths")
+    return cluster(inputs.cluster, cast(Sending, send))

@@ -1,4 +1,8 @@
-"""Options that commands share: each group is declared once and arrives as one object."""
+"""The options that say how runs are compared and how the result leaves, each declared once.
+
+A group of options arrives as one object; an option fills the field of its name in the library's
+`Options` or `Significance`.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from riskcli.cli.alphas import Alphas
-from riskcli.cli.asked import AskedAgainst, AskedComparing
-from riskcli.cli.asked import Files as Files
 from riskcli.cli.completing import baselines
-from riskcli.cli.gathering import PATH as PATH
-from riskcli.cli.gathering import Command, gathered
-from riskcli.cli.inputs import Inputs as Inputs
-from riskcli.cli.inputs import file_options as file_options
-from riskcli.cli.inputs import input_options as input_options
-from riskcli.cli.inputs import organising_options as organising_options
-from riskcli.cli.inputs import scoring_options as scoring_options
-from riskcli.cli.paths import OUTPUT as OUTPUT
-from riskcli.cli.paths import STDIN, is_from_settings
+from riskcli.cli.option import (
+    Function,
+    Heading,
+    Reach,
+    one_option,
+    option,
+    options,
+    own_option,
+)
+from riskcli.cli.types import OUTPUT, STDIN, Alphas
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
     Colour,
@@ -32,26 +35,69 @@ from riskcli.core.choices import (
     Loss,
     Pool,
     Test,
-    words,
 )
-from riskcli.output.formats import (
-    CSV,
-    FORMATS,
-    LATEX,
-    TABLE,
-    Formats,
-    OutputFormat,
-    RenderOptions,
-    chosen,
-)
+from riskcli.core.limits import MOST_ALPHA
+from riskcli.output.formats import FORMATS, Formats, OutputFormat, RenderOptions, chosen
 
 if TYPE_CHECKING:
     from riskcli.scores.comparisons import Options
 
+NOTHING = Reach.NOTHING
+PIPED = "table on a terminal, tsv in a pipe"
+_most_used = partial(option, heading=Heading.MOST_USED)
+_comparison = partial(option, heading=Heading.COMPARISON)
+_tests = partial(option, heading=Heading.TESTS)
+_tables = partial(option, heading=Heading.TABLES)
+
+
+def _read_from_stdin(
+    _ctx: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple(STDIN if name == "-" else name for name in names)
+
+
+# fmt: off
+
 
 @dataclass(frozen=True)
-class Against(AskedAgainst):
-    """What runs are compared with, for those who compute."""
+class Against:
+    """What runs are compared with, and how gains and losses count."""
+
+    baselines: tuple[str, ...] = _most_used(
+        "-b", "--baseline", multiple=True, callback=_read_from_stdin, metavar="NAME",
+        shell_complete=baselines, settings=Reach.NAME_OR_INPUT,
+        help="What runs are compared with: a run's name, a glob, a run file (or NAME=FILE), or one "
+        "of @mean, @median, @max, @min. Repeat it for a set. [default: @mean]",
+    )
+    alphas: tuple[tuple[float, ...], ...] = _most_used(
+        "-a", "--alpha", multiple=True, type=Alphas(), settings=NOTHING,
+        help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. With --convention minus they "
+        "count alpha times. [default: 1]",
+    )
+    loss: Loss = _comparison(
+        "--loss", choice=Loss, default="linear", settings=NOTHING,
+        help="How much a gain or loss counts: losses 1 + alpha times, or a smooth cubic (ECIR'20) "
+        "as published or fitted to the given differences.",
+    )
+    convention: Convention = _comparison(
+        "--convention", choice=Convention, default="plain", settings=NOTHING,
+        help="minus turns the signs of the risk measures: higher is riskier (ECIR'20).",
+    )
+    pool: Pool = _comparison(
+        "--pool", choice=Pool, default="mean", settings=NOTHING,
+        help="How a set of baselines becomes one score per topic; each: compare with every one "
+        "in turn, and average.",
+    )
+    population: tuple[str, ...] = _comparison(
+        "--population", multiple=True, metavar="all|baselines|FILE", settings=Reach.NAME_OR_INPUT,
+        help="Runs whose totals give the expected scores of ZRisk and GeoRisk: all; the named "
+        "baselines and the run itself; or a population from a file (riskeval population freeze). "
+        "[default: all; baselines where two or more are named]",
+    )
+    gamma: float = _tests(
+        "--gamma", type=float, default=0.05, show_default=True, settings=NOTHING,
+        help="Significance level of the tests; confidence intervals have level 1 - gamma.",
+    )
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -67,15 +113,50 @@ class Against(AskedAgainst):
 
         Where alphas are `swept` they belong to the linear loss, whatever else is shown beside it.
         """
-        # Late: help and wrong options need no numpy.
-        from riskcli.cli.comparing import options_of
+        from riskcli.cli.evaluating import options_of
 
         return options_of(self, swept)
 
 
 @dataclass(frozen=True)
-class Comparing(Against, AskedComparing):
+class Comparing(Against):
     """The same, and how it is tested."""
+
+    test: Test = _tests(
+        "--test", choice=Test, default="jackknife", key_only=True, settings=NOTHING,
+        help="Test of ZRisk and GeoRisk: delete-one-topic jackknife, or label swaps "
+        "(against a single run).",
+    )
+    correction: Correction = _tests(
+        "--correction", choice=Correction, default="holm", settings=NOTHING,
+        help="Correction of p-values for the number of tests.",
+    )
+    family: Family = _tests(
+        "--family", choice=Family, default="column", key_only=True, settings=NOTHING,
+        help="Tests that are corrected together: those of one column, or of the whole table.",
+    )
+    swaps: int = _tests(
+        "--swaps", type=int, default=9999, show_default=True, key_only=True,
+        settings=NOTHING,
+        help="Replicates of the test by swaps.",
+    )
+    seed: int = _tests(
+        "--seed", type=int, default=20161, show_default=True, key_only=True,
+        settings=NOTHING,
+        help="Random seed of tests that swap or shuffle.",
+    )
+
+
+# fmt: on
+comparing_options = options(Comparing, "comparing")
+"""--baseline, --alpha and how to test; the command gets `comparing`."""
+against_options = options(Against, "against")
+"""--baseline, --alpha and how losses count; the command gets `against`."""
+
+
+def against_options_with_alpha(meaning: str) -> Callable[[Function], Function]:
+    """The same for a command in which --alpha means something else."""
+    return options(Against, "against", {"alphas": {"help": meaning}})
 
 
 def in_file(population: Sequence[str]) -> bool:
@@ -83,49 +164,39 @@ def in_file(population: Sequence[str]) -> bool:
     return any(Path(name).is_file() for name in population)
 
 
-def _read_from_stdin(
-    _ctx: click.Context, _option: click.Parameter, names: tuple[str, ...]
-) -> tuple[str, ...]:
-    return tuple(STDIN if name == "-" else name for name in names)
-
-
-def _alpha_option(default: str) -> Callable[[Command], Command]:
-    return click.option(
+def one_alpha(meaning: str) -> Callable[[Function], Function]:
+    """--alpha of a command that takes a single one."""
+    return own_option(
         "-a",
         "--alpha",
-        "alphas",
-        multiple=True,
-        type=Alphas(),
-        help=f"Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: {default}]",
-    )
-
-
-ALPHA = _alpha_option("1")
-
-
-def gamma_option(of_intervals: str = ".") -> Callable[[Command], Command]:
-    """--gamma; its help ends with what is said of intervals."""
-    return click.option(
-        "--gamma",
-        type=float,
-        default=0.05,
+        type=click.FloatRange(0, MOST_ALPHA),
+        default=1.0,
         show_default=True,
-        help=f"Significance level of the tests{of_intervals}",
+        heading=Heading.MOST_USED,
+        settings=NOTHING,
+        help=meaning,
     )
+
+
+def gamma_option() -> Callable[[Function], Function]:
+    """--gamma of a command that compares pairs of runs."""
+    return one_option(Against, "gamma", help="Significance level of the tests.")
 
 
 def _not_that_of_tables(
-    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+    ctx: click.Context, option: click.Parameter, value: tuple[str, ...]
 ) -> tuple[str, ...]:
     """`all` in a settings file is for tables of all runs; given to two runs it is an error."""
-    return () if value == ("all",) and is_from_settings(param, ctx) else value
+    source = ctx.get_parameter_source(str(option.name))
+    from_settings = source is ParameterSource.DEFAULT_MAP
+    return () if value == ("all",) and from_settings else value
 
 
-def population_of_two(whose: str) -> Callable[[Command], Command]:
+def population_of_two(whose: str) -> Callable[[Function], Function]:
     """`--population`, where two runs are compared whatever others there are."""
-    return click.option(
-        "--population",
-        multiple=True,
+    return one_option(
+        Against,
+        "population",
         metavar="baselines|FILE",
         callback=_not_that_of_tables,
         help=f"Whose totals {whose}, or a population kept in a file (riskeval population freeze). "
@@ -133,111 +204,7 @@ def population_of_two(whose: str) -> Callable[[Command], Command]:
     )
 
 
-POOL: Callable[[Command], Command] = click.option(
-    "--pool",
-    type=click.Choice(words(Pool)),
-    default="mean",
-    show_default=True,
-    help=(
-        "How a set of baselines becomes one score per topic; each: compare with every one "
-        "in turn, and average."
-    ),
-)
-_AGAINST_OPTIONS: list[Callable[[Command], Command]] = [
-    click.option(
-        "-b",
-        "--baseline",
-        "baselines",
-        multiple=True,
-        callback=_read_from_stdin,
-        metavar="NAME",
-        shell_complete=baselines,
-        help="What runs are compared with: a run's name, a glob, a run file (or NAME=FILE), or one "
-        "of @mean, @median, @max, @min. Repeat it for a set. [default: @mean]",
-    ),
-    ALPHA,
-    click.option(
-        "--alpha-hat",
-        "alpha_hats",
-        multiple=True,
-        type=Alphas(least=1),
-        help="The same as 1 + alpha, with --convention minus.",
-    ),
-    click.option(
-        "--loss",
-        type=click.Choice(words(Loss)),
-        default="linear",
-        show_default=True,
-        help="How much a gain or loss counts: losses 1 + alpha times, or a smooth cubic (ECIR'20) "
-        "as published or fitted to the given differences.",
-    ),
-    click.option(
-        "--convention",
-        type=click.Choice(words(Convention)),
-        default="plain",
-        show_default=True,
-        help="minus turns the signs of the risk measures: higher is riskier (ECIR'20).",
-    ),
-    POOL,
-    click.option(
-        "--population",
-        multiple=True,
-        metavar="all|baselines|FILE",
-        help=(
-            "Runs whose totals give the expected scores of ZRisk and GeoRisk: all; the "
-            "named baselines and the run itself; or a population from a file (riskeval "
-            "population freeze). [default: "
-            "all; baselines where two or more are named]"
-        ),
-    ),
-    gamma_option("; confidence intervals have level 1 - gamma."),
-]
-_TEST_OPTIONS: list[Callable[[Command], Command]] = [
-    click.option(
-        "--test",
-        type=click.Choice(words(Test)),
-        default="jackknife",
-        show_default=True,
-        help="Test of ZRisk and GeoRisk: delete-one-topic jackknife, or label swaps "
-        "(against a single run).",
-    ),
-    click.option(
-        "--correction",
-        type=click.Choice(words(Correction)),
-        default="holm",
-        show_default=True,
-        help="Correction of p-values for the number of tests.",
-    ),
-    click.option(
-        "--family",
-        type=click.Choice(words(Family)),
-        default="column",
-        show_default=True,
-        help="Tests that are corrected together: those of one column, or of the whole table.",
-    ),
-    click.option(
-        "--swaps", type=int, default=9999, show_default=True, help="Replicates of --test swap."
-    ),
-    click.option(
-        "--seed", type=int, default=20161, show_default=True, help="Random seed of --test swap."
-    ),
-]
-
-
-def comparing_options(command: Command) -> Command:
-    """--baseline, --alpha and how to test; the command gets `comparing`."""
-    return gathered(command, "comparing", Comparing, [*_AGAINST_OPTIONS, *_TEST_OPTIONS])
-
-
-def against_options(command: Command) -> Command:
-    """--baseline, --alpha and how losses count; the command gets `against`."""
-    return gathered(command, "against", Against, _AGAINST_OPTIONS)
-
-
-def against_options_with_alpha(default: str) -> Callable[[Command], Command]:
-    """The same where no alpha means something other than 1."""
-    own = [_alpha_option(default) if option is ALPHA else option for option in _AGAINST_OPTIONS]
-    return partial(gathered, name="against", group=Against, options=own)
+# fmt: off
 
 
 @dataclass(frozen=True)
@@ -246,12 +213,31 @@ class Output:
 
     format: str | None
     output: Path | None
-    caption: str | None = None
-    label: str | None = None
-    csv_safe: bool = False
-    no_legend: bool = False
-    siunitx: bool = False
-    color: Colour = "auto"
+    color: Colour = _tables(
+        "--color", choice=Colour, default="auto", key_only=True, settings=NOTHING,
+        help="Colour in tables; auto: on a terminal, or where FORCE_COLOR is set, but never where "
+        "NO_COLOR is.",
+    )
+    csv_safe: bool = _tables(
+        "--csv-safe", is_flag=True, key_only=True, settings=NOTHING,
+        help="Put ' before names in CSV and TSV that a spreadsheet would take for a formula.",
+    )
+    no_legend: bool = _tables(
+        "--no-legend", is_flag=True, key_only=True, settings=NOTHING,
+        help="No explanations below tables.",
+    )
+    caption: str | None = _tables(
+        "--caption", metavar="TEXT", key_only=True, settings=NOTHING,
+        help="Title of the table, in place of its own; $...$ is mathematics in latex.",
+    )
+    label: str | None = _tables(
+        "--label", metavar="NAME", key_only=True, settings=NOTHING,
+        help="Label of the table (latex, html).",
+    )
+    siunitx: bool = _tables(
+        "--siunitx", is_flag=True, key_only=True, settings=NOTHING,
+        help="Align numbers in latex with siunitx, at the decimal point.",
+    )
     known: Formats = FORMATS
     """The formats that the result has."""
     for_people: bool = False
@@ -278,66 +264,50 @@ class Output:
         )
 
 
-PIPED = "table on a terminal, tsv in a pipe"
+# fmt: on
 
 
-def format_option(formats: Formats, default: str) -> Callable[[Command], Command]:
+def format_option(
+    formats: Formats, default: str, field: str = "format"
+) -> Callable[[Function], Function]:
     """--format, of which `default` says what is taken where it is not given."""
-    return click.option(
+    return own_option(
         "-f",
         "--format",
+        field,
         type=click.Choice([format.name for format in formats]),
+        heading=Heading.MOST_USED,
+        settings=NOTHING,
         help=f"Output format. [default: {default}]",
+    )
+
+
+def output_option(help: str, **declared: Any) -> Callable[[Function], Function]:  # noqa: A002
+    """--output, of which `help` says what is written."""
+    return own_option(
+        "-o",
+        "--output",
+        type=OUTPUT,
+        heading=Heading.MOST_USED,
+        settings=Reach.OUTPUT,
+        help=help,
+        **declared,
     )
 
 
 def output_options(
     formats: Formats = FORMATS, for_people: bool = False
-) -> Callable[[Command], Command]:
-    """--format, --output and what suits the formats; the command gets `output`.
+) -> Callable[[Function], Function]:
+    """--format, --output and how tables are laid out; the command gets `output`.
 
     A result `for_people`, as a verdict is, is a table in a pipe too.
     """
     piped = "table" if for_people else PIPED
-    options: list[Callable[[Command], Command]] = [
-        format_option(formats, f"by the file's suffix; {piped}"),
-        click.option(
-            "-o", "--output", type=OUTPUT, help="Write to this file; an existing file is replaced."
-        ),
-    ]
-    if TABLE in formats:
-        options.append(_COLOUR)
-    if CSV in formats:
-        options.append(_CSV_SAFE)
-    if LATEX in formats:
-        options += _CAPTION_OPTIONS
-    return lambda command: gathered(
-        command, "output", Output, options, known=formats, for_people=for_people
-    )
+    gathered = partial(options, Output, "output", known=formats, for_people=for_people)
 
+    def decorate(command: Function) -> Function:
+        command = gathered()(command)
+        command = output_option("Write to this file; an existing file is replaced.")(command)
+        return format_option(formats, f"by the file's suffix; {piped}")(command)
 
-_COLOUR = click.option(
-    "--color",
-    type=click.Choice(words(Colour)),
-    default="auto",
-    show_default=True,
-    help="Colour in tables; auto: on a terminal, or where FORCE_COLOR is set, but never where "
-    "NO_COLOR is.",
-)
-_CSV_SAFE = click.option(
-    "--csv-safe",
-    is_flag=True,
-    help="Put ' before names in CSV and TSV that a spreadsheet would take for a formula.",
-)
-_CAPTION_OPTIONS = [
-    click.option("--no-legend", is_flag=True, help="No explanations below tables."),
-    click.option(
-        "--caption",
-        metavar="TEXT",
-        help="Title of the table, in place of its own; $...$ is mathematics in latex.",
-    ),
-    click.option("--label", metavar="NAME", help="Label of the table (latex, html)."),
-    click.option(
-        "--siunitx", is_flag=True, help="Align numbers in latex with siunitx, at the decimal point."
-    ),
-]
+    return decorate

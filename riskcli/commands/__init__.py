@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from riskcli.cli.group import LazyGroup
+from riskcli.cli.help import LazyGroup
 from riskcli.core.version import __version__
 
 COMMANDS = {

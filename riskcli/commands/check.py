@@ -8,20 +8,13 @@ from types import ModuleType
 import click
 
 from riskcli.analyses.check.display import FORMATS
-from riskcli.cli.alphas import one_alpha
 from riskcli.cli.completing import among, baselines
-from riskcli.cli.conclude import tell
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import (
-    OUTPUT,
-    Inputs,
-    Output,
-    gamma_option,
-    output_options,
-    population_of_two,
-    scoring_options,
-)
-from riskcli.cli.paths import announced_output, is_from_settings
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.options import Output, gamma_option, one_alpha, output_options, population_of_two
+from riskcli.cli.output import tell
+from riskcli.cli.reading import Inputs, scoring_options
+from riskcli.cli.types import OUTPUT
 from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.formats import OutputFormat, named
@@ -39,10 +32,7 @@ class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if not file:
             self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
         try:
-            format = named(name, FORMATS)
-            if is_from_settings(param, ctx):
-                return format, announced_output("report", file)
-            return format, Path(file)
+            return named(name, FORMATS), Path(file)
         except UsageError as error:
             self.fail(str(error), param, ctx)
 
@@ -79,7 +69,7 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 @click.command(cls=GroupedCommand)
 @scoring_options
 @output_options(FORMATS, for_people=True)
-@click.option(
+@own_option(
     "-b",
     "--baseline",
     "baselines",
@@ -87,27 +77,31 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     required=True,
     metavar="NAME|[NAME=]FILE",
     shell_complete=baselines,
+    settings=Reach.NAME_OR_INPUT,
+    heading=Heading.MOST_USED,
     help="What candidates are compared with: a run of "
     "RUNS, a run file, or a file that `riskeval matrix` wrote.",
 )
 @population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
-@click.option(
+@own_option(
     "--policy",
     shell_complete=among(lambda: _publish().POLICIES),
     default="standard",
     show_default=True,
     metavar="NAME",
+    settings=Reach.NOTHING,
     help=(
         "lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
         "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more "
         "than 0.3; none: only --require."
     ),
 )
-@click.option(
+@own_option(
     "--require",
     "rules",
     multiple=True,
     metavar="RULE",
+    settings=Reach.LISTED_INPUT,
     help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
     "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
 )
@@ -120,56 +114,63 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     help="List what rules can refer to, and exit.",
 )
 @one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
-@click.option(
+@own_option(
     "--margin",
     "margins",
     multiple=True,
     type=_Margin(),
+    settings=Reach.NOTHING,
     help=(
         "The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes "
         "only if a larger loss can be ruled out. Repeatable."
     ),
 )
-@click.option(
+@own_option(
     "--inconclusive",
     type=click.Choice(words(Inconclusive)),
     default="fail",
     show_default=True,
+    settings=Reach.NOTHING,
     help="What an inconclusive verdict counts as.",
 )
 @gamma_option()
-@click.option(
+@own_option(
     "--correction",
     type=click.Choice(words(Correction)),
     default="holm",
     show_default=True,
+    settings=Reach.NOTHING,
     help="Correction over the policy's tests and all candidates.",
 )
-@click.option(
+@own_option(
     "--detect",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SIZE",
+    settings=Reach.NOTHING,
     help="Warn where the topics are too few to see a loss of the mean of this size.",
 )
-@click.option(
-    "--worst",
+@own_option(
+    "--top",
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
+    settings=Reach.NOTHING,
     help="Number of topics to list.",
 )
-@click.option(
+@own_option(
     "--report",
     "reports",
     multiple=True,
     type=_Report(),
+    settings=Reach.REPORT,
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
 )
-@click.option(
+@own_option(
     "--update-baseline",
     "successor",
     type=OUTPUT,
     metavar="FILE",
+    settings=Reach.OUTPUT,
     help=(
         "If the only candidate passes, save its scores here (json, parquet, csv or tsv) as "
         "the next baseline; otherwise leave the file unchanged."
@@ -188,7 +189,7 @@ def check(
     gamma: float,
     correction: Correction,
     detect: float | None,
-    worst: int,
+    top: int,
     reports: tuple[tuple[OutputFormat, Path], ...],
     successor: Path | None,
 ) -> int:
@@ -220,7 +221,7 @@ def check(
         judged = gate.judge(
             evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
             significance=risk_options.Significance(gamma=gamma, correction=correction),
-            margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=worst,
+            margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
         )  # fmt: skip
         if format is not None:
             ratchet.only_candidate(judged)  # an error before anything is written

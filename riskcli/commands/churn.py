@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from riskcli.cli.completing import baselines
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import Inputs, Output, output_options, scoring_options
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.options import Output, output_options
+from riskcli.cli.output import conclude
 from riskcli.cli.progress import on_terminal
+from riskcli.cli.reading import Inputs, scoring_options
 
 
 @click.command(cls=GroupedCommand)

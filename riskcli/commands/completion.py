@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from riskcli.cli.group import program
+from riskcli.cli.help import program
 
 WHERE = {
     "bash": 'eval "$(riskeval completion bash)" in ~/.bashrc',

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from riskcli.cli.completing import among, profiles
-from riskcli.cli.configuration import choose, in_force
-from riskcli.cli.group import program
-from riskcli.cli.options import PATH, Output, output_options
-from riskcli.cli.rendering import write
-from riskcli.cli.settings_schema import settings_schema
+from riskcli.cli.help import program
+from riskcli.cli.options import Output, output_options
+from riskcli.cli.output import write
+from riskcli.cli.settings import choose, in_force, settings_schema
+from riskcli.cli.types import PATH
 from riskcli.core.provenance import Provenance
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.formats import View, emit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.paths import OUTPUT
+from riskcli.cli.types import OUTPUT
 from riskcli.core.files import replace_file
 from riskcli.core.messages import UsageError
 

@@ -5,37 +5,43 @@ from __future__ import annotations
 import click
 
 from riskcli.cli.completing import among, risk_measures, runs
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import (
-    Comparing,
-    Inputs,
-    Output,
-    comparing_options,
-    input_options,
-    output_options,
-)
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Reach, own_option
+from riskcli.cli.options import Comparing, Output, comparing_options, output_options
+from riskcli.cli.output import conclude
+from riskcli.cli.reading import Inputs, input_options
 
 
 @click.command(cls=GroupedCommand)
 @input_options
 @comparing_options
 @output_options()
-@click.option(
-    "--run", required=True, metavar="NAME", shell_complete=runs, help="The run to explain."
+@own_option(
+    "--run",
+    required=True,
+    metavar="NAME",
+    shell_complete=runs,
+    settings=Reach.NOTHING,
+    help="The run to explain.",
 )
-@click.option(
+@own_option(
     "--of",
     shell_complete=among(risk_measures),
     default="georisk",
     show_default=True,
+    settings=Reach.NOTHING,
     help="The risk measure to explain.",
 )
-@click.option(
-    "--worst", type=click.IntRange(min=0), default=5, show_default=True, help="Topics to show."
+@own_option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    settings=Reach.NOTHING,
+    help="Topics to show.",
 )
 def explain(
-    inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, worst: int
+    inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, top: int
 ) -> int:
     """How one run's value and significance mark were computed.
 
@@ -51,7 +57,7 @@ def explain(
         evaluation if inputs.measures else evaluation.of_first_measure(),
         run=run,
         of=of,
-        worst=worst,
+        worst=top,
         options=comparing.options(),
     )
     return conclude(explanation, inputs, output)

@@ -9,7 +9,7 @@ import click
 
 from riskcli.analyses.check.case import TOPIC_QUANTITIES
 from riskcli.analyses.check.rules import POLICIES
-from riskcli.cli.group import program
+from riskcli.cli.help import program
 from riskcli.commands.words import WORDS as SIGNS
 from riskcli.commands.words import Word
 from riskcli.commands.words_of_analyses import WORDS_OF_ANALYSES
@@ -146,7 +146,7 @@ def _options(commands: Sequence[click.Command]) -> dict[str, str]:
     """The help of each long option, with the commands that have it."""
     owners: dict[str, dict[str, list[str]]] = {}
     for command in commands:
-        for option in command.params:
+        for option in (*command.params, *getattr(command, "keys", ())):
             if isinstance(option, click.Option) and option.help:
                 names = [name.removeprefix("--") for name in option.opts if name[:2] == "--"]
                 for name in names:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import click
 
 from riskcli.analyses.matrix import FORMATS
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import Inputs, Output, input_options, output_options
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Reach, options, own_option
+from riskcli.cli.options import Output, output_options
+from riskcli.cli.output import conclude
+from riskcli.cli.reading import Inputs
 
 
 @click.command(cls=GroupedCommand)
-@input_options
+@options(Inputs, "inputs", {"anonymise": {"key_only": False}})
 @output_options(FORMATS)
-@click.option("--long", is_flag=True, help="One row per score: run, topic, measure, score.")
+@own_option(
+    "--long",
+    is_flag=True,
+    settings=Reach.NOTHING,
+    help="One row per score: run, topic, measure, score.",
+)
 def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     """The run × topic matrix of RUNS: one row per run, one column per topic, full precision.
 

@@ -7,11 +7,11 @@ from types import ModuleType
 
 import click
 
-from riskcli.cli.conclude import tell
-from riskcli.cli.group import LazyGroup
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import PATH, Inputs, Output, input_options, output_options
-from riskcli.cli.rendering import write
+from riskcli.cli.help import GroupedCommand, LazyGroup
+from riskcli.cli.options import Output, output_options
+from riskcli.cli.output import tell, write
+from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import PATH
 from riskcli.output.formats import emit
 
 SUMMARIES = {
@@ -55,8 +55,8 @@ def population() -> None:
 def freeze(inputs: Inputs, output: Path | None) -> int:
     """Write the population that RUNS make to a file.
 
-    It holds, for every measure: the topics, each run's score on each of them, the teams (--teams,
-    --team-of), the totals, the settings and checksums that all of this rests on, and a hash.
+    It holds, for every measure: the topics, each run's score on each of them, the teams
+    (--teams), the totals, the settings and checksums that all of this rests on, and a hash.
     """
     evaluation = inputs.evaluate()
     made = _analysis().freeze(evaluation)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import click
 
-from riskcli.cli.alphas import one_alpha
 from riskcli.cli.completing import among, baselines, risk_measures
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
 from riskcli.cli.options import (
-    Inputs,
     Output,
     gamma_option,
     in_file,
+    one_alpha,
     output_options,
     population_of_two,
-    scoring_options,
 )
+from riskcli.cli.output import conclude
+from riskcli.cli.reading import Inputs, scoring_options
 
 _SIZE = click.FloatRange(min=0, min_open=True)
 
@@ -24,61 +24,70 @@ _SIZE = click.FloatRange(min=0, min_open=True)
 @click.command(cls=GroupedCommand)
 @scoring_options
 @output_options()
-@click.option(
+@own_option(
     "-b",
     "--baseline",
     "baselines",
     multiple=True,
     metavar="NAME",
     shell_complete=baselines,
+    settings=Reach.NAME_OR_INPUT,
+    heading=Heading.MOST_USED,
     help="Count only pairs with this run. Repeatable. [default: every pair of runs]",
 )
-@click.option(
+@own_option(
     "--loss",
     "losses",
     multiple=True,
     type=_SIZE,
     metavar="SIZE",
+    settings=Reach.NOTHING,
     help="A true loss to detect; repeatable. [default: 0.01, 0.02, 0.05]",
 )
-@click.option(
+@own_option(
     "--margin",
     "margins",
     multiple=True,
     type=_SIZE,
     metavar="SIZE",
+    settings=Reach.NOTHING,
     help="A margin (check --margin) that a candidate without a loss should pass; repeatable.",
 )
-@click.option(
+@own_option(
     "--with-topics",
     "counts",
     multiple=True,
     type=click.IntRange(min=2),
     metavar="N",
+    settings=Reach.NOTHING,
     help="A number of topics, to see which loss it detects; repeatable. [default: 25, 50, "
     "100, 200]",
 )
-@click.option(
+@own_option(
     "--of",
     multiple=True,
     metavar="NAME",
     shell_complete=among(risk_measures),
+    settings=Reach.NOTHING,
     help="mean or georisk, repeatable. [default: both]",
 )
 @population_of_two("GeoRisk expects scores from: the two runs of a pair")
 @one_alpha("Of GeoRisk: losses count 1 + alpha times.")
-@click.option(
+@own_option(
     "--power",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
+    settings=Reach.NOTHING,
     help="Power: the share of cases in which the loss is detected.",
 )
-@click.option(
+@own_option(
     "--tests",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
+    settings=Reach.NOTHING,
+    key_only=True,
     help="How many tests are corrected together: candidates, times tests of the policy, times "
     "measures.",
 )
@@ -104,7 +113,7 @@ def power(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.power import USUAL_COUNTS, USUAL_LOSSES, power_table
-    from riskcli.cli.comparing import options_of_pairs
+    from riskcli.cli.evaluating import options_of_pairs
 
     options = options_of_pairs(baselines, population, alpha, gamma)
     checksums = output.output_format.checksums or in_file(population)

@@ -7,16 +7,12 @@ from types import ModuleType
 import click
 
 from riskcli.cli.completing import among
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import (
-    Comparing,
-    Inputs,
-    Output,
-    comparing_options,
-    input_options,
-    output_options,
-)
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.options import Comparing, Output, comparing_options, output_options
+from riskcli.cli.output import conclude
+from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import Top
 from riskcli.core.choices import Marks, words
 from riskcli.core.parallel import importing
 
@@ -32,42 +28,59 @@ def _analysis() -> ModuleType:
 @input_options
 @comparing_options
 @output_options()
-@click.option(
+@own_option(
     "--sort",
     shell_complete=among(lambda: _analysis().sortable_columns()),
     default="mean",
     show_default=True,
     metavar="COLUMN",
+    settings=Reach.NOTHING,
+    heading=Heading.MOST_USED,
     help="Order of the runs: run, mean, georisk, losses, ...; -losses reverses it.",
 )
-@click.option("--top", type=click.IntRange(min=1), help="Show only the first N runs.")
-@click.option("--best-per-team", is_flag=True, help="Show only each team's best run by --sort.")
-@click.option(
+@own_option(
+    "--top",
+    type=Top(),
+    metavar="N|best-per-team",
+    settings=Reach.NOTHING,
+    heading=Heading.MOST_USED,
+    help="Show only the first N runs, or each team's best run, by --sort.",
+)
+@own_option(
     "--columns",
     shell_complete=among(lambda: _analysis().column_names()),
     metavar="NAMES",
+    settings=Reach.NOTHING,
+    heading=Heading.MOST_USED,
     help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
     "georisk_interval, wtl, ...",
 )
-@click.option("--no-ranks", is_flag=True, help="No ranks in the table.")
-@click.option(
+@own_option(
+    "--no-ranks", is_flag=True, settings=Reach.NOTHING, key_only=True, help="No ranks in the table."
+)
+@own_option(
     "--marks",
     type=click.Choice(words(Marks)),
+    settings=Reach.NOTHING,
+    key_only=True,
     help="How significance is marked. [default: arrows; daggers in latex]",
 )
-@click.option(
-    "--precision", type=click.IntRange(0, 15), help="Decimals in the table. [default: by column]"
+@own_option(
+    "--precision",
+    type=click.IntRange(0, 15),
+    settings=Reach.NOTHING,
+    key_only=True,
+    help="Decimals in the table. [default: by column]",
 )
 def score(
     inputs: Inputs,
     comparing: Comparing,
     output: Output,
     sort: str,
-    top: int | None,
+    top: int | str | None,
     columns: str | None,
     no_ranks: bool,
     marks: Marks | None,
-    best_per_team: bool,
     precision: int | None,
 ) -> int:
     """Risk table of RUNS (run files, folders of them, or files of scores).
@@ -80,8 +93,10 @@ def score(
     from riskcli.analyses.score import risk_table  # late, as above
 
     table = risk_table(evaluation, options=comparing.options()).sorted_by(sort)
-    table = table.best_per_team() if best_per_team else table
-    table = table.top(top) if top else table
+    if isinstance(top, str):
+        table = table.best_per_team()
+    elif top is not None:
+        table = table.top(top)
     chosen = tuple(name.strip() for name in columns.split(",")) if columns else ()
     shown = table.laid_out(chosen, ranks=not no_ranks, marks=marks, precision=precision)
     return conclude(shown, inputs, output)

@@ -3,51 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import click
 
 from riskcli.cli.completing import among, risk_measures
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import (
-    Comparing,
-    Inputs,
-    Output,
-    comparing_options,
-    input_options,
-    output_options,
-)
-from riskcli.core.choices import Between, words
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Reach, options, own_option
+from riskcli.cli.options import Comparing, Output, output_options
+from riskcli.cli.output import conclude
+from riskcli.cli.reading import Inputs, input_options
+from riskcli.core.choices import Between, Correction, words
+
+TUKEY = "tukey"
+_CORRECTION = {
+    "choice": Literal[Correction, "tukey"],
+    "help": "Correction of p-values for the number of tests; tukey compares means by the "
+    "randomised Tukey HSD, and everything else by holm.",
+}
 
 
 @click.command(cls=GroupedCommand)
 @input_options
-@comparing_options
+@options(Comparing, "comparing", {"correction": _CORRECTION})
 @output_options()
-@click.option(
+@own_option(
     "--of",
     multiple=True,
     shell_complete=among(risk_measures),
     default=("mean", "georisk"),
     show_default=True,
+    settings=Reach.NOTHING,
     help="What is compared: mean, zrisk or georisk. Repeatable.",
 )
-@click.option(
+@own_option(
     "--between",
     type=click.Choice(words(Between)),
+    settings=Reach.NOTHING,
     help="All pairs of runs, or each run with the baseline. [default: all, or baseline with -b]",
 )
-@click.option(
-    "--tukey", is_flag=True, help="Compare means by the randomised Tukey HSD (--swaps, --seed)."
+@own_option(
+    "--matrix",
+    is_flag=True,
+    settings=Reach.NOTHING,
+    key_only=True,
+    help="Show all differences, even of more than 15 runs.",
 )
-@click.option("--matrix", is_flag=True, help="Show all differences, even of more than 15 runs.")
 def significance(
     inputs: Inputs,
     comparing: Comparing,
     output: Output,
     of: tuple[str, ...],
     between: Between | None,
-    tukey: bool,
     matrix: bool,
 ) -> int:
     """Which of RUNS differ: all pairs of them, or each from the baseline.
@@ -58,6 +65,8 @@ def significance(
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.significance import compare_pairs
 
+    tukey = str(comparing.correction) == TUKEY
+    comparing = replace(comparing, correction="holm") if tukey else comparing
     tables = compare_pairs(
         inputs.evaluate(comparing.wanted, comparing.needs_checksums(output)),
         of=of,

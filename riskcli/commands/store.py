@@ -7,9 +7,10 @@ from typing import Literal
 
 import click
 
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import PATH, Output, output_options
-from riskcli.cli.rendering import write
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.options import Output, output_options
+from riskcli.cli.output import write
+from riskcli.cli.types import PATH
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
 from riskcli.output.display import rows_as_display

@@ -9,16 +9,11 @@ import click
 from click.core import ParameterSource
 
 from riskcli.cli.completing import among, risk_measures, runs
-from riskcli.cli.conclude import Concludable, conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import (
-    Against,
-    Inputs,
-    Output,
-    against_options_with_alpha,
-    input_options,
-    output_options,
-)
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Reach, own_option
+from riskcli.cli.options import Against, Output, against_options_with_alpha, output_options
+from riskcli.cli.output import Concludable, conclude
+from riskcli.cli.reading import Inputs, input_options
 from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
 from riskcli.core.messages import UsageError
 
@@ -52,59 +47,73 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
 
 @click.command(cls=GroupedCommand)
 @input_options
-@click.option(
+@own_option(
     "--over",
     type=click.Choice(words(SweepOver)),
     default="alpha",
     show_default=True,
+    settings=Reach.NOTHING,
     help="What is varied: alpha; the baseline, each run in turn; the measure that runs are ranked "
     "by; or the population, without each run or team in turn.",
 )
-@against_options_with_alpha("0:20; 10 over baseline or population, 1 over measure")
+@against_options_with_alpha(
+    "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20; 10 over baseline or "
+    "population, 1 over measure]"
+)
 @output_options()
-@click.option(
+@own_option(
     "--between",
     nargs=2,
     metavar="RUN RUN",
     shell_complete=runs,
+    settings=Reach.NOTHING,
     help="Over alpha: only these two runs; ranks are still those among all runs.",
 )
-@click.option(
+@own_option(
     "--of",
     multiple=True,
     metavar="MEASURE",
     shell_complete=among(risk_measures),
+    settings=Reach.NOTHING,
     help="Only urisk, trisk, ...: the events over alpha, the rankings over measure, the values "
     "over population (zrisk, georisk). [default: all]",
 )
-@click.option(
+@own_option(
     "--part",
     type=click.Choice([*words(SweepPart), *words(BiasPart)]),
+    settings=Reach.NOTHING,
     help="One of the tables: over alpha series or events, over baseline the others. [default: a "
     "table shows all, other formats series or urisk]",
 )
-@click.option(
+@own_option(
     "--top",
     type=click.IntRange(min=1),
+    settings=Reach.NOTHING,
     help="Over alpha: events that a table shows. [default: 30]",
 )
-@click.option(
+@own_option(
     "--components",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
+    settings=Reach.NOTHING,
+    key_only=True,
     help="Over baseline: principal components.",
 )
-@click.option(
+@own_option(
     "--persistence",
     type=float,
     default=0.9,
     show_default=True,
+    settings=Reach.NOTHING,
+    key_only=True,
     help="Over measure: RBO's persistence.",
 )
-@click.option(
+@own_option(
     "--depth",
     type=click.IntRange(min=1),
+    settings=Reach.NOTHING,
+    key_only=True,
     help="Over measure: RBO of the first N runs. [default: all]",
 )
 def sweep(
@@ -170,7 +179,7 @@ def _options(against: Against, over: SweepOver) -> Options:
     options = against.options(swept=True)
     if over not in USED_OVER["--loss"]:
         options = replace(options, loss="linear")
-    if not against.alphas and not against.alpha_hats:
+    if not against.alphas:
         return replace(options, alphas=DEFAULT_ALPHAS[over])
     if over != "alpha" and len(options.alphas) != 1:
         raise UsageError(f"sweep --over {over} takes one alpha, found {len(options.alphas)}")

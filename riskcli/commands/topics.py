@@ -5,16 +5,11 @@ from __future__ import annotations
 import click
 
 from riskcli.cli.completing import runs
-from riskcli.cli.conclude import conclude
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import (
-    Against,
-    Inputs,
-    Output,
-    against_options,
-    input_options,
-    output_options,
-)
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.options import Against, Output, against_options, output_options
+from riskcli.cli.output import conclude
+from riskcli.cli.reading import Inputs, input_options
 from riskcli.core.choices import TopicOrder, words
 
 
@@ -22,23 +17,37 @@ from riskcli.core.choices import TopicOrder, words
 @input_options
 @against_options
 @output_options()
-@click.option(
+@own_option(
     "--run",
     "names",
     multiple=True,
     metavar="NAME",
     shell_complete=runs,
+    settings=Reach.NOTHING,
     help="Show this run (or glob) of RUNS; repeatable. [default: all but the baseline]",
 )
-@click.option(
+@own_option(
     "--order",
     type=click.Choice(words(TopicOrder)),
     default="loss",
     show_default=True,
+    settings=Reach.NOTHING,
     help="Largest loss first, or in the order of the topics.",
 )
-@click.option("--only-flagged", is_flag=True, help="Only topics whose TR or TJ is significant.")
-@click.option("--top", type=click.IntRange(min=1), help="Only the first N topics of each run.")
+@own_option(
+    "--only-flagged",
+    is_flag=True,
+    settings=Reach.NOTHING,
+    key_only=True,
+    help="Only topics whose TR or TJ is significant.",
+)
+@own_option(
+    "--top",
+    type=click.IntRange(min=1),
+    settings=Reach.NOTHING,
+    heading=Heading.MOST_USED,
+    help="Only the first N topics of each run.",
+)
 def topics(
     inputs: Inputs,
     against: Against,

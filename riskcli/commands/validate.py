@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from riskcli.analyses.validate import FORMATS, summary
-from riskcli.cli.conclude import tell
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import Files, Output, file_options, output_options
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Reach, own_option
+from riskcli.cli.options import Output, output_options
+from riskcli.cli.output import tell, write
 from riskcli.cli.progress import on_terminal
-from riskcli.cli.rendering import write
+from riskcli.cli.reading import Files, file_options
 from riskcli.core.choices import Only, words
 from riskcli.output.formats import RowsFormat
 
@@ -17,27 +18,32 @@ from riskcli.output.formats import RowsFormat
 @click.command(cls=GroupedCommand)
 @file_options
 @output_options(FORMATS, for_people=True)
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
-@click.option(
+@own_option("--strict", is_flag=True, settings=Reach.NOTHING, help="Exit with 1 for warnings, too.")
+@own_option(
     "--max-docs",
     type=click.IntRange(min=1),
     default=1000,
     show_default=True,
+    settings=Reach.NOTHING,
     help="Warn of topics with more documents.",
 )
-@click.option(
+@own_option(
     "--max-findings",
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
     metavar="N",
+    settings=Reach.NOTHING,
+    key_only=True,
     help="Findings shown of one code and file, 0 for all; every one is counted.",
 )
-@click.option(
+@own_option(
     "--only",
     type=click.Choice(words(Only)),
     default="all",
     show_default=True,
+    settings=Reach.NOTHING,
+    key_only=True,
     help="Findings to show; all are counted, and decide the exit code.",
 )
 def validate(

@@ -148,6 +148,59 @@ def refuse_outside(key: str, path: Path, folder: Path) -> None:
         )
 
 
+def refuse_location(key: str, name: str) -> None:
+    """Refuse a value of the settings that names a host or a collection rather than a file."""
+    if "://" in name or name.partition("=")[2].startswith("irds:") or name.startswith("irds:"):
+        raise UsageError(
+            f"the settings here ask for {key} = {name}, which is no file below this folder; "
+            f"give --{key} on the command line if that is meant"
+        )
+
+
+_OWN_BEGINNINGS = (
+    b'{\n  "riskeval":',
+    b"run,measure,baseline,population,alpha,topics,",
+    b"run\tmeasure\tbaseline\tpopulation\talpha\ttopics\t",
+    b'{"run": ',
+    b"kind,name,shown\n",
+    b'<figure class="riskeval">',
+    b"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name=\"riskeval ",
+)
+"""How files begin that only riskeval writes."""
+_GIT = ".git"
+
+
+def refuse_foreign(key: str, path: Path) -> None:
+    """Refuse an output of the settings that is part of git, or a file that riskeval did not write.
+
+    Folders are looked at by whoever fills them.
+    """
+    real = path.resolve()
+    if any(part.lower() == _GIT for part in real.parts):
+        raise UsageError(f"the settings here ask for {key} = {path}: nothing is written below .git")
+    if os.path.lexists(path) and not real.is_dir() and not _is_own(real):
+        raise UsageError(
+            f"the settings here ask for {key} = {path}, which exists, and nothing in it says that "
+            f"riskeval wrote it; give --{key} on the command line to replace it"
+        )
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file says that this program wrote it; plain formats cannot say so."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4096)
+            stream.seek(max(0, path.stat().st_size - 2**16))
+            end = stream.read()
+    except OSError:
+        return False
+    return (
+        start.startswith(_OWN_BEGINNINGS)
+        or (start.startswith(b"PAR1") and b"riskeval" in end)
+        or (b"sarif" in start and b'"name": "riskeval"' in start)
+    )
+
+
 def sha256_of_file(path: Path) -> str | None:
     """The checksum of a file's bytes; None where they cannot be read."""
     try:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from riskcli.cli.gathering import PATH, Command, gathered
-from riskcli.cli.options import ALPHA, POOL
+from riskcli.cli.option import Function, one_option
+from riskcli.cli.options import Against
+from riskcli.cli.types import PATH
 from riskcli.core.choices import Pool, words
 from riskcli.core.messages import UsageError
 from riskcli.learn.choices import DEFAULT_MEASURE, RiskObjective, StopOn
@@ -148,7 +149,7 @@ _DATA = [
         "model:old.txt. Repeat it for several.",
     ),
 ]
-_OBJECTIVE: list[Callable[[Command], Command]] = [
+_OBJECTIVE: list[Callable[[Function], Function]] = [
     click.option(
         "--objective",
         "objectives",
@@ -156,7 +157,7 @@ _OBJECTIVE: list[Callable[[Command], Command]] = [
         type=click.Choice(words(RiskObjective)),
         help="What to train for, beside the plain model. Repeatable. [default: urisk]",
     ),
-    ALPHA,
+    one_option(Against, "alphas"),
     click.option(
         "-m",
         "--measure",
@@ -171,7 +172,7 @@ _OBJECTIVE: list[Callable[[Command], Command]] = [
         show_default=True,
         help="Highest grade of ERR.",
     ),
-    POOL,
+    one_option(Against, "pool"),
 ]
 _TRAINING = [
     click.option("--trees", type=click.IntRange(min=1), default=500, show_default=True),
@@ -224,6 +225,15 @@ _TRAINING = [
 ]
 
 
-def training_options(command: Command) -> Command:
+def training_options(command: Function) -> Function:
     """DATA and how to train; the command gets `training`."""
-    return gathered(command, "training", Training, [*_DATA, *_OBJECTIVE, *_TRAINING])
+
+    @wraps(command)
+    def with_training(**given: Any) -> Any:
+        own = {of.name: given.pop(of.name) for of in fields(Training) if of.name in given}
+        return command(training=Training(**own), **given)
+
+    declared: list[Callable[[Function], Function]] = [*_DATA, *_OBJECTIVE, *_TRAINING]
+    for option in reversed(declared):
+        option(with_training)
+    return with_training

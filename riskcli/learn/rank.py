@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.conclude import tell
-from riskcli.cli.gathering import PATH
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.inputs import QUIET
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import one_option
+from riskcli.cli.output import tell
+from riskcli.cli.reading import Quiet
+from riskcli.cli.types import PATH
 from riskcli.core.messages import UsageError
 from riskcli.output.formats import emit
 
@@ -28,7 +29,7 @@ from riskcli.output.formats import emit
     help="The baseline that the model starts from, where it does: as for train. "
     "[default: what it was trained with]",
 )
-@QUIET
+@one_option(Quiet, "quiet")
 def rank(
     model: Path,
     features: Path,

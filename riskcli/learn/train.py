@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from riskcli.cli.conclude import tell
-from riskcli.cli.gathering import PATH
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.inputs import QUIET
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import one_option
 from riskcli.cli.options import PIPED, Output, format_option
+from riskcli.cli.output import tell, write
 from riskcli.cli.progress import on_terminal
-from riskcli.cli.rendering import write
+from riskcli.cli.reading import Quiet
+from riskcli.cli.types import PATH
 from riskcli.core.stopping import INTERRUPTED
 from riskcli.learn.options import Training, training_options
 from riskcli.output.formats import FORMATS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     help="The folder to write: runs, qrels, models, curves, settings, a page.",
 )
 @click.option("--replace", is_flag=True, help="Write over an earlier experiment in DIR.")
-@QUIET
+@one_option(Quiet, "quiet")
 def train(training: Training, format: str | None, output: Path, replace: bool, quiet: bool) -> int:
     """Learn rankers that lose less against a baseline, and compare them with cheaper ways.
 

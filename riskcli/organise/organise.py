@@ -7,9 +7,12 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.conclude import tell
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, organising_options
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.options import Comparing, comparing_options
+from riskcli.cli.output import tell
+from riskcli.cli.reading import Inputs, organising_options
+from riskcli.cli.types import OUTPUT
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.page import TITLE, refuse_what_the_page_lacks
 
@@ -17,16 +20,22 @@ from riskcli.page import TITLE, refuse_what_the_page_lacks
 @click.command(cls=GroupedCommand)
 @organising_options
 @comparing_options
-@click.option(
+@own_option(
     "-o",
     "--output",
     required=True,
     type=OUTPUT,
+    settings=Reach.OUTPUT,
+    heading=Heading.MOST_USED,
     help="The folder to write; an existing pack is replaced.",
 )
-@click.option("--title", default=TITLE, show_default=True, metavar="TEXT")
-@click.option("--collection", default="", metavar="TEXT", help="What was searched.")
-@click.option("--date", default="", metavar="TEXT", help="When, below the title.")
+@own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)
+@own_option(
+    "--collection", default="", metavar="TEXT", settings=Reach.NOTHING, help="What was searched."
+)
+@own_option(
+    "--date", default="", metavar="TEXT", settings=Reach.NOTHING, help="When, below the title."
+)
 def organise(
     inputs: Inputs, comparing: Comparing, output: Path, title: str, collection: str, date: str
 ) -> int:

@@ -19,8 +19,9 @@ from riskcli.analyses.checker import Checks
 from riskcli.analyses.matrix import Matrices
 from riskcli.analyses.population import freeze
 from riskcli.analyses.score import RiskTable, risk_table
-from riskcli.cli.options import Comparing, Inputs
+from riskcli.cli.options import Comparing
 from riskcli.cli.progress import on_terminal
+from riskcli.cli.reading import Inputs
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.messages import InputError, UsageError, counted, listed
 from riskcli.core.provenance import Provenance
@@ -346,9 +347,9 @@ def packed(inputs: Inputs, comparing: Comparing, submissions: Submissions, label
     """Score what can be taken, in teams, and measure it in its own population or that of a file."""
     options = comparing.options()
     places = submissions.places
-    alone = replace(inputs, runs=places, judged=_alone(submissions.qrels), teams=None, team_of=None)
+    alone = replace(inputs, runs=places, judged=_alone(submissions.qrels), teams=None)
     scored = submissions.beside(alone.evaluate(comparing.wanted))
-    evaluation, participants = in_teams(scored, submissions, inputs.teams, inputs.team_of)
+    evaluation, participants = in_teams(scored, submissions, inputs.teams_file, inputs.team_pattern)
     refuse_much("organise", evaluation.matrices, options)
     given = options.population
     population = given if isinstance(given, FrozenPopulation) else freeze(evaluation)

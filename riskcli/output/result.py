@@ -8,9 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from riskcli.core.files import as_text
 from riskcli.core.messages import InputError
 from riskcli.core.provenance import Provenance
@@ -88,10 +85,8 @@ def as_one_text(value: Value) -> str | int | float | bool | None:
 
 def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:
     """Plain Python values: None for NaN and infinities, int where counts or ranks are whole."""
-    if isinstance(values, np.ndarray):
-        return _tidy_array(values, whole)
     tidied: list[Value] = []
-    for value in values:
+    for value in values.tolist() if hasattr(values, "tolist") else values:
         if not isinstance(value, float):
             tidied.append(value)
         elif value - value != 0:  # NaN or infinite
@@ -101,25 +96,6 @@ def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:
         else:
             tidied.append(value)
     return tidied
-
-
-def _tidy_array(values: NDArray[Any], whole: bool) -> list[Value]:
-    """The same of an array, without a look at each value where they are alike."""
-    if values.dtype != float:
-        return list(values.tolist())
-    known = np.isfinite(values)
-    numbers: list[Value]
-    if not whole:
-        numbers = values.tolist()
-    elif np.array_equal(values[known], np.rint(values[known])):
-        numbers = [int(value) for value in np.where(known, values, 0.0).tolist()]
-    else:
-        return tidy(list(values.tolist()), whole)
-    if known.all():
-        return numbers
-    return [
-        value if is_known else None for value, is_known in zip(numbers, known.tolist(), strict=True)
-    ]
 
 
 Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]

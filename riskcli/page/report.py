@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.conclude import tell
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import OUTPUT, Comparing, Inputs, comparing_options, input_options
-from riskcli.cli.paths import INPUT
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.options import Comparing, comparing_options
+from riskcli.cli.output import tell
+from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import INPUT, OUTPUT
 from riskcli.core.messages import Note
 from riskcli.output.formats import emit
 from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
@@ -18,32 +20,50 @@ from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 @click.command(cls=GroupedCommand)
 @input_options
 @comparing_options
-@click.option("-o", "--output", required=True, type=OUTPUT, help="The page to write: report.html.")
-@click.option(
+@own_option(
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    settings=Reach.OUTPUT,
+    heading=Heading.MOST_USED,
+    help="The page to write: report.html.",
+)
+@own_option(
     "--also",
     multiple=True,
     metavar="NAME",
     help="A further baseline to switch to in the page, each by itself. Repeatable.",
 )
-@click.option(
+@own_option(
     "--both-populations",
     is_flag=True,
+    settings=Reach.NOTHING,
+    key_only=True,
     help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the baseline.",
 )
-@click.option("--title", default=TITLE, show_default=True, metavar="TEXT")
-@click.option(
-    "--collection", default="", metavar="TEXT", help="What was searched, below the title."
+@own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)
+@own_option(
+    "--collection",
+    default="",
+    metavar="TEXT",
+    settings=Reach.NOTHING,
+    help="What was searched, below the title.",
 )
-@click.option("--date", default="", metavar="TEXT", help="When, below the title.")
-@click.option(
+@own_option(
+    "--date", default="", metavar="TEXT", settings=Reach.NOTHING, help="When, below the title."
+)
+@own_option(
     "--about-runs",
     type=INPUT,
+    settings=Reach.INPUT,
     help="CSV or TSV with the columns run and any of name, team, description.",
 )
-@click.option(
+@own_option(
     "--documents",
     type=click.IntRange(1, 1000),
     metavar="N",
+    settings=Reach.NOTHING,
     help="Take the first N documents of each ranking along, with grades; the page grows.",
 )
 def report(

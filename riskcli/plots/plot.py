@@ -8,9 +8,12 @@ from typing import Any
 import click
 
 from riskcli.cli.completing import among, risk_measures, runs
-from riskcli.cli.conclude import tell
-from riskcli.cli.helping import GroupedCommand
-from riskcli.cli.options import OUTPUT, Against, Inputs, against_options_with_alpha, input_options
+from riskcli.cli.help import GroupedCommand
+from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.options import Against, against_options_with_alpha
+from riskcli.cli.output import tell
+from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import OUTPUT
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
 from riskcli.plots import drawing
@@ -50,37 +53,59 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.command(cls=GroupedCommand, epilog=f"\b\nKinds:\n{_KINDS_HELP}")
 @click.argument("kind", type=click.Choice([*KINDS, PAPER]), metavar="KIND")
 @input_options
-@against_options_with_alpha("1; alpha: 0:20")
-@click.option(
-    "-o", "--output", required=True, type=OUTPUT, help="The file: .svg, .png, .pdf, .html or .json."
+@against_options_with_alpha(
+    "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1; alpha: 0:20]"
 )
-@click.option(
-    "--figure", metavar="NAME", help="paper: which figure, such as ecir20-2; ? lists them."
+@own_option(
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    heading=Heading.MOST_USED,
+    help="The file: .svg, .png, .pdf, .html or .json.",
 )
-@click.option(
+@own_option(
+    "--figure",
+    metavar="NAME",
+    settings=Reach.NOTHING,
+    help="paper: which figure, such as ecir20-2; ? lists them.",
+)
+@own_option(
     "--run",
     "names",
     multiple=True,
     metavar="NAME",
     shell_complete=runs,
+    settings=Reach.NOTHING,
     help="A run to show or bring out. Repeatable.",
 )
-@click.option(
+@own_option(
     "--of",
     metavar="NAME",
     shell_complete=among(risk_measures),
+    settings=Reach.NOTHING,
     help="alpha: a risk measure; topics: tr or tj; power: mean or georisk; curve: mean, risk, "
     "reward, urisk, trisk or georisk.",
 )
-@click.option(
+@own_option(
     "--width",
     type=_Width(),
     metavar=f"PIXELS|{'|'.join(words(FigureWidth))}",
+    settings=Reach.NOTHING,
     help="Pixels of a panel; or the width of the whole figure: ACM's column or page (both "
     "columns), LNCS's text, or a slide, with type of 7 to 9 points.",
 )
-@click.option("--height", type=click.IntRange(50, 4000), help="Pixels of a panel.")
-@click.option("--seed", type=int, default=20161, show_default=True, help="Random seed of ecir20-3.")
+@own_option(
+    "--height", type=click.IntRange(50, 4000), settings=Reach.NOTHING, help="Pixels of a panel."
+)
+@own_option(
+    "--seed",
+    type=int,
+    default=20161,
+    show_default=True,
+    settings=Reach.NOTHING,
+    help="Random seed of ecir20-3.",
+)
 def plot(
     kind: str,
     inputs: Inputs,
@@ -118,7 +143,7 @@ def plot(
         return 0
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
     setup = save.set_up(evaluation, against.options(), noting=DRAWABLE[kind].baseline)
-    ranged = bool(against.alphas or against.alpha_hats)
+    ranged = bool(against.alphas)
     wanted = request.Request(setup.matrices[0], setup.options, seed, ranged, **layout)
     save.refuse_much(kind, wanted, format)
     save.write(kind, wanted, format, output)

@@ -85,7 +85,7 @@ def _nothing(folders: Folders, found: Listing) -> str:
     if found.unread:
         names = listed(sorted(found.unread))
         below = f"it holds {counted(len(found.unread), 'folder')} ({names})"
-        return f"no run file in this folder; {below}: --recursive reads them"
+        return f"no run file in this folder; {below}: --include '**' reads them"
     of_that_name = " of that name" if folders.include or folders.exclude else ""
     return f"no run file{of_that_name} in this folder"
 
@@ -199,7 +199,7 @@ def _notes(ignored: Sequence[str], unread: Sequence[str]) -> Iterator[Note]:
     if ignored:
         yield passed_over(ignored)
     if unread:
-        message = f"folders in folders are not read (--recursive reads them): {listed(unread)}"
+        message = f"folders in folders are not read (--include '**' reads them): {listed(unread)}"
         yield Note("folders-not-read", message)
 
 

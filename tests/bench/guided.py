@@ -23,9 +23,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with atheris.instrument_imports(include=["riskcli"]):  # of what is imported from here on
-        import riskcli.analyses.check.rules
         import riskcli.cli.alphas
         import riskcli.cli.configuration
+
+        import riskcli.analyses.check.rules
         import riskcli.commands
         import riskcli.learn.feature_files
         import riskcli.scores.evaluation

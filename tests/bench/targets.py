@@ -135,7 +135,7 @@ def archive(data: bytes) -> None:
 
 def settings(data: bytes) -> None:
     """Settings that came with a strange checkout."""
-    from riskcli.cli.configuration import in_force
+    from riskcli.cli.settings import in_force
     from riskcli.commands import load_command, riskeval
     from riskcli.core.messages import RiskevalError
     from riskcli.core.settings import CHOSEN
@@ -178,7 +178,7 @@ def measures(data: bytes) -> None:
 
 def alphas(data: bytes) -> None:
     """Lists and ranges of alpha."""
-    from riskcli.cli.alphas import Alphas
+    from riskcli.cli.types import Alphas
 
     try:
         found = Alphas().convert(data.decode("utf-8", "replace"), None, None)

@@ -11,9 +11,9 @@ import numpy as np
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.rules import Rule, parse_rule
 from riskcli.analyses.matrix import FORMATS, Matrices
-from riskcli.cli.comparing import frozen_population as frozen_population
+from riskcli.cli.evaluating import frozen_population as frozen_population
 from riskcli.cli.evaluating import rules as rules_of
-from riskcli.cli.options import Inputs
+from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, listed
 from riskcli.core.provenance import Input

@@ -154,7 +154,7 @@ def check_quantity(name: str, topic: str | None, topics: Sequence[str], text: st
     known = [column.name for column in column_quantities()]
     known += [quantity.name for quantity in TOPIC_QUANTITIES]
     if name not in known:
-        hint = nearest(name, known) or "; --list-rules prints all quantities"
+        hint = nearest(name, known) or "; `riskeval help rules` lists all quantities"
         raise UsageError(f"rule {text!r}: nothing is called {name!r}{hint}")
     quantity = topic_quantity(name)
     wants_topic = quantity is not None and quantity.of_topic

@@ -128,7 +128,7 @@ def format_of(path: Path, text: bytes, given: str | None = None) -> Format | Run
     fitting = [known for known in FORMATS.values() if known.fits(text)]
     if len(fitting) > 1:
         names = " or ".join(known.name for known in fitting)
-        message = f"could be {names}; say which with --input-format"
+        message = f"could be {names}; say which with input-format in riskeval.toml"
         raise InputError(path, "ambiguous-format", message)
     return fitting[0] if fitting else None
 

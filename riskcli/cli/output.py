@@ -1,18 +1,49 @@
-"""The one way from a result to stdout or a file, in whatever format was asked for."""
+"""How a command ends: notes to stderr, the result to stdout or a file, and the exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
+
+import click
 
 from riskcli.cli.options import Output
+from riskcli.cli.reading import Inputs
 from riskcli.core.choices import Colour
-from riskcli.core.messages import UsageError
-from riskcli.output.escape import without_controls
-from riskcli.output.formats import TABLE, TERMINAL_WIDTH, OutputFormat, emit
+from riskcli.core.messages import InputError, Note, UsageError
+from riskcli.output.escape import all_visible, without_controls
+from riskcli.output.formats import TABLE, TERMINAL_WIDTH, OutputFormat, Source, emit
+
+
+class Concludable(Source, Protocol):
+    """What a command needs of an analysis."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+    @property
+    def skipped(self) -> tuple[InputError, ...]: ...
+
+
+def conclude(analysis: Concludable, inputs: Inputs, output: Output) -> int:
+    """Tell the notes, write the result, and give the exit code."""
+    tell(analysis.notes, inputs.quiet)
+    write(analysis, output)
+    return inputs.exit_code(analysis.skipped)
+
+
+def tell(notes: Iterable[Note], quiet: bool) -> None:
+    """Print each note once; `quiet` leaves the warnings."""
+    lines = [
+        f"{'warning' if note.warning else 'note'}: {note.message}"
+        for note in dict.fromkeys(notes)
+        if note.warning or not quiet
+    ]
+    for line in all_visible(lines):
+        click.echo(line, err=True)
 
 
 def write(source: Any, output: Output) -> None:

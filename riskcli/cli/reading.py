@@ -1,0 +1,220 @@
+"""The options that say what is read, each declared once; a group arrives as one object.
+
+Which files, which judgements, and how scores are made of them. An option fills the field of its
+name in the library's `Rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from riskcli.cli.completing import among, effectiveness_measures, profiles
+from riskcli.cli.option import Heading, Reach, argument, option, options
+from riskcli.cli.settings import take_settings
+from riskcli.cli.types import INPUT, OUTPUT, PATH, PATTERN_MARK, MaxGrade, TeamsSource
+from riskcli.core.choices import OnError, Precision, RunNames, TopicRule
+from riskcli.core.limits import MOST_JOBS
+from riskcli.core.messages import UsageError
+from riskcli.scores.files import INPUT_FORMATS
+
+if TYPE_CHECKING:
+    from riskcli.scores.evaluation import Evaluation
+    from riskcli.trec.discovery import Folders
+
+NOTHING = Reach.NOTHING
+_most_used = partial(option, heading=Heading.MOST_USED)
+_comparison = partial(option, heading=Heading.COMPARISON)
+_input = partial(option, heading=Heading.INPUT)
+_many_runs = partial(option, heading=Heading.MANY_RUNS)
+_general = partial(option, heading=Heading.GENERAL)
+
+
+# fmt: off
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """Whether notes are printed."""
+
+    quiet: bool = _general(
+        "--quiet", is_flag=True, settings=NOTHING,
+        help="No notes on stderr (warnings and errors stay).",
+    )
+
+
+@dataclass(frozen=True)
+class Files(Quiet):
+    """Which files to read, and how."""
+
+    profile: None = _general(
+        "--profile", metavar="NAME", shell_complete=among(profiles), is_eager=True,
+        expose_value=False, callback=take_settings,
+        help="Also use the settings of this profile of riskeval.toml.",
+    )
+    config: None = _general(
+        "--config", type=PATH, metavar="FILE", is_eager=True, expose_value=False,
+        callback=take_settings,
+        help="Read settings from this file only. [default: riskeval.toml or pyproject.toml, here "
+        "or in a parent folder of the repository]",
+    )
+    runs: tuple[Path, ...] = argument("runs", nargs=-1, required=True, type=INPUT)
+    judged: tuple[Path, ...] = _most_used(
+        "-q", "--qrels", multiple=True, type=INPUT, settings=Reach.INPUT,
+        help="Judgements, or irds:NAME; several score the runs under each (score, sweep, ...). "
+        "[default: ./qrels or RUNS/../qrels]",
+    )
+    recursive: bool = _input(
+        "--recursive", is_flag=True, key_only=True, settings=NOTHING,
+        help="Look into the folders of folders, too, as --include with ** does.",
+    )
+    include: tuple[str, ...] = _input(
+        "--include", multiple=True, metavar="GLOB", settings=NOTHING,
+        help="Of folders, take only files of such names (or, with a slash, paths), whatever their "
+        "ending; with ** in the folders of folders, too. Repeatable.",
+    )
+    exclude: tuple[str, ...] = _input(
+        "--exclude", multiple=True, metavar="GLOB", settings=NOTHING,
+        help="Of folders, leave out files of such names or paths; repeatable.",
+    )
+    run_names: RunNames = _input(
+        "--run-names", choice=RunNames, default="auto", settings=NOTHING,
+        help="Name runs by their tags or their files (exp1/run where files share a name); auto "
+        "takes tags that are distinct. NAME=FILE names a run of RUNS, whatever this says.",
+    )
+    input_format: str | None = _input(
+        "--input-format", type=click.Choice(INPUT_FORMATS), key_only=True, settings=NOTHING,
+        help="Format of RUNS; skips detection.",
+    )
+    max_bytes: int = _input(
+        "--max-bytes", type=click.IntRange(min=1), default=16 * 2**30, metavar="N", key_only=True,
+        settings=NOTHING,
+        help="Largest size that one file may decompress to. [default: 16 GiB]",
+    )
+    jobs: int | None = _many_runs(
+        "--jobs", type=click.IntRange(1, MOST_JOBS), settings=NOTHING,
+        help="Number of files to read in parallel. [default: cores]",
+    )
+    @property
+    def qrels(self) -> Path | None:
+        """The judgements, where no more than one file of them can be used."""
+        if len(self.judged) > 1:
+            names = ", ".join(map(str, self.judged))
+            raise UsageError(f"one file of judgements at a time here, found {names}")
+        return self.judged[0] if self.judged else None
+
+    @property
+    def folders(self) -> Folders:
+        """Which files of folders are taken."""
+        from riskcli.trec.discovery import Folders
+
+        deep = self.recursive or any("**" in pattern for pattern in self.include)
+        everything = {"**", "**/*"}
+        include = tuple(pattern for pattern in self.include if pattern not in everything)
+        return Folders(deep, include, self.exclude)
+
+
+@dataclass(frozen=True)
+class Inputs(Files):
+    """Which runs and judgements to read, how scores are made of them, and who is who."""
+
+    measures: tuple[str, ...] = _most_used(
+        "-m", "--measure", multiple=True, metavar="NAME",
+        shell_complete=among(effectiveness_measures), settings=NOTHING,
+        help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
+        "[default: ERR@20 and nDCG@20]",
+    )
+    topics: TopicRule = _input(
+        "--topics", choice=TopicRule, default="relevant", settings=NOTHING,
+        help="Which topics count: those of the qrels with a relevant document, all of the qrels, "
+        "or those with a relevant document that every run answers.",
+    )
+    only_topics: tuple[str, ...] = _input(
+        "--only-topics", multiple=True, metavar="LIST", settings=Reach.LISTED_INPUT,
+        help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
+    )
+    max_grade: str = _input(
+        "--max-grade", type=MaxGrade(), default="4", show_default=True, settings=NOTHING,
+        help="Highest grade that ERR expects; auto takes it from the qrels.",
+    )
+    score_precision: Precision = _input(
+        "--score-precision", choice=Precision, default="single", settings=NOTHING,
+        help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
+    )
+    on_error: OnError = _input(
+        "--on-error", choice=OnError, default="stop", settings=NOTHING,
+        help="What to do with a broken run: stop, or leave it out, report it and exit with 1.",
+    )
+    exit_zero: bool = _input(
+        "--exit-zero", is_flag=True, key_only=True, settings=NOTHING,
+        help="Exit with 0 even if runs were left out.",
+    )
+    store: Path | None = _many_runs(
+        "--store", type=OUTPUT, metavar="FOLDER", settings=Reach.OUTPUT,
+        help="Keep scores in this folder, so runs that were scored before are not read again.",
+    )
+    rehash: bool = _many_runs(
+        "--rehash", is_flag=True, key_only=True, settings=NOTHING,
+        help="With a store: read every run and identify it by its content, even if its size, "
+        "times and inode are unchanged.",
+    )
+    cluster: str | None = _many_runs(
+        "--cluster", metavar="ADDRESS|local:N", envvar="RISKEVAL_CLUSTER",
+        help="Read runs on the workers of a Dask scheduler, which is trusted, or in N local "
+        "processes. RISKEVAL_SEND=bytes sends runs to workers that cannot read their paths. "
+        "[needs the extra `cluster`]",
+    )
+
+    teams: Path | str | None = _comparison(
+        "--teams", type=TeamsSource(), metavar="FILE|re:REGEX", settings=Reach.PATTERN_OR_INPUT,
+        help="CSV with the columns run and team (and name, to show), or a pattern that finds the "
+        "team in a run's name (its first group, or the whole match): each team has weight one in "
+        "the population, as the mean of its distinct runs.",
+    )
+    anonymise: Path | None = _input(
+        "--anonymise", type=OUTPUT, metavar="KEY", key_only=True, settings=Reach.OUTPUT,
+        help="Show neutral names; the key to them is written to this file, and used again if the "
+        "file exists.",
+    )
+
+    @property
+    def teams_file(self) -> Path | None:
+        """The file that lists the teams."""
+        return self.teams if isinstance(self.teams, Path) else None
+
+    @property
+    def team_pattern(self) -> str | None:
+        """The pattern that finds the team in a run's name."""
+        given = self.teams
+        return given.removeprefix(PATTERN_MARK) if isinstance(given, str) else None
+
+    def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
+        """Read and score everything, in teams and under the names to show.
+
+        With checksums, where the result's form has them or a population's judgements are compared.
+        """
+        from riskcli.cli.evaluating import evaluated
+
+        return evaluated(self, baselines, checksums)
+
+    def exit_code(self, skipped: Sequence[object]) -> int:
+        """1 where a file was left out, unless 0 was asked for."""
+        return 1 if skipped and not self.exit_zero else 0
+
+
+# fmt: on
+
+_NO_NAMES: dict[str, Any] = {"teams": None, "anonymise": None}
+file_options = options(Files, "files")
+"""RUNS, --qrels and how to read them; the command gets `files`."""
+input_options = options(Inputs, "inputs")
+"""RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
+scoring_options = options(Inputs, "inputs", **_NO_NAMES)
+"""The same without teams and other names, for a command that knows none."""
+organising_options = options(Inputs, "inputs", on_error="skip", anonymise=None)
+"""The same for a command that leaves out what is broken, and writes to participants by name."""

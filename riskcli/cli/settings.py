@@ -1,0 +1,298 @@
+"""Settings files and the options of commands: which key sets what, how far, and what is in force.
+
+A settings file may be a stranger's: it comes with a checkout. It chooses what is computed, not
+what is reached. Only options that declare a `Reach` can be set there, and each value is confined
+here to what was declared before any command sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from riskcli.cli.help import program
+from riskcli.cli.option import Option, Reach, settable_options
+from riskcli.cli.types import PATTERN_MARK
+from riskcli.core.files import LIST_MARK, refuse_foreign, refuse_location, refuse_outside
+from riskcli.core.messages import UsageError, nearest
+from riskcli.core.settings import (
+    CHOSEN,
+    PROFILE,
+    Setting,
+    load_settings,
+    settings_files,
+    settings_folder,
+)
+from riskcli.output.escape import visible
+
+QRELS_VARIABLE = "RISKEVAL_QRELS"
+_STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
+_ASKED = "riskeval.settings"
+
+
+@dataclass(frozen=True)
+class InForce:
+    """An option's value and where it came from."""
+
+    option: str
+    value: Any
+    source: str
+
+
+def take_settings(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    """The callback of --config and of --profile, in whichever order they stand."""
+    given = ctx.meta.setdefault(_ASKED, {})
+    given[option.name] = value
+    if option.name == "config" and value is not None:
+        choose(ctx, value)
+    if len(given) == 2:
+        _apply(ctx, given["profile"])
+
+
+def choose(ctx: click.Context, file: Path) -> None:
+    """Take settings from this file alone, while the command runs."""
+    token = CHOSEN.set(file)
+    ctx.call_on_close(lambda: CHOSEN.reset(token))
+
+
+def _apply(ctx: click.Context, profile: str | None) -> None:
+    """Take the options' defaults from the settings."""
+    if profile is None and not settings_files():
+        return
+    settings = load_settings(profile)
+    options = settable_options(ctx.command)
+    _refuse_unknown(settings, options)
+    defaults = dict(ctx.default_map or {})
+    for key, setting in settings.items():
+        if key not in options:
+            continue  # another command's
+        if key == "qrels" and (os.environ.get(QRELS_VARIABLE) or "profile" not in setting.source):
+            continue  # found, and reported, where the judgements are looked for
+        default = _as_default(key, options[key], setting)
+        _check_default(ctx, key, options[key], default, setting.source)
+        defaults[str(options[key].name)] = default
+    ctx.default_map = defaults
+
+
+def _refuse_unknown(settings: dict[str, Setting], options: Iterable[str]) -> None:
+    """Refuse a key that no command's settings have; other commands are asked only for others."""
+    unknown = settings.keys() - set(options)
+    if not unknown:
+        return
+    commands = program().every_command()
+    known = {key for command in commands for key in settable_options(command)}
+    for key in settings:
+        if key not in known:
+            source = settings[key].source
+            if key in _command_line_keys(commands):
+                raise UsageError(f"{source}: {key} is for the command line, not for settings files")
+            raise UsageError(f"{source}: no option is called {key!r}{nearest(key, known)}")
+
+
+def _command_line_keys(commands: Iterable[click.Command]) -> set[str]:
+    options = (p for c in commands for p in c.params if isinstance(p, click.Option))
+    return {name.removeprefix("--") for option in options for name in option.opts}
+
+
+def _check_default(
+    ctx: click.Context, key: str, option: click.Option, default: Any, source: str
+) -> None:
+    """Refuse a value that the option would refuse, naming its file and key."""
+    try:
+        option.type_cast_value(ctx, default)
+    except click.BadParameter as error:
+        raise UsageError(f"{source}: {key}: {error.message}") from error
+
+
+def _as_default(key: str, option: Option, setting: Setting) -> Any:
+    """The value, confined to what it may reach, in the shape that click expects of a default."""
+    value = setting.value
+    values = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and not option.multiple:
+        raise UsageError(f"{setting.source}: {key} takes one value, found a list")
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise UsageError(f"{setting.source}: {key} is {value!r}, expected true or false")
+        return value
+    assert option.settings is not None
+    confined = [_CONFINE[option.settings](key, str(each)) for each in values]
+    return confined if option.multiple else confined[0]
+
+
+def _nothing(_key: str, text: str) -> str:
+    return text
+
+
+def _input(key: str, name: str) -> str:
+    """The file beside the settings; it must not lie elsewhere."""
+    refuse_location(key, name)
+    path = settings_folder() / name
+    refuse_outside(key, path, settings_folder())
+    return str(path)
+
+
+def _name_or_input(key: str, text: str) -> str:
+    """A name, or the file that it names beside the settings; it must not lie elsewhere."""
+    refuse_location(key, text)
+    if (path := _file_beside(key, text)) is not None:
+        return path
+    name, equals, file = text.partition("=")
+    path = _file_beside(key, file) if equals and file else None
+    return text if path is None else f"{name}={path}"
+
+
+def _file_beside(key: str, name: str) -> str | None:
+    """The file of that name beside the settings; one in the current folder must lie below them."""
+    folder = settings_folder()
+    for path in (folder / name, Path(name)):
+        if os.sep in name or os.path.lexists(path):
+            refuse_outside(key, path, folder)
+    return str(folder / name) if os.path.lexists(folder / name) else None
+
+
+def _listed_input(key: str, text: str) -> str:
+    if not text.startswith(LIST_MARK):
+        return text
+    return LIST_MARK + _input(key, text.removeprefix(LIST_MARK))
+
+
+def _pattern_or_input(key: str, text: str) -> str:
+    return text if text.startswith(PATTERN_MARK) else _input(key, text)
+
+
+def _output(key: str, name: str) -> str:
+    """The file beside the settings that is to be written; it is announced, whatever is quiet."""
+    path = Path(_input(key, name))
+    refuse_foreign(key, path)
+    click.echo(f"warning: the settings here ask for {key} = {visible(str(path))}", err=True)
+    return str(path)
+
+
+def _report(key: str, text: str) -> str:
+    name, equals, file = text.partition("=")
+    return f"{name}={_output(key, file)}" if equals and file else text
+
+
+_CONFINE: dict[Reach, Callable[[str, str], str]] = {
+    Reach.NOTHING: _nothing,
+    Reach.INPUT: _input,
+    Reach.NAME_OR_INPUT: _name_or_input,
+    Reach.LISTED_INPUT: _listed_input,
+    Reach.PATTERN_OR_INPUT: _pattern_or_input,
+    Reach.OUTPUT: _output,
+    Reach.REPORT: _report,
+}
+"""How each kind of value is kept to what it may reach."""
+
+
+def in_force(command: click.Command, profile: str | None) -> list[InForce]:
+    """Every settable option's value where the command line says nothing."""
+    settings, options = load_settings(profile), settable_options(command)
+    _refuse_unknown(settings, options)
+    values = []
+    for key, option in options.items():
+        if key == "qrels" and os.environ.get(QRELS_VARIABLE):
+            values.append(InForce(key, os.environ[QRELS_VARIABLE], QRELS_VARIABLE))
+        elif key in settings:
+            values.append(InForce(key, settings[key].value, settings[key].source))
+        else:
+            values.append(InForce(key, _shown_default(option), "default"))
+    return values
+
+
+def _shown_default(option: click.Option) -> Any:
+    """The default; of one that depends on other things, what the help says of it."""
+    default = option.to_info_dict()["default"]
+    if default is None or default == ():
+        stated = _STATED_DEFAULT.search(option.help or "")
+        return stated[1] if stated else None
+    return list(default) if isinstance(default, tuple) else default
+
+
+# The JSON Schema of settings files, made from the options themselves: editors complete by it.
+
+Schema = dict[str, Any]
+
+
+def settings_schema(commands: Iterable[click.Command]) -> str:
+    """What `riskeval.toml`, and `[tool.riskeval]` in `pyproject.toml`, may hold."""
+    options: dict[str, list[Option]] = {}
+    for command in commands:
+        for key, option in settable_options(command).items():
+            options.setdefault(key, []).append(option)
+    keys = {
+        spelled: _schema_of(options[key]) for key in sorted(options) for spelled in _spellings(key)
+    }
+    profile = {"type": "object", "properties": keys, "additionalProperties": False}
+    whole = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "riskeval settings",
+        "type": "object",
+        "properties": {
+            **keys,
+            PROFILE: {
+                "type": "object",
+                "description": "Further settings by name, used by --profile NAME.",
+                "additionalProperties": profile,
+            },
+        },
+        "additionalProperties": False,
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _spellings(key: str) -> Iterator[str]:
+    yield key
+    if "-" in key:
+        yield key.replace("-", "_")
+
+
+def _schema_of(options: Iterable[Option]) -> Schema:
+    """The schema of a key; commands that mean different things by it make alternatives."""
+    schemas: list[Schema] = []
+    for option in options:
+        schema = _value_schema(option)
+        if schema not in schemas:
+            schemas.append(schema)
+    help_ = next((option.help for option in options if option.help), "")
+    values = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return {"description": help_, **values}
+
+
+def _value_schema(option: click.Option) -> Schema:
+    if option.is_flag:
+        return {"type": "boolean"}
+    one = _type_schema(option.type)
+    return {"anyOf": [one, {"type": "array", "items": one}]} if option.multiple else one
+
+
+def _type_schema(kind: click.ParamType[Any]) -> Schema:
+    """The schema of one value."""
+    if isinstance(kind, click.Choice):
+        return {"enum": list(kind.choices)}
+    if isinstance(kind, click.IntRange | click.FloatRange):
+        whole = isinstance(kind, click.IntRange)
+        return {"type": "integer" if whole else "number", **_bounds(kind)}
+    if isinstance(kind, type(click.INT)):
+        return {"type": "integer"}
+    if isinstance(kind, type(click.FLOAT)):
+        return {"type": "number"}
+    if isinstance(kind, click.Path):
+        return {"type": "string", "minLength": 1}
+    return {"type": ["string", "number"]}
+
+
+def _bounds(kind: click.IntRange | click.FloatRange) -> Schema:
+    bounds: Schema = {}
+    if kind.min is not None:
+        bounds["exclusiveMinimum" if kind.min_open else "minimum"] = kind.min
+    if kind.max is not None:
+        bounds["exclusiveMaximum" if kind.max_open else "maximum"] = kind.max
+    return bounds
