@@ -17,7 +17,7 @@ from riskcli.core.choices import Loss
 from tests import reference
 from tests.console import on_terminal
 from tests.inprocess import riskeval
-from tests.program import SAMPLES
+from tests.program import SAMPLES, Key
 from tests.strategies import Floats, named, score_values
 from tests.test_cli import table_of
 
@@ -137,7 +137,7 @@ def test_the_command_compares_measures_and_losses() -> None:
         (m, loss) for m in ("ERR@20", "nDCG@20") for loss in ("linear", "smooth")
     }
     assert len(rows) == 12
-    found = json.loads(riskeval(*shared, "-f", "json", "--depth", "3").out)
+    found = json.loads(riskeval(*shared, "-f", "json", Key("depth", "3")).out)
     assert found["settings"]["depth"] == 3 and len(found["rows"]) == 90
 
 
@@ -154,7 +154,7 @@ def test_the_tables_fit(columns: int) -> None:
     [
         (["-a", "1,5"], "one alpha"),
         (["--of", "geo"], "did you mean georisk"),
-        (["--persistence", "1"], "between 0 and 1"),
+        ([Key("persistence", "1")], "between 0 and 1"),
         (["-b", "indri*", "-b", "caspPlus", "--pool", "each"], "pooled"),
     ],
 )

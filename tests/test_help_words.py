@@ -40,7 +40,7 @@ SCORE = ("score", SAMPLES, "-b", "indriCASP", "-f", "table")
         ("tag-name", "differs"),
         ("exit", "Exit code 2"),
         ("--baseline", "score"),
-        (Key("siunitx"), "latex"),
+        ("--siunitx", "latex"),
         ("p", "at least this large"),
         ("P", "precision"),
         ("alpha", "1 + alpha times"),
@@ -159,7 +159,7 @@ def test_the_help_of_score_fits_a_screen_of_fifty_lines() -> None:
 
 def test_defaults_are_those_in_force() -> None:
     assert "0:20:5. [default: 0:20;" in " ".join(riskeval("help", "sweep").out.split())
-    assert "0:20:5. [default: 1]" in " ".join(riskeval("help", "score").out.split())
+    assert "alpha times. [default: 1]" in " ".join(riskeval("help", "score").out.split())
 
 
 @pytest.mark.parametrize(

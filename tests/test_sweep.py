@@ -468,7 +468,6 @@ def test_trisk_swaps_are_where_the_curves_meet() -> None:
         ("baseline", ["--of", "zrisk"], "--of belongs to --over alpha or measure or population"),
         ("measure", ["--between", "a", "b"], "--between belongs to --over alpha, not to measure"),
         ("measure", ["--top", "3"], "--top belongs to --over alpha, not to measure"),
-        ("alpha", ["--depth", "3"], "--depth belongs to --over measure, not to alpha"),
         ("alpha", ["--part", "urisk"], "expected one of series, events"),
         ("baseline", ["--part", "events"], "expected one of urisk, baselines"),
         ("population", ["-a", "1,5"], "sweep --over population takes one alpha, found 2"),

@@ -31,9 +31,6 @@ USED_OVER: dict[str, tuple[SweepOver, ...]] = {
     "--part": ("alpha", "baseline"),
     "--between": ("alpha",),
     "--top": ("alpha",),
-    "--components": ("baseline",),
-    "--persistence": ("measure",),
-    "--depth": ("measure",),
 }
 """The options that not every --over uses; on the command line the others refuse them."""
 
