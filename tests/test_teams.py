@@ -406,7 +406,7 @@ def test_neutral_names_are_stable_and_nothing_else_shows(tmp_path: Path) -> None
 def test_a_key_that_is_none_is_left_alone(tmp_path: Path) -> None:
     key = tmp_path / "notes.txt"
     key.write_text("do not lose me\n", encoding="utf-8")
-    ran = riskeval("matrix", *CALL, Key("anonymise", key))
+    ran = riskeval("matrix", *CALL, "--anonymise", key)
     assert ran.code == 2 and "is left as it is" in ran.err
     assert key.read_text(encoding="utf-8") == "do not lose me\n"
 
@@ -417,7 +417,7 @@ def test_a_key_or_a_list_that_cannot_be_read_is_one_line(tmp_path: Path) -> None
         assert ran.code == 2 and "unreadable" in ran.err
     binary = tmp_path / "binary.csv"
     binary.write_bytes(b"run,team\n\xff\xfe,A\n")
-    ran = riskeval("score", *CALL, "--teams", binary)
+    ran = riskeval("matrix", *CALL, "--teams", binary)
     assert ran.code == 2 and "is not UTF-8 text" in ran.err
 
 
