@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from riskcli.core.limits import BASE, COSTS, IN_HAND, OTHERWISE, READING
-from tests.console import PROGRAMS
+from tests.helpers.console import PROGRAMS
 
 WORST = 1.5
 SHUFFLED = "score against a virtual baseline"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import shared_data
+from tests.helpers import shared_data
 
 settings.register_profile("steady", deadline=None, database=None, derandomize=True)
 settings.register_profile("explore", deadline=None, database=None, max_examples=3000)

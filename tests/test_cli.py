@@ -20,9 +20,9 @@ import pytest
 
 import riskcli
 from riskcli.output.measure_words import ORDER
-from tests.console import PROGRAMS, ROOT, on_terminal, terminal_environment
-from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES, Key, python
+from tests.helpers.console import PROGRAMS, ROOT, on_terminal, terminal_environment
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import QRELS, SAMPLES, Key, python
 
 ONE = ("-m", "ERR@20")
 CONTRACT = [

@@ -16,8 +16,8 @@ from riskcli.cli import progress
 from riskcli.core.parallel import FileProgress
 from riskcli.trec import source
 from tests.conftest import Write
-from tests.inprocess import run_inside
-from tests.program import QRELS, SAMPLES
+from tests.helpers.inprocess import run_inside
+from tests.helpers.program import QRELS, SAMPLES
 
 AP = ("-m", "AP", "-f", "csv", "--quiet")
 SOME = ("indriCASP.run", "boldRerank.run", "plainBM25.run")

@@ -7,10 +7,11 @@ import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from tests.console import ROOT
+from tests.helpers.console import ROOT
 
 PACKAGE = ROOT / "riskcli"
 ROOMS = (
@@ -168,3 +169,24 @@ def test_arrow_reads_memory_of_its_own() -> None:
         if "BufferReader(" in path.read_text(encoding="utf-8")
     }
     assert found == own
+
+
+MIRRORED = ("core", "trec", "effectiveness", "scores", "risk", "output", "analyses")
+
+
+def test_tests_lie_where_their_module_lies() -> None:
+    """`risk/test_losses.py` for `risk/losses.py`; `trec/test_fields_pairs.py` for a part of it."""
+    stray = [
+        str(path.relative_to(ROOT))
+        for room in MIRRORED
+        for path in (ROOT / "tests" / room).rglob("test_*.py")
+        if not any(of_module(path, other) for other in (PACKAGE / room).rglob("*"))
+    ]
+    assert stray == []
+
+
+def of_module(test: Path, module: Path) -> bool:
+    """Whether these are tests of this module, or of this folder."""
+    here, there = test.parent.relative_to(ROOT / "tests"), module.parent.relative_to(PACKAGE)
+    named = f"{test.stem}_".startswith(f"test_{module.stem}_")
+    return here == there and named and (module.suffix == ".py" or module.is_dir())

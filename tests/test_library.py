@@ -16,8 +16,8 @@ import pytest
 import riskcli
 from riskcli import Options, Rules, ScoreMatrix, UsageError
 from tests.conftest import Write
-from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES, python
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import QRELS, SAMPLES, python
 
 NAMES = ("indriCASP", "caspPlus", "partial46")
 

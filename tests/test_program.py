@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import inprocess, program
 from tests.bench.faults import CALLS, FILES, PREPARED
+from tests.helpers import inprocess, program
 
 ONE_EACH = {call.split()[0]: name for name, call in reversed(CALLS.items())}
 """The first call of each command."""

@@ -21,8 +21,8 @@ from riskcli.output.display import rows_as_display
 from riskcli.output.result import Result
 from riskcli.risk.power import power, smallest_loss, topics_needed
 from tests.conftest import Write
-from tests.inprocess import run_inside
-from tests.program import Key
+from tests.helpers.inprocess import run_inside
+from tests.helpers.program import Key
 
 # Answers of engines, ratings, and scores of lines
 

@@ -20,9 +20,9 @@ import pytest
 from benchmarks.make_runs import Size, make
 from riskcli import Options, ScoreMatrix, risk_table
 from riskcli.cli import progress
-from tests.console import PROGRAMS, on_terminal
-from tests.inprocess import riskeval
-from tests.program import QRELS, SAMPLES
+from tests.helpers.console import PROGRAMS, on_terminal
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import QRELS, SAMPLES
 
 PROGRAM = str(PROGRAMS / "riskeval")
 

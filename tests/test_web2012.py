@@ -14,7 +14,7 @@ import pytest
 
 from riskcli import Evaluation, Options, Rules, evaluate, risk_table
 from riskcli.core.choices import Precision
-from tests.shared_data import shared as shared_file
+from tests.helpers.shared_data import shared as shared_file
 
 Cells = dict[str, str]
 

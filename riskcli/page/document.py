@@ -141,10 +141,10 @@ def read_about(path: Path) -> RunNotes:
 # The page as a document: its data, its scripts and its style in one file.
 #
 # Its formulas are a second implementation of those in `risk/`, in JavaScript, compared with the
-# first on random matrices in a real browser (tests/test_page_model.py). What is not a formula
-# (ids, titles, decimals, what depends on alpha) is read from the data. At the alphas of the table
-# the page shows the table's own numbers; at other alphas it computes only what agrees with them,
-# and names the rest.
+# first on random matrices in a real browser (tests/page/test_document_model.py). What is not a
+# formula (ids, titles, decimals, what depends on alpha) is read from the data. At the alphas of the
+# table the page shows the table's own numbers; at other alphas it computes only what agrees with
+# them, and names the rest.
 #
 # Style and script lie beside this module as files of their own. The page's Content-Security-Policy
 # names them by their hashes and forbids all else: no request, no other script, no inline handler.

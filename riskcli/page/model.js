@@ -1,5 +1,5 @@
 // The risk measures in JavaScript, from the sums that the page carries: a second implementation of
-// riskcli/risk, compared with it in tests/test_page_model.py. No formula looks at the document.
+// riskcli/risk, compared with it in tests/page/test_document_model.py. No formula looks at the document.
 // NaN is undefined.
 
 const ROUNDING = 1e-12;

@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 COLOURS = ("#288cfc", "#920000", "#0026a3", "#fa6532", "#9588ba", "#610c27", "#c17a77", "#582569")
 """Any two are 32 apart (CIE 1976) as seen by the colour-blind of all three kinds, and 3 : 1 beside
-white; dashes and shapes tell the same. tests/test_colours.py measures it."""
+white; dashes and shapes tell the same. tests/plots/test_style.py measures it."""
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [1, 0], [5, 2], [3, 4], [12, 4])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
           "triangle-left")  # fmt: skip

@@ -26,10 +26,10 @@ import pyarrow as pa
 
 from riskcli import Rules, evaluate
 from riskcli.trec import source
-from tests import reference
 from tests.bench import plain_measures, plain_reader
 from tests.bench.plain_measures import Measured
-from tests.trec_text import STRANGE_IDS
+from tests.helpers import reference
+from tests.helpers.trec_text import STRANGE_IDS
 
 TOLERANCE = 1e-9
 PIECES = (1, 13, 100, 1000, source.PIECE)

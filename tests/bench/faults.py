@@ -23,9 +23,9 @@ from pathlib import Path
 from types import FrameType
 from unittest.mock import patch
 
-from tests.console import ROOT
-from tests.inprocess import run_inside
-from tests.program import Ran
+from tests.helpers.console import ROOT
+from tests.helpers.inprocess import run_inside
+from tests.helpers.program import Ran
 
 OLD = b"the old one\n" * 100
 PACKAGE = str(ROOT / "riskcli")

@@ -32,7 +32,7 @@ from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.source import load
 from tests.bench import plain_reader
 from tests.bench.plain_reader import Cells, RefusedError
-from tests.inprocess import run_inside
+from tests.helpers.inprocess import run_inside
 
 SEED = 3
 COUNT = 100_000

@@ -1,6 +1,6 @@
 """Breaks a module on purpose, one token at a time, and names what no test notices.
 
-    python -m tests.bench.mutants riskcli/risk/ranks.py tests/test_permutation.py
+    python -m tests.bench.mutants riskcli/risk/ranks.py tests/risk/test_permutation.py
 
 takes a copy of the checkout, turns a sign, a comparison or a number of the module, and runs the
 tests given until one fails. What survives is a test that is missing, or a change without a meaning
@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.console import ROOT
+from tests.helpers.console import ROOT
 
 _OPPOSITES = (
     ("<", "<="), (">", ">="), ("==", "!="), ("+", "-"), ("*", "/"), ("&", "|"), ("+=", "-="),

@@ -1,7 +1,7 @@
 """Measures of one topic by their definitions, in plain Python: every family under its name.
 
-What the papers of risk need too is in `tests/reference.py`; here is the rest, and the table by
-which the differential fuzzer finds both. Nothing here is shared with the package.
+What the papers of risk need too is in `tests/helpers/reference.py`; here is the rest, and the table
+by which the differential fuzzer finds both. Nothing here is shared with the package.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from tests import reference
+from tests.helpers import reference
 
 Grades = Mapping[str, int]
 Ranking = Sequence[str]

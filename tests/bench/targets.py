@@ -1,7 +1,7 @@
 """What coverage-guided fuzzing is aimed at: functions of bytes that raise where something is wrong.
 
 Whatever bytes come, the program has a result or one of its own errors. `guided.py` makes the bytes;
-`tests/test_guided.py` tries the seeds, and what once broke the program.
+`tests/bench/test_guided.py` tries the seeds, and what once broke the program.
 """
 
 from __future__ import annotations

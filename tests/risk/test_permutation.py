@@ -1,0 +1,318 @@
+"""The test against virtual baselines, and rank intervals: enumerations, laws, error rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from riskcli import Options, Significance, UsageError, risk_table
+from riskcli.risk.losses import PUBLISHED, Cubic
+from riskcli.risk.measures import statistics
+from riskcli.risk.permutation import (
+    ShuffleTest,
+    shuffled_means,
+    shuffled_statistics,
+    shuffled_together,
+)
+from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
+from riskcli.risk.significance import CORRECTIONS
+from tests.helpers import reference
+from tests.helpers.strategies import ALPHAS, Floats, named, score_values
+
+ZRISK, GEORISK = statistics()
+SMALL = np.array(
+    [[0.9, 0.1, 0.6, 0.35], [0.4, 0.15, 0.2, 0.5], [0.55, 0.0, 0.1, 0.3]],
+)
+
+
+def literal_t(matrix: list[list[float]], measure: str, alpha: float, pool: str) -> list[float]:
+    """|t| of each run: paired for the mean, else from influences, against the mean over runs."""
+    topics = range(len(matrix[0]))
+    if measure == "mean":
+        baseline = reference.virtual_baseline(matrix, pool)  # type: ignore[arg-type]
+        tests = [reference.mean_test(reference.deltas(row, baseline)) for row in matrix]
+        return [abs(test["t"] or 0.0) for test in tests]
+    rows = range(len(matrix))
+    values = [reference.theta(matrix, i, measure, alpha) for i in rows]  # type: ignore[arg-type]
+    psi = [reference.influence(matrix, i, measure, alpha) for i in rows]  # type: ignore[arg-type]
+    found = []
+    for i in rows:
+        apart = [psi[i][q] - reference.mean(psi[k][q] for k in rows) for q in topics]
+        se = (sum(v * v for v in apart) / (len(topics) * (len(topics) - 1))) ** 0.5
+        found.append(abs(values[i] - reference.mean(values)) / se)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("measure", "alpha", "pool"),
+    [("mean", 0.0, "mean"), ("mean", 0.0, "max"), ("zeta", 5.0, "mean"), ("georisk", 1.0, "mean")],
+)
+def test_p_values_equal_those_of_all_shuffles(measure: str, alpha: float, pool: str) -> None:
+    """Three runs on four topics can be shuffled in 6^4 = 1,296 ways."""
+    observed = literal_t(SMALL.tolist(), measure, alpha, pool)
+    every = []
+    for orders in product(permutations(range(3)), repeat=4):
+        shuffled = [[float(SMALL[order[i], q]) for q, order in enumerate(orders)] for i in range(3)]
+        every.append(literal_t(shuffled, measure, alpha, pool))
+    sizes = np.array(every)
+    order = np.argsort(observed)[::-1]
+    alone, corrected, so_far = np.empty(3), np.empty(3), 0.0
+    for step, run in enumerate(order):
+        bound = observed[run] - 1e-9
+        alone[run] = (sizes >= bound).mean()
+        largest = sizes[:, : 3 - step].max(axis=1)
+        so_far = corrected[run] = max(so_far, (largest >= bound).mean(), alone[run])
+    shuffles = 20_000
+    if measure == "mean":
+        baseline: Floats = np.array(reference.virtual_baseline(SMALL.tolist(), pool))  # type: ignore[arg-type]
+        test = shuffled_means(SMALL, baseline, shuffles, 3)
+    else:
+        statistic = ZRISK if measure == "zeta" else GEORISK
+        test = shuffled_statistics(SMALL, [statistic], [alpha], shuffles, 3)[statistic, alpha]
+    assert test.t == pytest.approx(observed)
+    plan = Options(alphas=(alpha,), significance=Significance(shuffles=shuffles, seed=3))
+    table = risk_table(named(SMALL), f"@{pool}", options=plan).to_frame()
+    printed = table[f"{measure.replace('zeta', 'zrisk')}_p_adj"].to_numpy(dtype=float)
+    holm = CORRECTIONS["holm"](alone)
+    assert np.abs(corrected - holm).max() > 0.02, "Holm would pass as well"
+    stepped = test.step_down(np.ones(3, dtype=bool))
+    for mine, exact in ((test.p, alone), (stepped, corrected), (printed, corrected)):
+        noise = 4 * np.sqrt(exact * (1 - exact) / shuffles) + 1 / shuffles
+        assert (np.abs(mine - exact) <= noise).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(score_values(min_runs=3, max_runs=5, min_topics=3), ALPHAS, st.booleans())
+def test_errors_equal_those_of_literal_influences(
+    values: Floats, alpha: float, smooth: bool
+) -> None:
+    expected = np.outer(values.sum(axis=1), values.sum(axis=0)) / max(values.sum(), 1e-300)
+    assume(values.any(axis=1).all() and not (np.abs(values - expected) < 1e-12).any())
+    loss: reference.Loss = "smooth" if smooth else "linear"
+    alpha = 0.0 if smooth else alpha
+    tests = shuffled_statistics(
+        values, [ZRISK, GEORISK], [alpha], 9, 1, PUBLISHED if smooth else None
+    )
+    rows = range(len(values))
+    for statistic, measure in ((ZRISK, "zeta"), (GEORISK, "georisk")):
+        psi = np.array(
+            [reference.influence(values.tolist(), i, measure, alpha, loss) for i in rows]  # type: ignore[arg-type]
+        )
+        squares = ((psi - psi.mean(axis=0)) ** 2).sum(axis=1)
+        error = np.sqrt(squares / (values.shape[1] * (values.shape[1] - 1)))
+        assert tests[statistic, alpha].error == pytest.approx(error, rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(score_values(min_runs=3, min_topics=3), st.randoms(use_true_random=False))
+def test_the_order_of_runs_and_topics_changes_nothing(values: Floats, random: object) -> None:
+    generator = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
+    rows, columns = (generator.permutation(size) for size in values.shape)
+    mixed = values[rows][:, columns]
+    names = [f"{m}_{part}" for m in ("mean", "zrisk", "georisk") for part in ("p", "p_adj")]
+    one = risk_table(named(values), "@median").to_frame()[names].to_numpy(dtype=float)
+    other = risk_table(named(mixed), "@median").to_frame()[names].to_numpy(dtype=float)
+    assert other == pytest.approx(one[rows], nan_ok=True)
+
+
+def test_alphas_share_their_shuffles() -> None:
+    values = np.random.default_rng(2).beta(1, 3, (5, 20))
+    together = risk_table(named(values), "@mean", options=Options(alphas=(0.0, 5.0))).to_frame()
+    alone = risk_table(named(values), "@mean", options=Options(alphas=(5.0,))).to_frame()
+    names = ["zrisk_p", "georisk_p", "georisk_p_adj", "georisk_diff_lo"]
+    both = together[together["alpha"] == 5][names].to_numpy(dtype=float)
+    assert both == pytest.approx(alone[names].to_numpy(dtype=float))
+
+
+def test_the_seed_is_recorded_and_decides() -> None:
+    values = np.random.default_rng(2).beta(1, 3, (5, 20))
+
+    def p(seed: int) -> list[float]:
+        plan = Options(significance=Significance(seed=seed))
+        table = risk_table(named(values), "@mean", options=plan)
+        assert table.settings["seed"] == seed and table.settings["shuffles"] == 999
+        return table.to_frame()["georisk_p"].tolist()
+
+    assert p(1) == p(1) != p(2)
+    with pytest.raises(UsageError, match="at least 999"):
+        Significance(shuffles=500)
+
+
+def test_equal_runs_have_p_1_and_a_constant_difference_none() -> None:
+    values = np.tile(np.linspace(0.1, 0.8, 12), (3, 1))
+    test = shuffled_means(values, values.mean(axis=0), 99, 1)
+    assert test.p.tolist() == [1, 1, 1]
+    values[0] += 0.1
+    assert np.isnan(shuffled_means(values, values[1], 99, 1).p[0])
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.0005, 0.0003])
+def test_critical_value_is_where_p_reaches_gamma(gamma: float) -> None:
+    """At .0005 only a t above all 2,997 shuffled ones is significant; at .0003 none is."""
+    sizes = np.random.default_rng(4).random((999, 3))
+    test = ShuffleTest(np.zeros(3), np.ones(3), sizes, 0.0)
+    critical = test.critical(gamma)
+    assert np.isinf(critical) == (gamma == 0.0003)
+    least = min(critical, 1e9)
+    for t, significant in ((least * (1 + 1e-9), gamma > 0.0003), (least * (1 - 1e-9), False)):
+        beside = ShuffleTest(np.full(3, t), np.ones(3), sizes, 0.0)
+        assert (beside.p < gamma).tolist() == [significant] * 3
+
+
+def equal_runs(generator: np.random.Generator, topics: int, runs: int = 8) -> Floats:
+    """Skewed scores with zeros, whose runs are alike."""
+    easy = generator.standard_normal((1, topics))
+    scores = 1 / (1 + np.exp(2.0 - 1.5 * easy - 1.2 * generator.standard_normal((runs, topics))))
+    return np.where(scores < 0.03, 0.0, scores)
+
+
+def test_family_error_where_all_runs_are_equal() -> None:
+    """Any flag: within three Monte Carlo standard errors of .05, in every column, for each."""
+    simulations, topics = 300, 25
+    generator = np.random.default_rng(20161)
+    flagged: dict[str, int] = {}
+    for number in range(simulations):
+        values = equal_runs(generator, topics)
+        tests = {
+            f"mean {pool.__name__}": shuffled_means(values, pool(values, axis=0), 199, number)
+            for pool in (np.mean, np.median, np.max, np.min)
+        }
+        for (statistic, alpha), test in shuffled_statistics(
+            values, [ZRISK, GEORISK], [0.0, 5.0], 199, number
+        ).items():
+            tests[f"{'zrisk' if statistic is ZRISK else 'georisk'} {alpha}"] = test
+        for name, test in tests.items():
+            any_flag = (test.step_down(np.ones(8, dtype=bool)) < 0.05).any()
+            flagged[name] = flagged.get(name, 0) + bool(any_flag)
+    margin = 3 * np.sqrt(0.05 * 0.95 / simulations)
+    assert all(count / simulations <= 0.05 + margin for count in flagged.values()), flagged
+    assert sum(flagged.values()) / simulations / len(flagged) >= 0.03, flagged
+
+
+@pytest.mark.parametrize("pool", [np.mean, np.median])
+@pytest.mark.parametrize("smooth", [None, PUBLISHED])
+def test_shared_shuffles_give_what_shuffles_of_one_test_give(
+    pool: Callable[..., Floats], smooth: Cubic | None
+) -> None:
+    values = np.random.default_rng(8).random((5, 12))
+    baseline, keys = pool(values, axis=0), ((ZRISK, GEORISK), (0.0, 2.0))
+    means, others = shuffled_together(values, baseline, *keys, 99, 4, smooth)
+    alone = shuffled_means(values, baseline, 99, 4)
+    assert np.array_equal(means.shuffled, alone.shuffled)
+    for key, test in shuffled_statistics(values, *keys, 99, 4, smooth).items():
+        assert np.array_equal(others[key].shuffled, test.shuffled)
+        assert np.array_equal(others[key].t, test.t)
+
+
+def test_a_matrix_too_large_to_shuffle_is_tested_by_t_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.random.default_rng(2).random((4, 30))
+    codes = [note.code for note in risk_table(named(values), "@mean").notes]
+    assert "not-shuffled" not in codes
+    monkeypatch.setattr("riskcli.risk.inference.MOST_SHUFFLED_CELLS", 119)
+    table = risk_table(named(values), "@mean")
+    assert "not-shuffled" in [note.code for note in table.notes]
+    expected = stats.ttest_rel(values[1], values.mean(axis=0)).pvalue
+    assert table.to_frame()["mean_p"][1] == pytest.approx(expected)
+    assert "not-shuffled" not in [note.code for note in risk_table(named(values), "r0").notes]
+
+
+# ---------------------------------------------------------------- ranks
+
+
+@settings(max_examples=60)
+@given(score_values(min_runs=2, min_topics=3), st.sampled_from([0.05, 0.3]))
+def test_rank_intervals_equal_literal_ones(values: Floats, gamma: float) -> None:
+    means = values.mean(axis=1)
+    deviations = values - means[:, None]
+    apart = values[:, None] - values[None]
+    assume(not ((np.ptp(apart, axis=2) < 1e-9) & (np.abs(apart).max(axis=2) > 1e-12)).any())
+    low, high = rank_intervals(means, deviations, gamma)
+    for run in range(len(values)):
+        expected = reference.rank_interval(means.tolist(), deviations.tolist(), run, gamma)
+        assert (low[run], high[run]) == expected
+
+
+@settings(max_examples=40)
+@given(score_values(min_runs=2, min_topics=3), st.sampled_from([0.05, 0.3]))
+def test_ranks_of_weighted_parts_equal_those_of_their_sum(values: Floats, gamma: float) -> None:
+    parts = [part - part.mean(axis=1, keepdims=True) for part in (values, values[:, ::-1] ** 2)]
+    weights = [(1.0, -1.0), (1.0, -2.5), (0.0, 1.0)]
+    sums = [w * parts[0] + v * parts[1] for w, v in weights]
+    apart = [each[:, None] - each[None] for each in sums]
+    close = [(a.std(axis=2) < 1e-6) & (a.std(axis=2) > 0) for a in apart]
+    assume(not np.any(close))
+    together = rank_intervals_of_parts(np.tile(values.mean(axis=1), (3, 1)), parts, weights, gamma)
+    for each, found in zip(sums, together, strict=True):
+        assert np.array_equal(found, rank_intervals(values.mean(axis=1), each, gamma))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rank_intervals_of_the_table_equal_tests_of_every_pair(seed: int) -> None:
+    """Jackknife of every pair by a literal loop, Holm over a run's others, at each alpha."""
+    generator, gamma = np.random.default_rng(seed), 0.3
+    spread = np.array([[0.05], [0.1], [0.3], [0.6], [0.9]])
+    values = generator.beta(2, 2, 16) * np.exp(spread * generator.standard_normal((5, 16)) - 1)
+    plan = Options(alphas=(0.0, 1.0, 5.0), significance=Significance(gamma=gamma))
+    frame = risk_table(named(values), "r0", options=plan).to_frame()
+    matrix, narrow = values.tolist(), dict.fromkeys(("mean", "zrisk", "georisk"), 0)
+    for alpha, (column, measure) in product(
+        plan.alphas, (("mean", None), ("zrisk", "zeta"), ("georisk", "georisk"))
+    ):
+        for j in range(5):
+            others = [k for k in range(5) if k != j]
+            tests = [
+                reference.mean_test(reference.deltas(matrix[j], matrix[k]))
+                if measure is None
+                else reference.difference_jackknife(matrix, j, k, measure, alpha)  # type: ignore[arg-type]
+                for k in others
+            ]
+            adjusted = reference.holm([test["p"] for test in tests])
+            told = [t for t, p in zip(tests, adjusted, strict=True) if p is not None and p < gamma]
+            low = 1 + sum(test["estimate"] < 0 for test in told)
+            high = 5 - sum(test["estimate"] > 0 for test in told)
+            row = frame[(frame["alpha"] == alpha) & (frame["run"] == f"r{j}")].iloc[0]
+            assert (row[f"rank_{column}_lo"], row[f"rank_{column}_hi"]) == (low, high)
+            narrow[column] += (low, high) != (1, 5)
+    assert narrow["zrisk"] > 2 and narrow["georisk"] > 2
+
+
+def test_ranks_and_their_intervals_in_the_table() -> None:
+    """A run far above the others is the first for certain; the two below may change places."""
+    generator = np.random.default_rng(1)
+    values = generator.random((3, 40)) * 0.2
+    values[2] += 0.5
+    frame = risk_table(named(values), "r0").to_frame()
+    assert frame[["rank_mean_lo", "rank_mean_hi"]].to_numpy().tolist() == [[2, 3], [2, 3], [1, 1]]
+    georisk = frame[["rank_georisk_lo", "rank_georisk", "rank_georisk_hi"]].to_numpy(dtype=float)
+    assert (np.diff(georisk, axis=1) >= 0).all()
+
+
+def test_rank_intervals_hold_equal_runs_together() -> None:
+    """Coverage: all runs are equal, so an interval should hold every rank."""
+    generator = np.random.default_rng(7)
+    held = []
+    for _ in range(300):
+        values = equal_runs(generator, 50)
+        low, high = rank_intervals(
+            values.mean(axis=1), values - values.mean(axis=1, keepdims=True), 0.05
+        )
+        held += ((low == 1) & (high == 8)).tolist()
+    assert 0.94 <= np.mean(held) <= 0.99
+
+
+def test_ranks_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    from riskcli.risk import ranks
+
+    values = np.random.default_rng(3).random((7, 30)) + np.linspace(0, 0.4, 7)[:, None]
+    arguments = values.mean(axis=1), values - values.mean(axis=1, keepdims=True), 0.05
+    at_once = rank_intervals(*arguments)
+    monkeypatch.setattr(ranks, "_CELLS_AT_ONCE", 14)
+    assert np.array_equal(at_once, rank_intervals(*arguments))
