@@ -135,9 +135,10 @@ def _mode_of(target: Path) -> int:
 
 
 def refuse_outside(key: str, path: Path, folder: Path) -> None:
-    """Refuse a file that settings name and that does not lie below the folder of the settings."""
+    """Refuse a file that settings name and that is git's, or not below the settings' folder."""
     try:
-        below = path.resolve().is_relative_to(folder.resolve())
+        real = path.resolve()
+        below = real.is_relative_to(folder.resolve())
     except (OSError, RuntimeError):  # RuntimeError: a loop of links
         below = False
     if not below:
@@ -146,6 +147,13 @@ def refuse_outside(key: str, path: Path, folder: Path) -> None:
             f"{'this folder' if folder == Path() else folder}; "
             f"give --{key} on the command line if that is meant"
         )
+    if any(part.lower() == _GIT for part in real.parts):
+        raise UsageError(
+            f"the settings here ask for {key} = {path}: nothing is read or written below .git"
+        )
+
+
+_GIT = ".git"
 
 
 def refuse_location(key: str, name: str) -> None:
@@ -167,18 +175,14 @@ _OWN_BEGINNINGS = (
     b"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name=\"riskeval ",
 )
 """How files begin that only riskeval writes."""
-_GIT = ".git"
 
 
 def refuse_foreign(key: str, path: Path) -> None:
-    """Refuse an output of the settings that is part of git, or a file that riskeval did not write.
+    """Refuse an output of the settings that is a file which riskeval did not write.
 
     Folders are looked at by whoever fills them.
     """
-    real = path.resolve()
-    if any(part.lower() == _GIT for part in real.parts):
-        raise UsageError(f"the settings here ask for {key} = {path}: nothing is written below .git")
-    if os.path.lexists(path) and not real.is_dir() and not _is_own(real):
+    if os.path.lexists(path) and not path.is_dir() and not _is_own(path):
         raise UsageError(
             f"the settings here ask for {key} = {path}, which exists, and nothing in it says that "
             f"riskeval wrote it; give --{key} on the command line to replace it"
