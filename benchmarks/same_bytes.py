@@ -27,6 +27,9 @@ BEFORE = {
     "sweep --over baseline": "bias",
     "sweep --over measure": "agree",
     "sweep --over population": "bias --population",
+    "help settings": "config",
+    "help cite": "cite",
+    "help rules": "check --list-rules",
 }
 """By command: its name in versions that do not know it yet."""
 
@@ -73,13 +76,17 @@ def commands(runs: str, qrels: str) -> Iterator[list[str]]:
     yield ["score", *given, "-m", "nDGC@20"]
     yield ["score", "nowhere"]
     yield ["help", "georisk"]
-    yield ["config"]
+    yield ["help settings"]
+    yield ["help cite"]
+    yield ["help rules"]
 
 
 def knows(program: str, command: str) -> bool:
     """Whether the program has a command of that name, and the options after it."""
     asked = [program, *command.split(), "--help"]
-    return subprocess.run(asked, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, check=False, text=True)
+    usage = f"Usage: riskeval {command.partition(' --')[0]} "
+    return done.returncode == 0 and done.stdout.startswith(usage)
 
 
 def run(program: str, command: list[str], names: dict[str, str]) -> Printed:

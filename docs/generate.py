@@ -22,7 +22,7 @@ import click
 from riskcli.cli.help import LazyGroup
 from riskcli.cli.settings import settings_schema
 from riskcli.commands import COMMANDS, load_command, riskeval
-from riskcli.commands.help import EXIT_CODES, WORDS, columns_of
+from riskcli.commands.glossary import columns_of, exit_codes, glossary_words
 from riskcli.core.limits import COSTS, OTHERWISE, READING
 from riskcli.effectiveness.measures import FAMILIES
 from riskcli.output.measure_words import columns, meaning_of, words_of
@@ -91,7 +91,7 @@ def reference() -> str:
         trec = ", ".join(f"`{name}`" for name in (family.plain, family.cut) if name) or "–"
         lines.append(f"| `{family.name}` | {_cell(family.summary)} | {trec} |")
     lines += ["", "## Exit codes", "", "| code | meaning |", "|--:|:--|"]
-    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    lines += [f"| {code} | {meaning} |" for code, meaning in exit_codes().items()]
     lines += ["", "## Codes of problems", "", "| code | severity | meaning |", "|:--|:--|:--|"]
     lines += [f"| `{c.name}` | {c.severity} | {_cell(c.meaning)} |" for c in CODES.values()]
     return "\n".join([*lines, "", *_memory(), ""])
@@ -172,7 +172,7 @@ def settings() -> str:
 def glossary() -> str:
     """Every word and sign that `riskeval help` explains."""
     lines = []
-    for word in sorted(WORDS, key=lambda word: word.names[0].lower().strip("@⁻")):
+    for word in sorted(glossary_words(), key=lambda word: word.names[0].lower().strip("@⁻")):
         name, _, text = word.text.partition(": ")
         lines += [f"**{_prose(name)}**: {_prose(' '.join(text.split()))}", ""]
     return "\n".join(lines)
@@ -201,7 +201,7 @@ def man() -> str:
                 part = command.get_command(inner, each)
                 lines += _manual(part, f"riskeval {name} {each}", inner)
     lines += [".SH EXIT STATUS"]
-    for code, meaning in EXIT_CODES.items():
+    for code, meaning in exit_codes().items():
         lines += [".TP", f".B {code}", _roff(meaning)]
     lines += [".SH SEE ALSO", "riskeval help WORD explains every heading, sign, column and option."]
     return "\n".join([*lines, ""])

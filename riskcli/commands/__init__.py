@@ -19,8 +19,7 @@ COMMANDS = {
     "population": "Freeze a population, so later runs do not change a leaderboard.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "power": "Before a run: how many topics detect a loss, and which loss given topics detect.",
-    "config": "The options in effect here, and where each value comes from.",
-    "help": "What a measure, a column or an exit code means.",
+    "help": "Words, signs and codes explained; settings in force, citation, completion.",
     "validate": "Every problem in run files, with file, line and code.",
     "matrix": "The run × topic matrix of effectiveness scores itself.",
     "plot": "Figures for papers: SVG, PNG, PDF, HTML.",
@@ -30,8 +29,6 @@ COMMANDS = {
     "train": "Train rankers that lose less against a baseline, and test whether they do.",
     "rank": "Rank documents with a learned model: a TREC run.",
     "demo": "Write sample runs and judgements to try the program with.",
-    "cite": "BibTeX entries, or a methods paragraph for a paper.",
-    "completion": "Shell completion of commands, options and their values.",
 }
 """Every command with the line that the help shows."""
 
@@ -46,6 +43,16 @@ ANNEXES = {
 """The rooms of the commands that the core does without; each command is a module of its name."""
 
 
+class Program(LazyGroup):
+    """The commands, those of the annexes apart."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, apart in (("Commands", False), ("Figures, pages, learning", True)):
+            with formatter.section(title):
+                lines = self.summaries.items()
+                formatter.write_dl([line for line in lines if (line[0] in ANNEXES) is apart])
+
+
 def load_command(name: str) -> click.Command:
     """The command of that name, imported only now: no command pays for the others."""
     module = import_module(f"riskcli.{ANNEXES.get(name, 'commands')}.{name}")
@@ -58,7 +65,7 @@ def _note_debug(ctx: click.Context, _option: click.Parameter, wanted: bool) -> N
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=Program,
     summaries=COMMANDS,
     load=load_command,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -59,13 +59,6 @@ def _publish() -> ModuleType:
     return publish
 
 
-def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    """List what rules can refer to, and exit."""
-    if wanted:
-        click.echo(_publish().rules_help())
-        ctx.exit()
-
-
 @click.command(cls=GroupedCommand)
 @scoring_options
 @output_options(FORMATS, for_people=True)
@@ -104,14 +97,6 @@ def _print_rules(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     settings=Reach.LISTED_INPUT,
     help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
     "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
-)
-@click.option(
-    "--list-rules",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_rules,
-    help="List what rules can refer to, and exit.",
 )
 @one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(

@@ -572,7 +572,7 @@ def test_a_kept_baseline_of_other_topics_or_several_runs_is_an_error(tmp_path: P
 
 
 def test_list_rules_needs_nothing_else() -> None:
-    ran = riskeval("check", "--list-rules")
+    ran = riskeval("help", "rules")
     assert ran.code == 0
     for word in ("losses20", "loss(TOPIC)", "georisk_flag", "max_loss", "strict", ">="):
         assert word in ran.out

@@ -80,12 +80,12 @@ def test_riskeval_toml_wins_over_pyproject(folder: Path) -> None:
 def test_the_environment_names_qrels_over_the_settings(folder: Path) -> None:
     ran = riskeval("score", SAMPLES, cwd=folder, RISKEVAL_QRELS="/no/such/file")
     assert ran.code == 2 and "RISKEVAL_QRELS" in ran.err
-    shown = riskeval("config", cwd=folder, RISKEVAL_QRELS="/no/such/file").out
+    shown = riskeval("help", "settings", cwd=folder, RISKEVAL_QRELS="/no/such/file").out
     assert "qrels\t/no/such/file\tRISKEVAL_QRELS" in shown
 
 
 def test_config_prints_what_is_in_force_and_where_it_came_from(folder: Path) -> None:
-    lines = riskeval("config", "--profile", "nightly", cwd=folder).out.splitlines()
+    lines = riskeval("help", "settings", "--profile", "nightly", cwd=folder).out.splitlines()
     assert lines[0] == "option\tvalue\tsource"
     assert "alpha\t2\triskeval.toml, profile nightly" in lines
     assert "measure\tERR@20\triskeval.toml" in lines
@@ -96,7 +96,7 @@ def test_config_prints_what_is_in_force_and_where_it_came_from(folder: Path) -> 
     )  # what the help says
     assert "jobs\tcores\tdefault" in lines
     assert "caption\t\tdefault" in lines
-    check = riskeval("config", "check", cwd=folder).out.splitlines()
+    check = riskeval("help", "settings", "check", cwd=folder).out.splitlines()
     assert "policy\tstandard\tdefault" in check
 
 
@@ -147,7 +147,7 @@ def test_parent_folders_are_searched_up_to_the_root_of_the_repository(repository
     ran = riskeval("score", SAMPLES, "--profile", "nightly", cwd=repository)
     assert {(row["measure"], row["alpha"]) for row in rows(ran)} == {("ERR@20", "2.0")}
     assert "judgements: ../../simulated.qrels (from ../../riskeval.toml)" in ran.err
-    shown = riskeval("config", cwd=repository).out
+    shown = riskeval("help", "settings", cwd=repository).out
     assert "measure\tERR@20\t../../riskeval.toml" in shown
     (repository / "riskeval.toml").write_text(f'alpha = 7\nqrels = "{QRELS.name}"\n')
     os.link(QRELS, repository / QRELS.name)
@@ -159,11 +159,11 @@ def test_parent_folders_are_searched_up_to_the_root_of_the_repository(repository
 
 def test_nothing_is_taken_from_above_the_repository_or_outside_of_one(repository: Path) -> None:
     (repository.parent / ".git").write_text("gitdir: elsewhere")
-    assert "riskeval.toml" not in riskeval("config", cwd=repository).out
+    assert "riskeval.toml" not in riskeval("help", "settings", cwd=repository).out
     (repository.parent / ".git").unlink()
-    assert "riskeval.toml" in riskeval("config", cwd=repository).out
+    assert "riskeval.toml" in riskeval("help", "settings", cwd=repository).out
     (repository.parent.parent / ".git").rmdir()
-    assert "riskeval.toml" not in riskeval("config", cwd=repository).out
+    assert "riskeval.toml" not in riskeval("help", "settings", cwd=repository).out
     ran = riskeval("score", SAMPLES, "-q", QRELS, "--profile", "nightly", cwd=repository)
     assert ran.code == 2 and "no settings were found" in ran.err
 
@@ -193,7 +193,7 @@ def test_a_file_that_is_named_counts_alone(folder: Path, order: int) -> None:
     given = [part for pair in (named[::-1] if order else named) for part in pair]
     found = rows(riskeval("score", SAMPLES, *given, cwd=folder))
     assert len(found) == 2 and {row["alpha"] for row in found} == {"3.0"}
-    shown = riskeval("config", "--config", other, "--profile", "p", cwd=folder).out
+    shown = riskeval("help", "settings", "--config", other, "--profile", "p", cwd=folder).out
     assert f"top\t1\t{other}, profile p" in shown and "sort\tmean\tdefault" in shown
     ran = riskeval("score", SAMPLES, "--config", "gone.toml", cwd=folder)
     assert ran.code == 2 and "gone.toml: not-found" in ran.err
@@ -213,7 +213,7 @@ def test_a_profile_where_there_are_none_says_where_was_looked(tmp_path: Path) ->
 @cache
 def schema() -> dict[str, Any]:
     """As the program prints it."""
-    return dict(json.loads(riskeval("config", "--schema").out))
+    return dict(json.loads(riskeval("help", "settings-schema").out))
 
 
 def fits(text: str) -> bool:

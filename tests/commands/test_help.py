@@ -119,15 +119,15 @@ def test_shells_complete_values(line: str, expected: str) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_script(shell: str) -> None:
-    ran = riskeval("completion", shell)
+    ran = riskeval("help", "completion", shell)
     assert ran.code == 0 and f"_RISKEVAL_COMPLETE={shell}_complete" in ran.out
 
 
 def test_what_to_cite() -> None:
-    bibtex = riskeval("cite").out
+    bibtex = riskeval("help", "cite").out
     keys = re.findall(r"^@\w+\{(\w+),", bibtex, re.M)
     assert len(keys) == 5 and bibtex.count("{") == bibtex.count("}")
-    methods = riskeval("cite", "--methods").out
+    methods = riskeval("help", "cite", "methods").out
     cited = re.findall(r"\\cite\{(\w+)\}", methods)
     assert cited and set(cited) <= set(keys)
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -206,7 +206,7 @@ def test_completion_knows_runs_profiles_and_measures(
     assert offered([*given, "--profile"], "") == ["nightly"]
     assert offered([*given, "--of"], "geo") == ["georisk"]
     assert "nDCG@20" in offered([*given, "-m"], "nDCG")
-    assert "significance" in offered(["config"], "sig")
+    assert "significance" in offered(["help", "settings"], "sig")
     assert "jackknife" in offered(["help"], "jack")
 
 

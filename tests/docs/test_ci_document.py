@@ -184,7 +184,7 @@ def test_shell_examples_work(checkout: Checkout, page: str, block: str) -> None:
 def test_a_file_for_editors_is_one_of_settings(checkout: Checkout) -> None:
     checkout.folder.chmod(0o755)
     (checkout.folder / "riskeval.toml").write_text(blocks("toml", "settings")[1])
-    assert "measure\tERR@20\triskeval.toml" in checkout.run("riskeval config").stdout
+    assert "measure\tERR@20\triskeval.toml" in checkout.run("riskeval help settings").stdout
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
