@@ -17,6 +17,7 @@ from riskcli.core.limits import COSTS, refuse_beyond
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.core.provenance import Provenance
 from riskcli.output.formats import Analysis as Analysis
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
@@ -158,14 +159,17 @@ def one_matrix(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:
 def chosen_measures(
     wanted: Names, able: Iterable[RiskMeasure], cannot: str, hint: str = ""
 ) -> list[RiskMeasure]:
-    """The risk measures named (none: all that are able); `cannot` begins what is said of others."""
+    """The risk measures named; none: those that are able and shown unasked.
+
+    `cannot` begins the message about others.
+    """
     known = {measure.id: measure for measure in able}
     names = list(dict.fromkeys(as_names(wanted or ())))
     for name in names:
         if name not in known:
             reason = f"{cannot} {name!r}{nearest(name, known)} ({', '.join(known)}{hint})"
             raise UsageError(reason)
-    return [known[name] for name in names] or list(known.values())
+    return [known[name] for name in names] or [m for m in known.values() if words_of(m).usual]
 
 
 def described(options: Options) -> dict[str, Any]:

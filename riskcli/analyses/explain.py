@@ -64,7 +64,9 @@ def displays(found: Account) -> list[Display]:
     alpha = f", α = {found.alpha:g}" if found.of.depends_on_alpha else ""
     against = f", against {found.baseline}"
     title = f"{words.title} of {found.run} by {found.measure}{alpha}{against}"
-    about = [f"{words.title} = {words.formula}", f"({words.source})", words.reading]
+    about = [f"{words.title}: {words.summary}.", words.reading]
+    if words.formula:
+        about = [f"{words.title} = {words.formula}", f"({words.source})", words.reading]
     made = [_steps(title, found.steps, about)]
     if found.test:
         made.append(_steps("Its test", found.test, [found.verdict]))
@@ -146,8 +148,7 @@ def explain_run(
     setup = set_up(scores, options, baseline, alpha)
     options, matrix = setup.options, one_matrix(setup.matrices)
     require_plain(options, "explain")
-    able = [measure for measure in measures() if measure.steps is not None]
-    (measure,) = chosen_measures(of, able, "cannot explain")
+    (measure,) = chosen_measures(of, measures(), "cannot explain")
     if run not in matrix.runs:
         raise UsageError(f"no run is named {run!r}{nearest(run, matrix.runs)}")
     if len(options.alphas) != 1:
@@ -161,7 +162,6 @@ def explain_run(
         raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
     if measure.paired and comparison.baseline.own_row == row:
         raise UsageError(f"{run} is the baseline itself: it has no {words_of(measure).title}")
-    assert measure.steps is not None
     settings = {"run": run, "of": of, "alpha": level, "baselines": list(options.wanted)}
     return Explanation(
         run=run,
@@ -169,13 +169,24 @@ def explain_run(
         of=measure,
         baseline=blocks[0].baseline,
         alpha=level,
-        steps=tuple(measure.steps(comparison, level, row)),
+        steps=tuple(_value_steps(comparison, measure, level, row)),
         test=tuple(_test_steps(blocks[0], measure, row, options)),
         verdict=_verdict(blocks[0], measure, row, options),
         topics=_worst_topics(matrix, comparison, measure, level, row, worst),
         reference_title="expected" if measure.nonnegative else "baseline",
         provenance=setup.provenance.adding(settings, notes),
     )
+
+
+def _value_steps(
+    comparison: Comparison, measure: RiskMeasure, alpha: float, row: int
+) -> list[tuple[str, float]]:
+    """The numbers of the formula; of a measure that does not declare them, only the value."""
+    if measure.steps is not None:
+        return measure.steps(comparison, alpha, row)
+    title, of_baseline = words_of(measure).title, measure.of_baseline(comparison, alpha)
+    steps = [] if np.isnan(of_baseline) else [(f"{title} of the baseline", of_baseline)]
+    return [*steps, (title, float(measure.values(comparison, alpha)[row]))]
 
 
 def _test_steps(

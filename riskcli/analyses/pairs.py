@@ -47,6 +47,8 @@ class Pairs:
 def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Correction) -> Pairs:
     """Each run against each later one, from what every topic adds to each run's value.
 
+    Differences without a test have deviations of NaN.
+
     `deviations` are a statistic's deviations by topic (rows sum to 0): x - mean for a mean, the
     jackknife's or the influence function's for others; SE^2 = sum (d_i - d_j)^2 / (c (c - 1)).
     """
@@ -164,12 +166,9 @@ class PairTable:
     groups: tuple[str, ...]
     """The letters of each run; none where a baseline is compared with, or there are too many."""
     correction: str
-    population: str = "all"
+    of_all_pairs: bool
+    """Whether every pair is compared, or each run with the baseline."""
+    population: str
     rank_low: Floats | None = None
-    """The best rank that the tests leave open for each run; all pairs only."""
+    """The best rank that the tests leave open for each run; None where there are no such tests."""
     rank_high: Floats | None = None
-
-    @property
-    def of_all_pairs(self) -> bool:
-        """Whether every pair is compared, or each run with the baseline."""
-        return self.rank_low is not None

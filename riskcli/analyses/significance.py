@@ -100,9 +100,7 @@ def compare_pairs(
         raise UsageError("all pairs are compared in the population of all runs")
     if tukey and between != "all":
         raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
-    able = [
-        measure for measure in measures() if (measure.deviations or measure.statistic) is not None
-    ]
+    able = [m for m in measures() if m.deviations or m.statistic or m.details is None]
     chosen = chosen_measures(
         of, able, "runs cannot be compared in pairs by",
         "; URisk and TRisk compare with a baseline: see score",
@@ -130,37 +128,47 @@ def compare_pairs(
     )
 
 
-def _everyone(matrix: ScoreMatrix, options: Options) -> Comparison:
-    """The whole matrix in its population, against the mean run."""
-    (comparison,) = comparisons(matrix, replace(options, baselines=(DEFAULT_BASELINE,)))
-    return comparison
-
-
 def _all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> tuple[PairTable, list[Note]]:
-    comparison, plan = _everyone(matrix, options), options.significance
-    correction = TUKEY if tukey and measure.plain_mean else plan.correction
-    if measure.nonnegative and comparison.has_negative:
-        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
-    values = measure.values(comparison, alpha)
-    adjusting: Correction = "none" if correction == TUKEY else plan.correction
+    """In the population of all runs; a measure about a baseline has the one named, or the mean."""
+    plan = options.significance
+    if not measure.paired:
+        options = replace(options, baselines=(DEFAULT_BASELINE,))
+    (comparison,) = comparisons(matrix, options)
+    values = _values(measure, comparison, alpha)
     deviations = measure.deviations_of(comparison, alpha)
-    assert deviations is not None
+    tested = deviations is not None
+    correction = TUKEY if tukey and measure.plain_mean else plan.correction
+    adjusting: Correction = "none" if correction == TUKEY else plan.correction
+    if deviations is None:
+        deviations = np.full(matrix.values.shape, np.nan)
     pairs = compare_all(values, deviations, plan.gamma, adjusting)
     if measure.nonnegative:
         pairs = _without_empty_runs(pairs, matrix, plan)
     if correction == TUKEY:
         pairs = _by_tukey(pairs, matrix, plan)
-    low, high = rank_intervals(values, deviations, plan.gamma)
+    low, high = rank_intervals(values, deviations, plan.gamma) if tested else (None, None)
     table = PairTable(
         matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
         values, pairs, _effects(measure, pairs, comparison.topics),
-        _letters(values, pairs), correction,
-        comparison.population_name,
+        _letters(values, pairs) if tested else (), correction, True, comparison.population_name,
         rank_low=low, rank_high=high,
     )  # fmt: skip
-    return table, cautions(matrix, comparison, options.alphas)
+    notes = cautions(matrix, comparison, options.alphas)
+    return table, notes if tested else [*notes, _not_tested(measure)]
+
+
+def _values(measure: RiskMeasure, comparison: Comparison, alpha: float) -> Floats:
+    if measure.nonnegative and comparison.has_negative:
+        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
+    return measure.values(comparison, alpha)
+
+
+def _not_tested(measure: RiskMeasure) -> Note:
+    title = words_of(measure).title
+    message = f"differences in {title} are not tested: no test of them is known"
+    return Note("not-tested", message, warning=False)
 
 
 def _letters(values: Floats, pairs: Pairs) -> tuple[str, ...]:
@@ -203,29 +211,35 @@ def _against_baseline(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, _tukey: bool
 ) -> tuple[PairTable, list[Note]]:
     """The same tests as the risk table's, with the interval of the difference, and its cautions."""
-    blocks, notes = risk_blocks(matrix, replace(options, alphas=(alpha,)), [measure])
+    options = replace(options, alphas=(alpha,))
+    blocks, notes = risk_blocks(matrix, options, [measure])
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
-    (block,) = blocks
-    known = block.estimates.get(measure.id)
-    if known is None:
-        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
-    assert known.difference is not None and known.difference_error is not None
-    assert known.p is not None and known.p_adjusted is not None and known.flag is not None
+    (block,), (comparison,) = blocks, comparisons(matrix, options)
+    values = _values(measure, comparison, alpha)
+    known = block.estimates[measure.id]
     rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
-    assert known.difference_low is not None and known.difference_high is not None
+    difference = known.difference
+    if difference is None:
+        difference = values - measure.of_baseline(comparison, alpha)
+
+    def of_rows(cells: Floats | None) -> Floats:
+        return np.full(len(rows), np.nan) if cells is None else cells[rows]
+
+    flag = np.full(len(rows), "") if known.flag is None else known.flag[rows]
     pairs = Pairs(
-        rows, np.zeros_like(rows), known.difference[rows], known.difference_error[rows],
-        known.difference_low[rows], known.difference_high[rows], known.p[rows],
-        known.p_adjusted[rows], known.flag[rows], known.family,
+        rows, np.zeros_like(rows), difference[rows], of_rows(known.difference_error),
+        of_rows(known.difference_low), of_rows(known.difference_high), of_rows(known.p),
+        of_rows(known.p_adjusted), flag, known.family,
     )  # fmt: skip
     table = PairTable(
-        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, known.value,
-        (block.baseline,), known.value - known.difference, pairs,
+        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values,
+        (block.baseline,), values - difference, pairs,
         _effects(measure, pairs, len(matrix.topics)), (), options.significance.correction,
-        block.population,
+        False, block.population,
     )  # fmt: skip
-    return table, [note for note in notes if note.code != NO_RANK_INTERVALS]
+    notes = [note for note in notes if note.code != NO_RANK_INTERVALS]
+    return table, notes if known.p is not None else [*notes, _not_tested(measure)]
 
 
 def _rows(table: PairTable) -> Iterator[list[Value]]:

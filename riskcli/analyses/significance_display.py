@@ -33,7 +33,7 @@ def displays(
             made.append(_differences(table, plan))
             continue
         groups, caption = _groups(table), _caption(table, plan)
-        if len(table.runs) > MOST_IN_MATRIX:
+        if len(table.runs) > MOST_IN_MATRIX and table.rank_low is not None:
             made.append(_not_told_from_the_best(table))
         if in_full:
             made += [groups, *folded(replace(_matrix(table), caption=caption), width)]
@@ -143,21 +143,19 @@ def _differences(table: PairTable, plan: Significance) -> Display:
     pairs, decimals = table.pairs, words_of(table.of).decimals
     order = sorted(range(len(pairs.first)), key=lambda i: -table.values[pairs.first[i]])
     rows = []
-    for place in order:
-        run = int(pairs.first[place])
-        low, high = f"{pairs.low[place]:.{decimals}f}", f"{pairs.high[place]:.{decimals}f}"
-        tested = np.isfinite(pairs.p[place])
+    for i in order:
+        run, tested = int(pairs.first[i]), bool(np.isfinite(pairs.p[i]))
+        difference, low, high = (
+            f"{cells[i]:.{decimals}f}" for cells in (pairs.difference, pairs.low, pairs.high)
+        )
+        texts = [f"[{low}, {high}]", f"{pairs.p[i]:.2g}", f"{pairs.p_adjusted[i]:.2g}"]
+        known = tested or not (_is_tested(table) or np.isnan(pairs.difference[i]))
         rows.append(
             [
                 Cell(table.runs[run]),
                 Cell(f"{table.values[run]:.{decimals}f}"),
-                Cell(
-                    f"{pairs.difference[place]:.{decimals}f}" if tested else UNDEFINED,
-                    mark=_MARKS[str(pairs.flag[place])],
-                ),
-                Cell(f"[{low}, {high}]" if tested else UNDEFINED),
-                Cell(f"{pairs.p[place]:.2g}" if tested else UNDEFINED),
-                Cell(f"{pairs.p_adjusted[place]:.2g}" if tested else UNDEFINED),
+                Cell(difference if known else UNDEFINED, mark=_MARKS[str(pairs.flag[i])]),
+                *(Cell(text if tested else UNDEFINED) for text in texts),
             ]
         )
     headings = [

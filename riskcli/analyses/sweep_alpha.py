@@ -22,9 +22,10 @@ from riskcli.analyses.cautions import cautions
 from riskcli.analyses.sweep_events import Series, Swept, displays, events
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import SweepPart, check_words
-from riskcli.core.messages import Note, UsageError
+from riskcli.core.messages import Note, UsageError, listed
 from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
@@ -80,12 +81,18 @@ def series_columns() -> tuple[str, ...]:
 
 
 def _shown_columns() -> list[Column]:
-    """The values of all measures, the p-values of those that are tests, the ranks."""
-    declared = [(m, column) for m in measures() for column in m.all_columns]
+    """The values of all measures, the p-values of those that are tests, the ranks.
+
+    The columns of measures that tables do not show unasked come after those of all others.
+    """
+    by_usual = ([m for m in measures() if words_of(m).usual is usual] for usual in (True, False))
     return [
-        *(column for _, column in declared if column.field == "value"),
-        *(column for m, column in declared if column.field == "p" and m.value_is_t),
-        *(column for _, column in declared if column.field == "rank"),
+        column
+        for group in by_usual
+        for field in ("value", "p", "rank")
+        for measure in group
+        for column in measure.all_columns
+        if column.field == field and (field != "p" or measure.value_is_t)
     ]
 
 
@@ -108,11 +115,11 @@ def alpha_sweep(
     options = setup.options
     if min(options.alphas) == max(options.alphas):
         raise UsageError("a sweep needs a range of alpha, as in 0:20; for one alpha there is score")
-    able = [m for m in measures() if m.swaps is not None or m.turns is not None]
-    chosen = chosen_measures(of, able, "no events of")
+    able = [m for m in measures() if of or _has_events(m)]
+    chosen = chosen_measures(of, able, "no measure")
     refuse_much("sweep", setup.matrices, options, pairs=_pairs(setup.matrices, between))
     parts: list[Swept] = []
-    notes: list[Note] = []
+    notes = _without_events(chosen)
     fits: list[Fit] = []
     for matrix in setup.matrices:
         smooth = [] if options.loss == LINEAR else comparisons(matrix, options)
@@ -132,6 +139,20 @@ def alpha_sweep(
     }
     provenance = setup.provenance.adding(settings, [*notes, *doubts])
     return Sweep(tuple(parts), options.significance.gamma, provenance=provenance)
+
+
+def _has_events(measure: RiskMeasure) -> bool:
+    """Whether it is known where the measure's runs swap places, or turn, as alpha grows."""
+    return measure.swaps is not None or measure.turns is not None
+
+
+def _without_events(chosen: Sequence[RiskMeasure]) -> list[Note]:
+    """The note about measures of which there is a series only."""
+    titles = [words_of(measure).title for measure in chosen if not _has_events(measure)]
+    if not titles:
+        return []
+    message = f"no events of {listed(titles)}: only a series is known"
+    return [Note("no-events", message, warning=False)]
 
 
 def _pairs(matrices: Sequence[ScoreMatrix], between: Sequence[str]) -> int:
@@ -172,8 +193,14 @@ def _swept(
             replace(e, run=place[e.run], other=None if e.other is None else place[e.other])
             for e in found
         ),
+        has_events=any(map(_has_events, chosen)),
+        shown=tuple(m for m in measures() if m in chosen or _has_a_table(m)),
     )
     return _turned(swept) if options.convention == MINUS else swept
+
+
+def _has_a_table(measure: RiskMeasure) -> bool:
+    return measure.depends_on_alpha and words_of(measure).usual
 
 
 def _series(

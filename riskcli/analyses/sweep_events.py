@@ -55,6 +55,10 @@ class Swept:
     series: tuple[Series, ...]
     """Of the linear loss, and of a smooth one where it was asked for."""
     events: tuple[Event, ...]
+    shown: tuple[RiskMeasure, ...]
+    """The measures that have a table of their own for people."""
+    has_events: bool
+    """Whether it is known of any of the chosen measures when something changes."""
     convention: Convention = "plain"
 
 
@@ -130,7 +134,7 @@ def displays(
     """Events and series, or only the part asked for."""
     made: list[Display] = []
     for swept in parts:
-        if part != "series":
+        if part != "series" and swept.has_events:
             made.append(_events(swept, most or MOST_EVENTS, gamma))
         if part != "events":
             made += _series_tables(swept, width)
@@ -194,8 +198,11 @@ def _told(swept: Swept, event: Event) -> str:
 
 def _series_tables(swept: Swept, width: int) -> list[Display]:
     """A table a measure; of many alphas, as many as fit, evenly spread."""
-    shown = [m for m in measures() if m.depends_on_alpha and m.id in swept.series[0].values]
-    made = [_table(swept, measure, width) for measure in shown]
+    made = [
+        _table(swept, measure, width)
+        for measure in swept.shown
+        if measure.id in swept.series[0].values
+    ]
     if made:
         left_out = len(swept.series[0].alphas) - len(made[-1].headings) + 1
         about = ["# rank among all runs, 1 is best."]

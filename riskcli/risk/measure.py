@@ -112,6 +112,16 @@ class RiskMeasure:
         values = self.values(comparison, alpha)
         return comparison.off_baseline(values) if self.paired else values
 
+    def of_baseline(self, comparison: Comparison, alpha: float) -> float:
+        """The baseline's own value, NaN where it has none: a pool of runs is in no population."""
+        baseline = comparison.baseline
+        if self.paired:
+            alone = replace(baseline, members=())
+            itself = replace(comparison, scores=baseline.scores[None], baseline=alone)
+            return float(self.values(itself, alpha)[0])
+        own_row = baseline.own_row
+        return float("nan") if own_row is None else float(self.values(comparison, alpha)[own_row])
+
     def deviations_of(self, comparison: Comparison, alpha: float) -> Floats | None:
         """Those declared, or the jackknife's of the statistic; None: no pair can be tested."""
         if self.deviations is not None:

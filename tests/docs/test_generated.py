@@ -146,6 +146,9 @@ def test_a_measure_is_one_file(with_toy_measure: Path) -> None:
     rule = ("--policy", "none", "--require", "worst >= -0.01", "-f", "json")
     verdict = json.loads(toy(with_toy_measure, "-m", "riskcli", "check", *runs, *rule))
     assert verdict["passed"] is False
+    for command in (("explain", "--run", "neuralMix"), ("sweep",), ("significance",)):
+        shown = (command[0], *runs, *command[1:], "--of", "worst", "-f", "table")
+        assert "worst" in toy(with_toy_measure, "-m", "riskcli", *shown)
     toy(with_toy_measure, "docs/generate.py", "made")
     reference = (with_toy_measure / "made" / "reference.md").read_text(encoding="utf-8")
     assert "### worst (`worst`)" in reference and "`rank_worst`" in reference
