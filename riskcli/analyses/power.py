@@ -23,9 +23,10 @@ from riskcli.analyses.prospects import (
     population_of_pairs,
     prospects,
 )
+from riskcli.core.choices import population_in_words
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading, folded
-from riskcli.output.measure_words import population_in_words, words_of
+from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures

@@ -67,3 +67,14 @@ def is_virtual(name: str) -> bool:
 def virtual_among(names: Iterable[str]) -> list[str]:
     """The names that stand for virtual baselines."""
     return [name for name in names if name.startswith(VIRTUAL_MARK)]
+
+
+def population_in_words(name: str) -> str:
+    """What a population is, by its name in results."""
+    words = {
+        "all": "all runs",
+        "baselines": "for each run, the named baselines and that run",
+        "teams": "all teams, each the mean of its distinct runs",
+        "baseline teams": "for each run, the teams of the named baselines and that run",
+    }
+    return words.get(name, f"{name}, and the run itself where it is not in it")

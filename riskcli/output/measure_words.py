@@ -241,14 +241,3 @@ def meaning_of(column: Column) -> str:
             meaning = words.meanings.get(column.field, _MEANINGS[column.field])
             return meaning.format(id=measure.id, title=words.title, summary=words.summary)
     return _KEYS.get(column) or _OWN.get(column.name, column.name)
-
-
-def population_in_words(name: str) -> str:
-    """What a population is, by its name in results."""
-    words = {
-        "all": "all runs",
-        "baselines": "for each run, the named baselines and that run",
-        "teams": "all teams, each the mean of its distinct runs",
-        "baseline teams": "for each run, the teams of the named baselines and that run",
-    }
-    return words.get(name, f"{name}, and the run itself where it is not in it")

@@ -23,9 +23,10 @@ from riskcli.analyses.score import RiskTable
 from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_population import left_out, members_of, who_is_in
 from riskcli.core.arrays import Counts, Floats
+from riskcli.core.choices import population_in_words
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.escape import visible
-from riskcli.output.measure_words import columns, population_in_words, usual_measures, words_of
+from riskcli.output.measure_words import columns, usual_measures, words_of
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import Column, RiskMeasure

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskcli.analyses.blocks import Block, risk_blocks
-from riskcli.analyses.check.rules import Outcome, Policy, Rule
+from riskcli.analyses.check.rules import BASELINE_AND_CANDIDATE, Outcome, Policy, Rule
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import Note, UsageError, nearest
@@ -20,8 +20,6 @@ from riskcli.risk.power import smallest_loss
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
-
-BASELINE_AND_CANDIDATE = "baselines"
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check.case import BASELINE_AND_CANDIDATE, Finding, Verdict, Verdicts
-from riskcli.analyses.check.rules import Outcome
+from riskcli.analyses.check.rules import BASELINE_AND_CANDIDATE, Outcome
+from riskcli.core.choices import population_in_words
 from riskcli.core.messages import InputError, NoRunLeftError, RiskevalError, counted
 from riskcli.output import formats
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation, markdown, visible
-from riskcli.output.measure_words import population_in_words
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
+
+if TYPE_CHECKING:
+    from riskcli.analyses.check.case import Finding, Verdict, Verdicts
 
 TOOL = "riskeval check"
 ELSEWHERE = "riskeval.toml"

@@ -16,7 +16,6 @@ from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.base import Analysis, Scores, population_record, set_up
 from riskcli.analyses.check.case import (
-    BASELINE_AND_CANDIDATE,
     Case,
     Finding,
     Verdict,
@@ -25,6 +24,7 @@ from riskcli.analyses.check.case import (
 )
 from riskcli.analyses.check.display import FORMATS, displays
 from riskcli.analyses.check.rules import (
+    BASELINE_AND_CANDIDATE,
     DEFAULT_POLICY,
     LossTest,
     Outcome,

@@ -29,6 +29,8 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+BASELINE_AND_CANDIDATE = "baselines"
+"""The population of a gate, as results call it, where none is frozen."""
 FLAG_WORDS = ("better", "worse", "none")
 
 _TOKEN = re.compile(
