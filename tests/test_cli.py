@@ -95,7 +95,7 @@ def test_the_cards_own_line_works_in_a_checkout() -> None:
 def test_a_pipe_gets_tsv_with_the_columns_of_the_contract_in_order() -> None:
     header = riskeval("score", SAMPLES, "-b", "indriCASP", *ONE).out.splitlines()[0].split("\t")
     assert header[: len(CONTRACT)] == CONTRACT
-    assert list(ORDER) == header
+    assert header[: len(ORDER)] == list(ORDER)
 
 
 def test_all_machine_formats_hold_the_same_rows() -> None:
