@@ -18,7 +18,7 @@ import pytest
 from riskcli.cli.option import Option, Reach, options, own_option, settable_options
 from riskcli.cli.reading import Inputs
 from riskcli.commands import COMMANDS, load_command
-from tests.inprocess import riskeval
+from tests.helpers.inprocess import riskeval
 
 RUN = "".join(f"{topic} Q0 d{n} {n} {9 - n} NAME\n" for topic in (1, 2, 3) for n in (1, 2))
 JUDGED = "1 0 d1 1\n2 0 d2 1\n3 0 d1 2\n"
