@@ -16,28 +16,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from riskcli.learn.feature_files import read_features
     from riskcli.learn.objective import Objective, xgboost_objective
-    from riskcli.learn.objectives import (
-        OBJECTIVES,
-        DistributedURisk,
-        GeoRisk,
-        Plain,
-        TFaro,
-        TSaro,
-        URisk,
-    )
+    from riskcli.learn.objectives import OBJECTIVES, GeoRisk, Plain, TFaro, TSaro, URisk
+    from riskcli.learn.objectives import DistributedURisk as DistributedURisk
 
 __all__ = [
-    "OBJECTIVES",
-    "DistributedURisk",
-    "GeoRisk",
-    "Objective",
-    "Plain",
-    "TFaro",
-    "TSaro",
-    "URisk",
-    "read_features",
-    "xgboost_objective",
-]
+    "OBJECTIVES", "DistributedURisk", "GeoRisk", "Objective", "Plain", "TFaro", "TSaro", "URisk",
+    "read_features", "xgboost_objective",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -56,11 +56,6 @@ class ModelComparison:
     """The test runs scored, a seed each; all but the first only tell how far seeds matter."""
     table: RiskTable
     """Of the first seed's runs: what `riskeval score` says of them."""
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader of the numbers should know."""
-        return self.table.notes
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
@@ -284,19 +279,28 @@ def _paired_p(one: Floats, two: Floats) -> float:
     return float(two_sided_p(t, len(one) - 1)[0])
 
 
-_TESTS = {
-    "run": ("run", ""), "chosen": ("chosen", ".3g"), "mean_sd": ("± mean", ".4f"),
-    "risk_sd": ("± risk", ".4f"), "p_mean_plain_adj": ("p mean\nplain", "p"),
-    "risk_diff_plain": ("risk -\nplain", ".4f"), "p_risk_plain_adj": ("p risk\nplain", "p"),
-    "p_mean_blend_adj": ("p mean\nblend", "p"), "risk_diff_blend": ("risk -\nblend", ".4f"),
-    "p_risk_blend_adj": ("p risk\nblend", "p"),
+def _four(value: float | None) -> str:
+    return decimal(value, 4)
+
+
+def _three(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.3g}"
+
+
+_Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
+"""By column, its heading and how its values are written."""
+_TESTS: _Columns = {
+    "run": ("run", str), "chosen": ("chosen", _three), "mean_sd": ("± mean", _four),
+    "risk_sd": ("± risk", _four), "p_mean_plain_adj": ("p mean\nplain", p_value),
+    "risk_diff_plain": ("risk -\nplain", _four), "p_risk_plain_adj": ("p risk\nplain", p_value),
+    "p_mean_blend_adj": ("p mean\nblend", p_value), "risk_diff_blend": ("risk -\nblend", _four),
+    "p_risk_blend_adj": ("p risk\nblend", p_value),
 }  # fmt: skip
-"""By column, its heading and how its numbers are written."""
-_EQUAL = {
-    "run": ("run", ""), "equal_blend_risk": ("blend\nrisk", ".4f"),
-    "equal_blend_diff": ("blend\ndiff", ".4f"), "p_mean_equal_blend_adj": ("p", "p"),
-    "equal_select_risk": ("select\nrisk", ".4f"), "equal_select_diff": ("select\ndiff", ".4f"),
-    "p_mean_equal_select_adj": ("p", "p"), "equal_coin_diff": ("coin\ndiff", ".4f"),
+_EQUAL: _Columns = {
+    "run": ("run", str), "equal_blend_risk": ("blend\nrisk", _four),
+    "equal_blend_diff": ("blend\ndiff", _four), "p_mean_equal_blend_adj": ("p", p_value),
+    "equal_select_risk": ("select\nrisk", _four), "equal_select_diff": ("select\ndiff", _four),
+    "p_mean_equal_select_adj": ("p", p_value), "equal_coin_diff": ("coin\ndiff", _four),
 }  # fmt: skip
 _TESTS_TITLE = "Against the plain model, and the blend that is as risky without training for it"
 _EQUAL_TITLE = "At equal risk on the test queries"
@@ -315,30 +319,14 @@ _ABOUT_EQUAL = (
 )
 
 
-def _display(
-    title: str,
-    rows: Sequence[Row],
-    columns: Mapping[str, tuple[str, str]],
-    caption: Sequence[str],
-) -> Display:
+def _display(title: str, rows: list[Row], columns: _Columns, caption: Sequence[str]) -> Display:
     """The rows; columns that are empty everywhere are left out."""
     shown = {
-        name: heading
-        for name, heading in columns.items()
+        name: column for name, column in columns.items()
         if any(row[name] is not None and row[name] == row[name] for row in rows)
-    }
+    }  # fmt: skip
     headings = [
-        Heading(text, left=name == "run", names=name == "run") for name, (text, _) in shown.items()
+        Heading(text, left=write is str, names=write is str) for text, write in shown.values()
     ]
-    cells = [[_cell(row[name], spec) for name, (_, spec) in shown.items()] for row in rows]
+    cells = [[Cell(write(row[name])) for name, (_, write) in shown.items()] for row in rows]
     return Display.of_rows(title, headings, cells, caption)
-
-
-def _cell(value: Any, spec: str) -> Cell:
-    if isinstance(value, str):
-        return Cell(value)
-    if spec == "p":
-        return Cell(p_value(value))
-    if spec.endswith("f"):
-        return Cell(decimal(value, int(spec[1:-1])))
-    return Cell(UNDEFINED if value is None else format(value, spec))

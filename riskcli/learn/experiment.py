@@ -14,28 +14,12 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, UsageError
 from riskcli.core.provenance import Input
+from riskcli.learn import comparators, training
 from riskcli.learn.baselines import BaselineSource
-from riskcli.learn.comparators import (
-    EqualRisk,
-    JudgedQueries,
-    RiskMatcher,
-    blended,
-    mean_loss,
-    selected,
-)
 from riskcli.learn.features import Features
 from riskcli.learn.folds import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation
 from riskcli.learn.lambdas import Queries
 from riskcli.learn.swaps import swap_measure
-from riskcli.learn.training import (
-    PLAIN,
-    ModelSpec,
-    RankedDocuments,
-    Settings,
-    Ticked,
-    TrainedModel,
-    train_best,
-)
 
 OnProgress = Callable[[int, int], None]
 """Called with the number of trees so far, and the most that there can be."""
@@ -83,16 +67,16 @@ class Plan:
 
     folds: Sequence[Callable[[], Fold]]
     sources: Sequence[BaselineSource]
-    wanted: Sequence[ModelSpec]
-    settings: Settings
+    specs: Sequence[training.ModelSpec]
+    settings: training.Settings
     seeds: Sequence[int] = (1,)
     selector: str | None = None
     """The feature whose highest value selects queries for re-ranking (None: no such comparison)."""
 
     @property
-    def models(self) -> list[ModelSpec]:
+    def models(self) -> list[training.ModelSpec]:
         """The plain model, then those that were asked for."""
-        return [PLAIN, *(one for one in self.wanted if one != PLAIN)]
+        return [training.PLAIN, *(one for one in self.specs if one != training.PLAIN)]
 
     @property
     def baselines(self) -> list[str]:
@@ -122,9 +106,9 @@ class Outcome:
     """By fold, the effectiveness of what a coin flip has where it does without the plain model."""
     coins: dict[str, list[float]] = field(default_factory=dict)
     """The chance of the plain model by fold, by the name of the model that is as risky."""
-    equal: dict[str, list[EqualRisk]] = field(default_factory=dict)
+    equal: dict[str, list[comparators.EqualRisk]] = field(default_factory=dict)
     """What is as risky on the test queries themselves, by fold, by the name of the model."""
-    models: dict[tuple[int, int, str], TrainedModel] = field(default_factory=dict)
+    models: dict[tuple[int, int, str], training.TrainedModel] = field(default_factory=dict)
     """By seed, fold and name."""
     alpha_range: list[float] = field(default_factory=list)
     """By fold, gain over risk of the plain model on the training queries (SIGIR'12, 5.7)."""
@@ -179,7 +163,7 @@ def run_experiment(
 
 def _counting(
     done: Iterator[int], total: int, on_progress: OnProgress | None, stop: Interrupts
-) -> Ticked:
+) -> training.Ticked:
     """Counts a tree, and tells whether to go on."""
 
     def tick() -> bool:
@@ -197,9 +181,9 @@ class _Trial:
 
     plan: Plan
     number: int
-    train: JudgedQueries
-    valid: JudgedQueries
-    test: JudgedQueries
+    train: comparators.JudgedQueries
+    valid: comparators.JudgedQueries
+    test: comparators.JudgedQueries
 
     @classmethod
     def of_fold(cls, outcome: Outcome, number: int, fold: Fold) -> _Trial:
@@ -216,33 +200,35 @@ class _Trial:
         for name, places in self.test.part.baselines.items():
             self._add(runs, name, places, 0.0)
 
-    def add_model(self, outcome: Outcome, seed: int, spec: ModelSpec, tick: Ticked) -> None:
+    def add_model(
+        self, outcome: Outcome, seed: int, spec: training.ModelSpec, tick: training.Ticked
+    ) -> None:
         parts = (self.train.part, self.valid.part)
-        model = train_best(*parts, spec, self.plan.settings, seed, tick)
+        model = training.train_best(*parts, spec, self.plan.settings, seed, tick)
         outcome.models[seed, self.number, spec.name] = model
         self._add(outcome.runs[seed], spec.name, model.scores(self.test.part), model.trees)
-        if spec == PLAIN and seed == self.plan.seeds[0]:
+        if spec == training.PLAIN and seed == self.plan.seeds[0]:
             outcome.alpha_range.append(_gain_over_risk(self.train, model))
             outcome.alpha_range_valid.append(_gain_over_risk(self.valid, model))
 
     def add_comparators(self, outcome: Outcome, seed: int) -> None:
         """For each model trained for risk, what takes as much risk without."""
         runs = outcome.runs[seed]
-        plain = outcome.models[seed, self.number, PLAIN.name]
+        plain = outcome.models[seed, self.number, training.PLAIN.name]
         test = plain.scores(self.test.part)
-        matching = RiskMatcher(self.valid, plain.scores(self.valid.part))
-        matching_test = RiskMatcher(self.test, test)
+        matching = comparators.RiskMatcher(self.valid, plain.scores(self.valid.part))
+        matching_test = comparators.RiskMatcher(self.test, test)
         outcome.fallback.append(self.test.fallback)
         for spec in self.plan.models[1:]:
             model = outcome.models[seed, self.number, spec.name]
             risk = self.valid.risk(model.scores(self.valid.part))
             weight = matching.weight(risk)
-            scores = blended(self.test.part, test, weight)
+            scores = comparators.blended(self.test.part, test, weight)
             self._add(runs, f"{spec.name}{BLEND}", scores, weight)
             selector = self.plan.selector
             if selector is not None:
                 threshold = matching.threshold(selector, risk)
-                scores = selected(self.test.part, test, selector, threshold)
+                scores = comparators.selected(self.test.part, test, selector, threshold)
                 self._add(runs, f"{spec.name}{SELECTIVE}", scores, threshold)
             outcome.coins.setdefault(spec.name, []).append(matching.chance(risk))
             equal = matching_test.at_risk(self.test.risk(model.scores(self.test.part)), selector)
@@ -254,15 +240,15 @@ class _Trial:
         run.chosen.append(chosen)
 
 
-def _gain_over_risk(queries: JudgedQueries, model: TrainedModel) -> float:
+def _gain_over_risk(queries: comparators.JudgedQueries, model: training.TrainedModel) -> float:
     """The alpha from which on the baseline's URisk, 0, is the higher one: 0 if there is no gain."""
     model_effectiveness = queries.effectiveness(model.scores(queries.part))
-    loss = mean_loss(model_effectiveness, queries.baseline)
+    loss = comparators.mean_loss(model_effectiveness, queries.baseline)
     gain = float((model_effectiveness - queries.baseline).mean())
     return max(gain, 0.0) / loss if loss > 0 else float("inf")
 
 
-def _judged(features: Features, outcome: Outcome) -> JudgedQueries:
+def _judged(features: Features, outcome: Outcome) -> comparators.JudgedQueries:
     """The queries of a file against the baselines."""
     plan, baselines = outcome.plan, {}
     settings = plan.settings
@@ -274,4 +260,6 @@ def _judged(features: Features, outcome: Outcome) -> JudgedQueries:
     queries = Queries(features.grades, features.sizes, measure, ties="file")
     if not len(queries.counted):
         raise UsageError(f"{features.path}: no query has a relevant document")
-    return JudgedQueries(RankedDocuments(features, baselines), queries, settings.baseline_pool)
+    return comparators.JudgedQueries(
+        training.RankedDocuments(features, baselines), queries, settings.baseline_pool
+    )

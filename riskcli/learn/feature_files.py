@@ -15,7 +15,7 @@ import io
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,31 +173,24 @@ def _from_csv(path: Path, text: bytes) -> Features:
     try:
         reader = csv.reader(io.StringIO(text.decode(), newline=""))
         header = next(reader)
-        places = _places(path, header)
-        numbers, topics, grades, docnos, rows = [], [], [], [], []
-        for row in reader:
-            if not row:
-                continue
-            line = reader.line_num
-            if len(row) != len(header):
-                message = f"found {len(row)} fields, the first line has {len(header)}"
-                raise InputError(path, "column-count", message, line)
-            numbers.append(line)
-            topics.append(row[places.topic])
-            grades.append(_grade(path, line, row[places.grade]))
-            docnos.append("" if places.docno is None else row[places.docno])
-            rows.append([
-                _value(path, line, header[place], row[place] or "nan") for place in places.features
-            ])  # fmt: skip
+        rows = [(reader.line_num, row) for row in reader if row]
     except UnicodeDecodeError as error:
         raise InputError(path, "encoding", "this file is not UTF-8 text") from error
     except csv.Error as error:
         raise InputError(path, "column-count", str(error), reader.line_num) from error
-    if not rows:
-        raise InputError(path, "empty-file", "no document in this file")
-    values = np.array(rows, dtype=np.float64)
-    lines = FeatureLines(np.array(numbers), topics, grades, docnos, values)
-    return features_of_lines(path, [lines], [header[place] for place in places.features])
+    topic, grade, docno, features = _places(path, header)
+    values = np.empty((len(rows), len(features)))
+    grades = []
+    for index, (line, row) in enumerate(rows):
+        if len(row) != len(header):
+            message = f"found {len(row)} fields, the first line has {len(header)}"
+            raise InputError(path, "column-count", message, line)
+        grades.append(_grade(path, line, row[grade]))
+        values[index] = [_value(path, line, header[f], row[f] or "nan") for f in features]
+    topics = [row[topic] for _, row in rows]
+    docnos = ["" if docno is None else row[docno] for _, row in rows]
+    lines = FeatureLines(np.array([line for line, _ in rows]), topics, grades, docnos, values)
+    return features_of_lines(path, [lines], [header[f] for f in features])
 
 
 def _from_table(path: Path, text: bytes) -> Features:
@@ -210,14 +203,12 @@ def _from_table(path: Path, text: bytes) -> Features:
     except UNREADABLE as error:
         raise InputError(path, "bad-parquet", str(error)) from error
     header = table.column_names
-    places = _places(path, header)
-    if not table.num_rows:
-        raise InputError(path, "empty-file", "no document in this file")
-    topics = _strings(path, table, places.topic)
-    docnos = [""] * len(topics) if places.docno is None else _strings(path, table, places.docno)
-    grades = [_grade(path, None, str(grade)) for grade in table.column(places.grade).to_pylist()]
+    topic, grade, docno, features = _places(path, header)
+    topics = _strings(path, table, topic)
+    docnos = [""] * len(topics) if docno is None else _strings(path, table, docno)
+    grades = [_grade(path, None, str(cell)) for cell in table.column(grade).to_pylist()]
     columns = []
-    for place in places.features:
+    for place in features:
         try:
             cells = table.column(place).cast("double")
         except (pa.ArrowException, NotImplementedError) as error:
@@ -226,7 +217,7 @@ def _from_table(path: Path, text: bytes) -> Features:
     values = np.column_stack(columns)
     if np.isinf(values).any():
         raise InputError(path, "bad-feature", "a feature is infinite, expected finite numbers")
-    names = [header[place] for place in places.features]
+    names = [header[place] for place in features]
     rows = np.arange(1, len(topics) + 1)
     return features_of_lines(path, [FeatureLines(rows, topics, grades, docnos, values)], names)
 
@@ -238,16 +229,8 @@ def _strings(path: Path, table: Any, place: int) -> list[str]:
     return [str(value) for value in column.to_pylist()]
 
 
-@dataclass(frozen=True)
-class _Places:
-    topic: int
-    grade: int
-    docno: int | None
-    features: list[int]
-
-
-def _places(path: Path, header: Sequence[str]) -> _Places:
-    """Which column is what."""
+def _places(path: Path, header: Sequence[str]) -> tuple[int, int, int | None, list[int]]:
+    """The columns of the topic, the grade, the document's id, and the features."""
     lowered = [name.strip().lower() for name in header]
 
     def place(known: tuple[str, ...]) -> int | None:
@@ -258,7 +241,7 @@ def _places(path: Path, header: Sequence[str]) -> _Places:
         expected = "topic" if topic is None else "grade"
         message = f"no column is called {expected!r}; there are {', '.join(header[:8])}"
         raise InputError(path, "bad-feature", message, 1)
-    features = [number for number in range(len(header)) if number not in (topic, grade, docno)]
+    features = [place for place in range(len(header)) if place not in (topic, grade, docno)]
     if not features:
         raise InputError(path, "bad-feature", "no column is a feature", 1)
-    return _Places(topic, grade, docno, features)
+    return topic, grade, docno, features

@@ -16,9 +16,9 @@ import numpy as np
 
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.messages import Note, UsageError
-from riskcli.core.version import __version__
+from riskcli.core.provenance import Provenance
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
-from riskcli.learn.comparison import ModelComparison
+from riskcli.learn.comparison import ModelComparison, alpha_ranges
 from riskcli.learn.experiment import Outcome
 from riskcli.learn.features import qrels_lines, run_lines
 from riskcli.learn.lightgbm import Sidecar, lightgbm
@@ -46,7 +46,7 @@ def check_folder(path: Path, replace: bool) -> None:
 
 
 def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | None,
-                 described: Mapping[str, Any]) -> None:  # fmt: skip
+                 settings: Mapping[str, Any]) -> None:  # fmt: skip
     """All that an experiment gave; without a comparison no model was trained on all folds."""
     with replaced_folder(path) as part:
         write_part(part / "models" / "index.csv", _csv(_MODELS, _model_rows(outcome)))
@@ -57,7 +57,8 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
             write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
         write_part(part / "curve.csv", _csv(_CURVE, _curve_rows(outcome)))
         write_part(part / "importance.csv", _csv(_IMPORTANCE, _importance(outcome)))
-        write_part(part / SETTINGS, [json.dumps(described, indent=2, ensure_ascii=False) + "\n"])
+        described = json.dumps(_described(outcome, settings), indent=2, ensure_ascii=False)
+        write_part(part / SETTINGS, [described + "\n"])
         write_part(part / "qrels", (line for test in outcome.tests for line in qrels_lines(test)))
         for seed in outcome.runs:
             folder = part / ("runs" if seed == outcome.plan.seeds[0] else f"runs-seed{seed}")
@@ -126,11 +127,14 @@ def _about(outcome: Outcome, fold: int, model: TrainedModel) -> dict[str, Any]:
     seen = tuple(str(file.sha256) for file in outcome.of_folds[fold] if file.kind != "test")
     return {
         **asdict(Sidecar(model.feature_names, model.start_weight, sources, seen)),
-        "objective": model.wanted.objective, "alpha": model.wanted.alpha,
-        "options": dict(model.wanted.options), "measure": outcome.plan.settings.effectiveness,
+        "objective": model.spec.objective, "alpha": model.spec.alpha,
+        "options": dict(model.spec.options), "measure": outcome.plan.settings.effectiveness,
     }  # fmt: skip
 
 
-def versions() -> dict[str, str]:
-    """Of all that the numbers depend on."""
-    return {"riskeval": __version__, "lightgbm": lightgbm().__version__, "numpy": np.__version__}
+def _described(outcome: Outcome, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What the numbers depend on, and how the training went."""
+    versions = {"lightgbm": lightgbm().__version__, "numpy": np.__version__}
+    provenance = Provenance(settings, tuple(outcome.inputs), tuple(dict.fromkeys(outcome.notes)))
+    extra = {**alpha_ranges(outcome), "interrupted": outcome.interrupted, "versions": versions}
+    return Result((), (), provenance, extra).envelope()

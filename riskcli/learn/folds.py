@@ -38,11 +38,9 @@ def refuse_shared_topics(fold: Fold, number: int, seen: dict[str, int]) -> None:
                 f"query {topic} is a test query of folds {seen[topic] + 1} and {number + 1}: "
                 "pooled test queries must be distinct"
             )
-    both = set(fold.test.topics) & {*fold.train.topics, *fold.valid.topics}
-    if both:
-        raise UsageError(
-            f"{fold.test.path}: test query {min(both)} is a training or validation query too"
-        )
+    if both := set(fold.test.topics) & {*fold.train.topics, *fold.valid.topics}:
+        known = f"test query {min(both)} is a training or validation query too"
+        raise UsageError(f"{fold.test.path}: {known}")
 
 
 def shared_by_validation(fold: Fold) -> list[Note]:
@@ -85,7 +83,9 @@ def find_folds(
 ) -> list[Loader]:
     """The folds, to be read when their turn comes; one file to be cut is read at once."""
     if all(place.is_dir() for place in data):
-        _refuse_beside_folders(valid, test, count)
+        if valid or test or count is not None:
+            what = "--valid, --test and --folds"
+            raise UsageError(f"a folder is a fold with all of its data: leave out {what}")
         return [partial(_load, *_files_of(place)) for place in data]
     if len(data) != 1:
         raise UsageError("give one file of training data, or one or more folders of folds")
@@ -102,21 +102,13 @@ def find_folds(
     return [partial(_load, data[0], valid, test)]
 
 
-def _refuse_beside_folders(valid: Path | None, test: Path | None, count: int | None) -> None:
-    if valid or test or count is not None:
-        raise UsageError("a folder is a fold with all of its data: leave out --valid, --test and "
-                         "--folds")  # fmt: skip
-
-
 def _files_of(folder: Path) -> tuple[Path, Path, Path]:
     """The training, validation and test data of a fold."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
 
     def file(kind: str) -> Path:
         stems = NAMES[kind]
-        fitting = sorted(
-            path for path in folder.iterdir()
-            if path.is_file() and path.name.split(".")[0].lower() in stems
-        )  # fmt: skip
+        fitting = [path for path in files if path.name.split(".")[0].lower() in stems]
         if len(fitting) != 1:
             found = ", ".join(path.name for path in fitting) or "none"
             names = " or ".join(f"{stem}.*" for stem in stems)
@@ -127,9 +119,9 @@ def _files_of(folder: Path) -> tuple[Path, Path, Path]:
 
 
 def _load(train: Path, valid: Path, test: Path) -> Fold:
-    first, second, third = _alike([read_features(path) for path in (train, valid, test)])
-    inputs = map(_input, (first, second, third), NAMES)
-    return Fold(first, second, third, tuple(inputs))
+    parts = _alike([read_features(path) for path in (train, valid, test)])
+    first, second, third = parts
+    return Fold(first, second, third, tuple(map(_input, parts, NAMES)))
 
 
 def _input(features: Features, kind: str) -> Input:
@@ -160,9 +152,5 @@ def _of_parts(whole: Features, parts: Sequence[Sequence[int]], number: int) -> F
     valid = (number + 1) % len(parts)
     rest = [part for other, part in enumerate(parts) if other not in (number, valid)]
     train = sorted(query for part in rest for query in part)
-    return Fold(
-        whole.taken(train),
-        whole.taken(parts[valid]),
-        whole.taken(parts[number]),
-        (_input(whole, "features"),),
-    )
+    first, second, third = map(whole.taken, (train, parts[valid], parts[number]))
+    return Fold(first, second, third, (_input(whole, "features"),))

@@ -22,7 +22,7 @@ from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.messages import InputError, UsageError, nearest
 from riskcli.learn.choices import Discount, Marginals, QueryRisk, Spread
 from riskcli.learn.features import Features
-from riskcli.trec.findings import whole_number
+from riskcli.trec.findings import number, whole_number
 from riskcli.trec.source import TextFile as File
 
 _PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
@@ -139,7 +139,8 @@ def _refuse(name: str, canonical: str) -> None:
 
 
 def _refuse_value(name: str, canonical: str, value: Any) -> None:
-    if canonical == _LEAST_HESSIAN and _is_at_most_0(value):
+    least = number(str(value)) if canonical == _LEAST_HESSIAN else None  # not one: LightGBM says so
+    if least is not None and least <= 0:
         raise UsageError(
             f"{name} is {value}, expected more than 0: documents without pairs have none, and "
             "LightGBM fails at leaves of such documents"
@@ -149,13 +150,6 @@ def _refuse_value(name: str, canonical: str, value: Any) -> None:
             f"{name} is {value}, expected {' or '.join(_BOOSTING)}: dart changes earlier trees, so "
             "that the best number of them cannot be kept; rf takes no objective of one's own"
         )
-
-
-def _is_at_most_0(value: Any) -> bool:
-    try:
-        return float(value) <= 0
-    except ValueError:
-        return False  # LightGBM says what it expects
 
 
 OBJECTIVE_PARAMS: dict[str, Any] = {
@@ -175,8 +169,8 @@ def read_params(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         if text.startswith(LIST_MARK):
             path = Path(text.removeprefix(LIST_MARK))
-            for number, line in listed_in(path, "parameter"):
-                found |= _param(line, f"{path}:{number}: ")
+            for n, line in listed_in(path, "parameter"):
+                found |= _param(line, f"{path}:{n}: ")
     for text in texts:
         if not text.startswith(LIST_MARK):
             found |= _param(text, "--param: ")
@@ -247,13 +241,10 @@ def _read_sidecar(path: Path) -> Sidecar:
 
 def predicted(booster: Any, features: Features, trees: int | None = None) -> Floats:
     """The model's scores; features that it knows and the file lacks are 0."""
-    wanted = booster.num_feature()
-    values = features.values
-    if values.shape[1] > wanted:
-        raise UsageError(
-            f"{features.path} has {values.shape[1]} features, the model expects {wanted}"
-        )
-    if values.shape[1] < wanted:
-        values = np.pad(values, ((0, 0), (0, wanted - values.shape[1])))
-    scores = booster.predict(values, num_iteration=trees)
-    return np.asarray(scores, dtype=np.float64)
+    values, expected = features.values, booster.num_feature()
+    missing = expected - values.shape[1]
+    if missing < 0:
+        found = f"{features.path} has {values.shape[1]} features"
+        raise UsageError(f"{found}, the model expects {expected}")
+    values = np.pad(values, ((0, 0), (0, missing))) if missing else values
+    return np.asarray(booster.predict(values, num_iteration=trees), dtype=np.float64)

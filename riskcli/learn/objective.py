@@ -129,13 +129,17 @@ class Objective(ABC):
         return grad, hess
 
     def measure(
-        self, baseline: BaselineScores | None = None, stop: str | None = None
+        self,
+        baseline: BaselineScores | None = None,
+        stop: str | None = None,
+        history: list[dict[str, float]] | None = None,
     ) -> Callable[..., Evaluated]:
         """How far validation data get in what is trained for: LightGBM's `feval`, or the
         `eval_metric` of LGBMRanker.
 
         `baseline` is the baseline's on the validation data, given as to the objective; `stop` names
-        another figure: mean (of the effectiveness measure), urisk, trisk or georisk.
+        another figure: mean (of the effectiveness measure), urisk, trisk or georisk. All figures
+        are appended to `history` at each call.
         """
         figure = stop or self.declared.stop
         check_words(stop=(figure, StopOn))
@@ -143,8 +147,10 @@ class Objective(ABC):
 
         def evaluated(first: Any, second: Any, weight: Any = None, group: Any = None) -> Evaluated:
             known, scores = validation.shown(first, second, weight, group)
-            model = known.queries.effectiveness(scores)
-            return figure, summary(model, known.baselines, self.alpha)[figure], True
+            figures = summary(known.queries.effectiveness(scores), known.baselines, self.alpha)
+            if history is not None:
+                history.append(figures)
+            return figure, figures[figure], True
 
         return evaluated
 

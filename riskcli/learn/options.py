@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, wraps
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from riskcli.cli.option import Function, one_option
+from riskcli.cli.option import Function, argument, one_option, option, options
 from riskcli.cli.options import Against
 from riskcli.cli.types import PATH
-from riskcli.core.choices import Pool, words
+from riskcli.core.choices import Pool
 from riskcli.core.messages import UsageError
 from riskcli.learn.choices import DEFAULT_MEASURE, RiskObjective, StopOn
 
@@ -25,28 +24,74 @@ _NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts",
 """Options that the settings hold in another form, or as input files."""
 
 
+_option = partial(option, show_default=True)
+_COUNT = click.IntRange(min=1)
+
+# fmt: off
+
+
 @dataclass(frozen=True)
 class Training:
     """What to train on, for, and how."""
 
-    data: tuple[Path, ...]
-    valid: Path | None
-    test: Path | None
-    folds: int | None
-    baselines: tuple[str, ...]
-    objectives: tuple[RiskObjective, ...]
-    alphas: tuple[tuple[float, ...], ...]
-    measure: str
-    max_grade: int
-    pool: Pool
-    trees: int
-    patience: int
-    stop: StopOn | None
-    starts: tuple[float, ...]
-    selector: str | None
-    params: tuple[str, ...]
-    seed: int
-    seeds: int
+    data: tuple[Path, ...] = argument(
+        "data", nargs=-1, required=True, type=PATH, metavar="DATA...",
+    )
+    valid: Path | None = _option("--valid", type=PATH, help="Validation data.")
+    test: Path | None = _option("--test", type=PATH, help="Test data.")
+    folds: int | None = _option(
+        "--folds", type=int, metavar="N", help="Cut DATA into N folds by query.",
+    )
+    baselines: tuple[str, ...] = _option(
+        "-b", "--baseline", multiple=True, required=True, metavar="WHAT",
+        help="What models are compared with: feature:110 (number or name), run:bm25.run or "
+        "model:old.txt. Repeat it for several.",
+    )
+    objectives: tuple[RiskObjective, ...] = _option(
+        "--objective", multiple=True, choice=RiskObjective,
+        help="What to train for, beside the plain model. Repeatable. [default: urisk]",
+    )
+    alphas: tuple[tuple[float, ...], ...] = ()
+    measure: str = _option(
+        "-m", "--measure", default=DEFAULT_MEASURE,
+        help="The effectiveness measure: nDCG, ERR or AP, with or without a cutoff.",
+    )
+    max_grade: int = _option(
+        "--max-grade", type=click.IntRange(1, 60), default=4, help="Highest grade of ERR.",
+    )
+    pool: Pool = "mean"
+    trees: int = _option("--trees", type=_COUNT, default=500, help="Most trees of a model.")
+    patience: int = _option(
+        "--patience", type=_COUNT, default=50,
+        help="Stop after so many trees without anything better on validation data.",
+    )
+    stop: StopOn | None = _option(
+        "--stop", choice=StopOn,
+        help="What tells on validation data when to stop (mean: that of the measure). "
+        "[default: what is trained for]",
+    )
+    starts: tuple[float, ...] = _option(
+        "--start", multiple=True, type=click.FloatRange(min=0, min_open=True), metavar="WEIGHT",
+        help="Also try to start from the baseline's ranking, with this weight; validation data "
+        "choose. Repeatable.",
+    )
+    selector: str | None = _option(
+        "--selector", metavar="FEATURE",
+        help="The feature whose highest value selects queries for re-ranking. "
+        "[default: that of the first baseline that is one]",
+    )
+    params: tuple[str, ...] = _option(
+        "--param", multiple=True, metavar="NAME=VALUE",
+        help="A parameter of LightGBM, or of the objectives: tr, spread, marginals, discount. "
+        "@FILE: a file of them, one a line. Repeatable.",
+    )
+    seed: int = _option("--seed", type=int, default=1, help="Random seed of the first training.")
+    seeds: int = _option(
+        "--seeds", type=_COUNT, default=1,
+        help="Train with so many seeds, to see how far they matter.",
+    )
+
+    # fmt: on
 
     @property
     def chosen_alphas(self) -> tuple[float, ...]:
@@ -69,17 +114,9 @@ class Training:
         discount = given.pop("discount", "full")
         own = {name: given.pop(name) for name in OBJECTIVE_PARAMS if name in given}
         settings = Settings(
-            effectiveness=self.measure,
-            max_grade=self.max_grade,
-            trees=self.trees,
-            patience=self.patience,
-            truncation=truncation,
-            discount=discount,
-            pool=self.pool,
-            stop=self.stop,
-            start_weights=self.starts,
-            params=given,
-        )
+            self.measure, self.max_grade, self.trees, self.patience, truncation, discount,
+            self.pool, self.stop, self.starts, given,
+        )  # fmt: skip
         seeds = range(self.seed, self.seed + self.seeds)
         folds = find_folds(self.data, self.valid, self.test, self.folds, self.seed)
         features = [source.value for source in sources if source.kind == "feature"]
@@ -133,107 +170,8 @@ class Training:
         }
 
 
-_DATA = [
-    click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA..."),
-    click.option("--valid", type=PATH, help="Validation data."),
-    click.option("--test", type=PATH, help="Test data."),
-    click.option("--folds", type=int, metavar="N", help="Cut DATA into N folds by query."),
-    click.option(
-        "-b",
-        "--baseline",
-        "baselines",
-        multiple=True,
-        required=True,
-        metavar="WHAT",
-        help="What models are compared with: feature:110 (number or name), run:bm25.run or "
-        "model:old.txt. Repeat it for several.",
-    ),
-]
-_OBJECTIVE: list[Callable[[Function], Function]] = [
-    click.option(
-        "--objective",
-        "objectives",
-        multiple=True,
-        type=click.Choice(words(RiskObjective)),
-        help="What to train for, beside the plain model. Repeatable. [default: urisk]",
-    ),
-    one_option(Against, "alphas"),
-    click.option(
-        "-m",
-        "--measure",
-        default=DEFAULT_MEASURE,
-        show_default=True,
-        help="The effectiveness measure: nDCG, ERR or AP, with or without a cutoff.",
-    ),
-    click.option(
-        "--max-grade",
-        type=click.IntRange(1, 60),
-        default=4,
-        show_default=True,
-        help="Highest grade of ERR.",
-    ),
-    one_option(Against, "pool"),
-]
-_TRAINING = [
-    click.option("--trees", type=click.IntRange(min=1), default=500, show_default=True),
-    click.option(
-        "--patience",
-        type=click.IntRange(min=1),
-        default=50,
-        show_default=True,
-        help="Stop after so many trees without anything better on validation data.",
-    ),
-    click.option(
-        "--stop",
-        type=click.Choice(words(StopOn)),
-        help="What tells on validation data when to stop (mean: that of the measure). "
-        "[default: what is trained for]",
-    ),
-    click.option(
-        "--start",
-        "starts",
-        multiple=True,
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="WEIGHT",
-        help="Try also to start from the baseline's ranking, with this weight; validation data "
-        "choose. Repeatable.",
-    ),
-    click.option(
-        "--selector",
-        metavar="FEATURE",
-        help="The feature whose highest value selects queries for re-ranking. "
-        "[default: that of the first baseline that is one]",
-    ),
-    click.option(
-        "--param",
-        "params",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="A parameter of LightGBM, or of the objectives: tr, spread, marginals, discount. "
-        "@FILE: a file of them, one a line. Repeatable.",
-    ),
-    click.option(
-        "--seed", type=int, default=1, show_default=True, help="Random seed of the first training."
-    ),
-    click.option(
-        "--seeds",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Train with so many seeds, to see how far they matter.",
-    ),
-]
-
-
 def training_options(command: Function) -> Function:
     """DATA and how to train; the command gets `training`."""
-
-    @wraps(command)
-    def with_training(**given: Any) -> Any:
-        own = {of.name: given.pop(of.name) for of in fields(Training) if of.name in given}
-        return command(training=Training(**own), **given)
-
-    declared: list[Callable[[Function], Function]] = [*_DATA, *_OBJECTIVE, *_TRAINING]
-    for option in reversed(declared):
-        option(with_training)
-    return with_training
+    of_alphas = "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]"
+    command = one_option(Against, "alphas", help=of_alphas)(one_option(Against, "pool")(command))
+    return options(Training, "training")(command)

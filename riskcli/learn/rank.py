@@ -21,23 +21,15 @@ from riskcli.output.formats import emit
 @click.option("-o", "--output", type=PATH, help="The run to write. [default: stdout]")
 @click.option("--tag", help="The run's name. [default: the model's]")
 @click.option(
-    "-b",
-    "--baseline",
-    "baselines",
-    multiple=True,
-    metavar="WHAT",
+    "-b", "--baseline", "baselines", multiple=True, metavar="WHAT",
     help="The baseline that the model starts from, where it does: as for train. "
     "[default: what it was trained with]",
-)
+)  # fmt: skip
 @one_option(Quiet, "quiet")
 def rank(
-    model: Path,
-    features: Path,
-    output: Path | None,
-    tag: str | None,
-    baselines: tuple[str, ...],
+    model: Path, features: Path, output: Path | None, tag: str | None, baselines: tuple[str, ...],
     quiet: bool,
-) -> int:
+) -> int:  # fmt: skip
     """Rank the documents in FEATURES with MODEL: a TREC run without ties.
 
     MODEL is a model of LightGBM as `riskeval train` writes it, or any other.

@@ -18,14 +18,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
-from riskcli.effectiveness.graded import (
-    dcg,
-    discounts,
-    gains,
-    ideal_dcg,
-    inverse_ranks,
-    precision_sums,
-)
+from riskcli.effectiveness import graded
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
@@ -92,14 +85,14 @@ class NDCG(SwapMeasure):
                 f"a document has grade {grades.max():g}, above the highest that "
                 f"dcg='exp-log2' can take ({MAX_EXPONENTIAL_GRADE})"
             )
-        return gains(grades, self.exponential)
+        return graded.gains(grades, self.exponential)
 
     def scale(self, worth: Floats) -> Floats:
-        ideal = ideal_dcg(worth, self.cutoff)
+        ideal = graded.ideal_dcg(worth, self.cutoff)
         return np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0)
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
-        return dcg(worth, self.cutoff) * scale
+        return graded.dcg(worth, self.cutoff) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
         scaled = worth * scale[:, None]
@@ -111,7 +104,7 @@ class NDCG(SwapMeasure):
 @lru_cache(maxsize=2048)
 def _differences(measure: NDCG, size: int, rows: int) -> Floats:
     """The rank's weight less that of each lower rank; 0 for those that are not lower."""
-    weights = discounts(size, measure.swap_cutoff)
+    weights = graded.discounts(size, measure.swap_cutoff)
     return np.maximum(weights[:rows, None] - weights, 0.0)
 
 
@@ -140,7 +133,7 @@ class ERR(SwapMeasure):
         return err_of_stops(worth[:, : self.cutoff]) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
-        weights = inverse_ranks(worth.shape[1], self.swap_cutoff)
+        weights = graded.inverse_ranks(worth.shape[1], self.swap_cutoff)
         reached = _before(np.asarray(np.cumprod(1 - worth, axis=1)), first=1.0)
         terms = np.cumsum(worth * reached * weights, axis=1)
         upper, passed = worth[:, :rows, None], 1 - worth[:, :rows, None]
@@ -169,10 +162,10 @@ class AP(SwapMeasure):
         return np.asarray(np.divide(1.0, relevant, out=np.zeros_like(relevant), where=relevant > 0))
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
-        return precision_sums(worth, self.cutoff) * scale
+        return graded.precision_sums(worth, self.cutoff) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
-        weights = inverse_ranks(worth.shape[1], self.swap_cutoff)
+        weights = graded.inverse_ranks(worth.shape[1], self.swap_cutoff)
         count = np.cumsum(worth, axis=1)
         sums = np.cumsum(worth * weights, axis=1)
         upper = worth[:, :rows]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,21 +17,14 @@ from riskcli.core.stopping import INTERRUPTED
 from riskcli.learn.options import Training, training_options
 from riskcli.output.formats import FORMATS
 
-if TYPE_CHECKING:
-    from riskcli.learn.experiment import Outcome
-
 
 @click.command(cls=GroupedCommand)
 @training_options
 @format_option(FORMATS, PIPED)
 @click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=PATH,
-    metavar="DIR",
+    "-o", "--output", required=True, type=PATH, metavar="DIR",
     help="The folder to write: runs, qrels, models, curves, settings, a page.",
-)
+)  # fmt: skip
 @click.option("--replace", is_flag=True, help="Write over an earlier experiment in DIR.")
 @one_option(Quiet, "quiet")
 def train(training: Training, format: str | None, output: Path, replace: bool, quiet: bool) -> int:
@@ -57,36 +49,13 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
     comparison = None
     if outcome.complete(plan.seeds[0]).keys() - set(plan.baselines):
         comparison = compare_models(outcome, training.chosen_alphas, settings)
-    write_folder(output, outcome, comparison, _described(outcome, settings))
-    notes = (
-        outcome.notes
-        if comparison is None
-        else [*comparison.notes, how_to_score(output, comparison)]
-    )
-    tell(notes, quiet)
-    if comparison is not None:
+    write_folder(output, outcome, comparison, settings)
+    if comparison is None:
+        tell(outcome.notes, quiet)
+    else:
+        tell([*comparison.table.notes, how_to_score(output, comparison)], quiet)
         write(comparison, shown)
     if outcome.interrupted:
         click.echo(f"interrupted: {output} holds the best of the models so far", err=True)
         return INTERRUPTED
     return 0
-
-
-def _described(outcome: Outcome, settings: dict[str, Any]) -> dict[str, Any]:
-    """What the numbers depend on, and how the training went."""
-    from riskcli.learn.comparison import alpha_ranges  # late, as above
-    from riskcli.learn.folder import versions
-
-    return {
-        "versions": versions(),
-        "settings": settings,
-        "inputs": [
-            {"path": file.path.name, "sha256": file.sha256, "kind": file.kind}
-            for file in outcome.inputs
-        ],
-        **alpha_ranges(outcome),
-        "interrupted": outcome.interrupted,
-        "notes": [
-            {"code": note.code, "message": note.message} for note in dict.fromkeys(outcome.notes)
-        ],
-    }

@@ -14,7 +14,6 @@ from riskcli.learn.baselines import pooled_start
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount, StopOn
 from riskcli.learn.features import Features
 from riskcli.learn.lightgbm import checked, failures_told, lightgbm, predicted, tree_params
-from riskcli.learn.objective import QueryData, summary
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.scores.comparisons import POOL_EACH
 
@@ -86,7 +85,7 @@ class RankedDocuments:
 class TrainedModel:
     """A model, how many of its trees to use, and what the data showed along the way."""
 
-    wanted: ModelSpec
+    spec: ModelSpec
     booster: Any
     trees: int
     start_weight: float
@@ -108,14 +107,14 @@ class TrainedModel:
 def train_best(
     train: RankedDocuments,
     valid: RankedDocuments,
-    wanted: ModelSpec,
+    spec: ModelSpec,
     settings: Settings,
     seed: int,
     tick: Ticked,
 ) -> TrainedModel:
     """The model, from the start (none, or a weight of the baseline) that validation data prefer."""
     found = [
-        train_one(train, valid, wanted, settings, seed, tick, weight)
+        train_one(train, valid, spec, settings, seed, tick, weight)
         for weight in (0.0, *settings.start_weights)
     ]
     return max(found, key=lambda one: one.figure)
@@ -124,79 +123,50 @@ def train_best(
 def train_one(
     train: RankedDocuments,
     valid: RankedDocuments,
-    wanted: ModelSpec,
+    spec: ModelSpec,
     settings: Settings,
     seed: int,
     tick: Ticked,
     start_weight: float = 0.0,
 ) -> TrainedModel:
     """One model, until the validation data have shown nothing better for `patience` trees."""
-    objective = OBJECTIVES[wanted.objective](
-        baseline=train.baselines,
-        alpha=wanted.alpha,
-        effectiveness=settings.effectiveness,
-        max_grade=settings.max_grade,
-        truncation=settings.truncation,
-        discount=settings.discount,
-        **_pooled(wanted, settings),
-        **wanted.options,
-    )
-    stop = settings.stop or objective.declared.stop
-    known = objective.know(valid.features.grades, valid.features.sizes, valid.baselines)
-    watch = _Watch(known, wanted.alpha, stop)
+    kind = OBJECTIVES[spec.objective]
+    objective = kind(
+        baseline=train.baselines, alpha=spec.alpha, effectiveness=settings.effectiveness,
+        max_grade=settings.max_grade, truncation=settings.truncation, discount=settings.discount,
+        pool=settings.pool if settings.pool in kind.pools else "mean", **spec.options,
+    )  # fmt: skip
+    shown: list[dict[str, float]] = []
+    evaluated = objective.measure(valid.baselines, settings.stop, shown)
+    best, best_trees = -np.inf, 0
     with failures_told():
         booster = _booster(train, valid, tree_params(settings.params, seed), start_weight)
         for number in range(1, settings.trees + 1):
             booster.update(fobj=objective)
-            booster.eval_valid(watch.evaluated)
-            if number - watch.best_trees >= settings.patience or not tick():
+            ((_, _, value, _),) = booster.eval_valid(evaluated)
+            if value > best:
+                best, best_trees = value, number
+            if number - best_trees >= settings.patience or not tick():
                 break
     curve = [
         {"part": part, "trees": number, **row}
-        for part, rows, first in (("train", objective.history, 0), ("valid", watch.rows, 1))
+        for part, rows, first in (("train", objective.history, 0), ("valid", shown, 1))
         for number, row in enumerate(rows, start=first)
     ]
     names = train.features.names
-    return TrainedModel(wanted, booster, watch.best_trees, start_weight, watch.best, curve, names)
-
-
-def _pooled(wanted: ModelSpec, settings: Settings) -> dict[str, Any]:
-    """The pool, where the objective knows of it: GeoRisk takes its baselines one by one."""
-    known = OBJECTIVES[wanted.objective].pools
-    return {"pool": settings.pool} if settings.pool in known else {}
+    return TrainedModel(spec, booster, best_trees, start_weight, best, curve, names)
 
 
 def _booster(
     train: RankedDocuments, valid: RankedDocuments, params: Mapping[str, Any], start_weight: float
 ) -> Any:
-    def start(part: RankedDocuments) -> Floats | None:
-        return start_weight * part.start if start_weight else None
+    def dataset(part: RankedDocuments, **given: Any) -> Any:
+        known, start = part.features, start_weight * part.start if start_weight else None
+        sizes = {"group": known.sizes, "init_score": start}
+        return lightgbm().Dataset(known.values, known.grades, **sizes, **given)
 
-    data = _dataset(train.features, init_score=start(train), params=dict(params))
-    held_out = _dataset(valid.features, reference=data, init_score=start(valid))
+    data = dataset(train, params=dict(params))
+    held_out = dataset(valid, reference=data)
     booster = lightgbm().Booster(dict(params), data)
     booster.add_valid(held_out, "valid")
     return booster
-
-
-def _dataset(features: Features, **given: Any) -> Any:
-    """What LightGBM trains on; `given` are further arguments of its Dataset."""
-    return lightgbm().Dataset(features.values, features.grades, group=features.sizes, **given)
-
-
-class _Watch:
-    """What the validation data show after each tree."""
-
-    def __init__(self, known: QueryData, alpha: float, stop: str) -> None:
-        self.rows: list[dict[str, float]] = []
-        self.best, self.best_trees = -np.inf, 0
-        self._known, self._alpha, self._stop = known, alpha, stop
-
-    def evaluated(self, scores: Any, _dataset: Any) -> tuple[str, float, bool]:
-        """Called by LightGBM."""
-        model = self._known.queries.effectiveness(scores)
-        self.rows.append(summary(model, self._known.baselines, self._alpha))
-        value = self.rows[-1][self._stop]
-        if value > self.best:
-            self.best, self.best_trees = value, len(self.rows)
-        return self._stop, value, True
