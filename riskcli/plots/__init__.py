@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from riskcli.core.messages import UsageError
-from riskcli.plots.kinds import DRAWABLE, find, refuse_what_figures_lack
+from riskcli.plots.kinds import OF_EXPERIMENTS, find, refuse_what_figures_lack
 from riskcli.plots.kinds import FigureWidth as FigureWidth
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def chart(
 ) -> alt.TopLevelMixin:
     """The figure as an Altair chart; `settings` are those of `Request`."""
     kind, of = find(kind, figure, of)
-    if DRAWABLE[kind].trained:
+    if kind in OF_EXPERIMENTS:
         raise UsageError(f"{kind} is drawn from the folder of `riskeval train`: riskeval plot does")
     refuse_what_figures_lack(kind, options.convention, options.loss, of)
     save = drawing()

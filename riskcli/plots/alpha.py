@@ -17,7 +17,7 @@ from riskcli.core.messages import UsageError, counted
 from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import Frame, domain, end_names, run_lines, shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import MOST_COLOURS, name_of_level, rule_at, values
+from riskcli.plots.style import MOST_COLOURS, name_of_level, on_scale, rule_at, values
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
@@ -47,9 +47,9 @@ def draw_alpha(request: Request) -> Any:
         domain(series),
         *request.panel(420, 340),
     )
-    x = alt.X("alpha:Q", title="α", scale=alt.Scale(domain=list(frame.x), nice=False))
-    y = alt.Y("value:Q", title=f"{words_of(measure).title} of {swept.measure}",
-              scale=alt.Scale(domain=list(frame.y), nice=False))  # fmt: skip
+    x = on_scale(alt.X, "alpha", "α", frame.x)
+    title = f"{words_of(measure).title} of {swept.measure}"
+    y = on_scale(alt.Y, "value", title, frame.y)
     names = [swept.runs[row] for row in rows]
     quiet = [row for row in range(len(swept.runs)) if row not in rows]
     layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from riskcli.core.messages import counted, listed
-from riskcli.plots.kinds import DRAWABLE
+from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
 from riskcli.plots.request import ExperimentRequest, Request
 
 
 def alternative(kind: str, request: Request | ExperimentRequest) -> str:
     """What kind of figure of what, and the facts that a glance at it would give."""
-    what = DRAWABLE[kind].meaning.split(" (")[0]
+    what = MEANINGS[kind].split(" (")[0]
     if isinstance(request, ExperimentRequest):
         return f"{what[0].upper()}{what[1:]}. The experiment is {request.folder.name}."
     matrix = request.matrix
@@ -30,7 +30,7 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
 
 def _compared(kind: str, request: Request) -> str:
     """What runs are compared with, where they are."""
-    if DRAWABLE[kind].baseline:
+    if kind not in WITHOUT_BASELINE:
         return f"; baseline {request.comparison.baseline.name}"
     if kind == "power" and request.options.baselines:
         return f"; pairs with {listed(request.options.baselines)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import altair as alt
@@ -12,7 +13,16 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.plots.labels import kinds_of, named_points, same_scale, shortened, sized
 from riskcli.plots.request import Request
-from riskcli.plots.style import COLOURS, GAIN, LOSS, RULE, SHAPES, values
+from riskcli.plots.style import (
+    GAIN,
+    LOSS,
+    RULE,
+    colour_of,
+    grid,
+    shape_of,
+    topic_axis,
+    values,
+)
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.paired import Paired
 
@@ -23,30 +33,27 @@ def draw_losses(request: Request) -> Any:
     """A panel a run and alpha: runs side by side, alphas below each other, on one scale."""
     comparison = request.comparison
     rows = request.chosen(_MOST_LOSSES, without=comparison.baseline.own_row)
-    alphas = request.options.alphas
     columns = min(len(rows), 2 if request.narrow else _MOST_LOSSES)
     width, height = request.panel(230, 110)
     panels = []
-    for alpha in alphas:
+    for alpha in request.options.alphas:
         terms = comparison.paired.weighted(alpha)
         for row in rows:
-            ordered = np.sort(terms[row]).tolist()
-            bars = [{"place": index + 1, "w": w} for index, w in enumerate(ordered)]
+            bars = [{"place": i, "w": w} for i, w in enumerate(np.sort(terms[row]).tolist(), 1)]
             name = f"{shortened(request.matrix.runs[row], 24)}, α = {alpha:g}"
-            panels.append(
-                alt.Chart(values(bars), title=alt.Title(name, fontSize=12))
-                .mark_bar()
-                .encode(
-                    x=alt.X("place:O", axis=None),
-                    y=alt.Y("w:Q", title="w", axis=alt.Axis(tickCount=4)),
-                    color=alt.condition(alt.datum.w < 0, alt.value(LOSS), alt.value(GAIN)),
-                )
-                .properties(width=width, height=height)
-            )
+            drawn = _terms(bars, name).encode(x=alt.X("place:O", axis=None))
+            panels.append(drawn.properties(width=width, height=height))
     against = shortened(comparison.baseline.name, 40)
     title = f"{request.matrix.measure}: terms of URisk against {against}, topics in ascending order"
-    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
-    return drawn.properties(title=alt.Title(title, offset=10))
+    return grid(panels, columns, title)
+
+
+def _terms(bars: list[dict[str, Any]], title: str) -> Any:
+    """The terms of URisk as bars, gains and losses in their colours."""
+    colour = alt.condition(alt.datum.w < 0, alt.value(LOSS), alt.value(GAIN))
+    y = alt.Y("w:Q", title="w", axis=alt.Axis(tickCount=4))
+    chart = alt.Chart(values(bars), title=alt.Title(title, fontSize=12))
+    return chart.mark_bar().encode(y=y, color=colour)
 
 
 # Two runs against each other (ECIR'14, Figure 3): scores, and what each loses to the other.
@@ -66,44 +73,18 @@ def draw_pair(request: Request) -> Any:
     topics = [matrix.topics[q] for q in order]
     names = [shortened(matrix.runs[row], 24) for row in rows]
     width, height = request.panel(max(320, min(12 * len(topics), 900)), 120)
-    panels = [
-        _scores(matrix.values[rows][:, order], names, topics, matrix.measure),
-        *(
-            _terms(
-                Paired(matrix.values[[row]], matrix.values[base]).weighted(request.alpha)[0][order],
-                topics,
-                title,
-            )
-            for row, base, title in _both_ways(request, rows, names)
-        ),
-    ]
-    last = len(panels) - 1
-    return alt.vconcat(
-        *(
-            panel.encode(x=_axis(topics, width, index == last, names[1])).properties(
-                width=width, height=height
-            )
-            for index, panel in enumerate(panels)
-        )
-    ).resolve_scale(color="independent", shape="independent")
-
-
-def _both_ways(request: Request, rows: list[int], names: list[str]) -> list[tuple[int, int, str]]:
-    """Each run with the other as its baseline, and what its panel is called."""
-    counting = f"terms of URisk, α = {request.alpha:g}"
-    return [
-        (rows[0], rows[1], f"{names[0]}, baseline {names[1]}: {counting}"),
-        (rows[1], rows[0], f"{names[1]}, baseline {names[0]}: {counting}"),
-    ]
-
-
-def _axis(topics: list[str], width: float, labelled: bool, by: str) -> Any:
-    every = max(1, -(-len(topics) * 11 // int(width)))
-    axis = alt.Axis(
-        labels=labelled, ticks=labelled, labelAngle=-90, values=topics[::every], labelOverlap=False,
-        title=f"topic, by falling score of {by}" if labelled else None,
-    )  # fmt: skip
-    return alt.X("topic:N", sort=topics, axis=axis)
+    panels = [_scores(matrix.values[rows][:, order], names, topics, matrix.measure)]
+    for (row, name), (base, other) in permutations(zip(rows, names, strict=True)):
+        paired = Paired(matrix.values[[row]], matrix.values[base])
+        terms = paired.weighted(request.alpha)[0][order].tolist()
+        bars = [{"topic": topic, "w": w} for topic, w in zip(topics, terms, strict=True)]
+        title = f"{name}, baseline {other}: terms of URisk, α = {request.alpha:g}"
+        panels.append(_terms(bars, title))
+    by = f"topic, by falling score of {names[1]}"
+    axes = (topic_axis(topics, width, by, panel is panels[-1]) for panel in panels)
+    placed = [panel.encode(x=x).properties(width=width, height=height)
+              for panel, x in zip(panels, axes, strict=True)]  # fmt: skip
+    return alt.vconcat(*placed).resolve_scale(color="independent", shape="independent")
 
 
 def _scores(scores: Floats, names: list[str], topics: list[str], measure: str) -> Any:
@@ -112,26 +93,13 @@ def _scores(scores: Floats, names: list[str], topics: list[str], measure: str) -
         for name, line in zip(names, scores, strict=True)
         for topic, score in zip(topics, line, strict=True)
     ]
-    colour = alt.Scale(domain=names, range=list(COLOURS[:2]))
-    shape = alt.Scale(domain=names, range=list(SHAPES[:2]))
     legend = alt.Legend(title=None, orient="top")
-    return (
-        alt.Chart(values(rows))
-        .mark_point(filled=True, size=34, opacity=1)
-        .encode(
-            y=alt.Y("score:Q", title=measure, axis=alt.Axis(tickCount=4)),
-            color=alt.Color("run:N", scale=colour, legend=legend),
-            shape=alt.Shape("run:N", scale=shape, legend=legend),
-        )
-    )
-
-
-def _terms(weighted: Floats, topics: list[str], title: str) -> Any:
-    rows = [{"topic": t, "w": float(w)} for t, w in zip(topics, weighted, strict=True)]
-    colour = alt.condition(alt.datum.w < 0, alt.value(LOSS), alt.value(GAIN))
-    y = alt.Y("w:Q", title="w", axis=alt.Axis(tickCount=4))
-    chart = alt.Chart(values(rows), title=alt.Title(title, fontSize=12))
-    return chart.mark_bar().encode(y=y, color=colour)
+    colour, shape = (each(names) for each in (colour_of, shape_of))
+    for channel in (colour, shape):
+        channel["legend"] = legend
+    y = alt.Y("score:Q", title=measure, axis=alt.Axis(tickCount=4))
+    mark = alt.Chart(values(rows)).mark_point(filled=True, size=34, opacity=1)
+    return mark.encode(y=y, color=colour, shape=shape)
 
 
 # Runs as points on the two axes on which they differ most: ECIR'14, Figures 1 and 2.
@@ -147,7 +115,7 @@ def draw_pca(request: Request) -> Any:
     if found.coordinates.shape[1] < 2:
         raise UsageError("the runs differ on no two axes")
     names = [*matrix.runs, *VIRTUAL_BASELINES]
-    kinds = [*kinds_of(request, request.comparison.baseline.members)]
+    kinds = kinds_of(request, request.comparison.baseline.members)
     kinds += ["virtual"] * len(VIRTUAL_BASELINES)
     points = found.coordinates
     frame = same_scale(points, *sized(request))
@@ -155,12 +123,8 @@ def draw_pca(request: Request) -> Any:
         f"principal component {place + 1} ({100 * share:.0f} % of the variance)"
         for place, share in enumerate(found.explained[:2])
     ]
-    cross = [
-        alt.Chart(values([{}]))
-        .mark_rule(color=RULE, strokeWidth=0.6, strokeDash=[2, 3])
-        .encode(**{axis: alt.datum(0)})
-        for axis in ("x", "y")
-    ]
+    rule = alt.Chart(values([{}])).mark_rule(color=RULE, strokeWidth=0.6, strokeDash=[2, 3])
+    cross = [rule.encode(**{axis: alt.datum(0)}) for axis in ("x", "y")]
     layers = named_points(request, names, kinds, points, frame, titles[0], titles[1])
     return alt.layer(*cross, *layers).properties(
         width=frame.width, height=frame.height, title=f"{matrix.measure}, profiles over topics"

@@ -16,7 +16,7 @@ from riskcli.core.messages import UsageError
 from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import run_lines, shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import COLOURS, RULE, outer_titles, rule_at, values
+from riskcli.plots.style import COLOURS, RULE, Titles, grid, on_scale, outer_titles, rule_at, values
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import PUBLISHED, SmoothPaired, fences
 from riskcli.risk.measures import measures
@@ -39,7 +39,7 @@ def draw_loss(request: Request) -> Any:
         for a, b in zip(x, curve(x), strict=True)
     ]
     axes = (
-        alt.X("x:Q", title="difference of scores", scale=alt.Scale(domain=[-1, 1], nice=False)),
+        on_scale(alt.X, "x", "difference of scores", (-1, 1)),
         alt.Y("y:Q", title="what it counts for"),
     )
     layers = [rule_at(0.0, "x"), rule_at(0.0, "y"), *run_lines([], rows, names, *axes)]
@@ -56,31 +56,24 @@ def _crosses(request: Request, axes: tuple[Any, Any]) -> Any:
         own, delta = comparison.baseline.own_row, comparison.paired.delta
         low, high = fences(delta if own is None else np.delete(delta, own, axis=0))
     points = [(-1.0, -2.0), (low, -0.05), (0.0, 0.0), (high, 0.05), (1.0, 1.0)]
-    rows = [{"x": x, "y": y} for x, y in points]
-    mark = alt.Chart(values(rows)).mark_point(
-        shape="cross", angle=45, size=90, color=RULE, filled=True
-    )
+    look = {"shape": "cross", "angle": 45, "size": 90, "color": RULE, "filled": True}
+    mark = alt.Chart(values([{"x": x, "y": y} for x, y in points])).mark_point(**look)
     return mark.encode(x=axes[0], y=axes[1])
 
 
 def _curve_names(curves: dict[str, Callable[[Floats], Floats]], axes: tuple[Any, Any]) -> Any:
     """Each name beside its curve, where the two are far apart."""
-    at = np.array([-0.8, -0.62])
-    heights = [float(curve(at)[index]) for index, curve in enumerate(curves.values())]
-    rows = [
-        {"shown": name, "x": float(x), "y": y, "align": side, "colour": colour}
-        for name, x, y, side, colour in zip(
-            curves, at, heights, ("left", "right"), COLOURS, strict=False
-        )
-    ]
-    layers = [
-        alt.Chart(values([row]))
-        .mark_text(align=row["align"], dx=9 if row["align"] == "left" else -9,
-                   dy=9 if row["align"] == "left" else -5, fontSize=11, fontWeight="bold",
-                   color=row["colour"])
-        .encode(x=axes[0], y=axes[1], text="shown:N")
-        for row in rows
-    ]  # fmt: skip
+    layers = []
+    for (name, curve), x, align, away, colour in zip(
+        curves.items(), (-0.8, -0.62), ("left", "right"), ((9, 9), (-9, -5)), COLOURS, strict=False
+    ):
+        row = {
+            "shown": name, "x": x, "y": float(curve(np.array([x]))[0]),
+            "align": align, "colour": colour,
+        }  # fmt: skip
+        look = {"align": align, "dx": away[0], "dy": away[1], "fontWeight": "bold"}
+        mark = alt.Chart(values([row])).mark_text(**look, fontSize=11, color=colour)
+        layers.append(mark.encode(x=axes[0], y=axes[1], text="shown:N"))
     return alt.layer(*layers)
 
 
@@ -105,39 +98,38 @@ def draw_qq(request: Request) -> Any:
     counted["smooth loss"] = SmoothPaired(scores, baseline, smooth).weighted(0.0)[0]
     width, height = request.panel(200, 200)
     columns = 2 if request.narrow or len(counted) in (2, 4) else 3
-    outer = outer_titles(len(counted), columns)
+    outer = outer_titles(
+        len(counted), columns, "standard normal quantile", "mean weighted difference"
+    )
     panels = [
-        _qq_panel(title, mean_replicates(w, _REPLICATES, request.seed), titled).properties(
+        _qq_panel(title, mean_replicates(w, _REPLICATES, request.seed), titles).properties(
             width=width, height=height
         )
-        for (title, w), titled in zip(counted.items(), outer, strict=True)
+        for (title, w), titles in zip(counted.items(), outer, strict=True)
     ]
     against = f"{shortened(matrix.runs[row], 40)} against {shortened(comparison.baseline.name, 40)}"
-    title = (
-        f"{against}, {matrix.measure}: {_REPLICATES:,} bootstrap replicates, seed {request.seed}"
-    )
-    return alt.concat(*panels, columns=columns).properties(title=alt.Title(title, offset=14))
+    drawn_from = f"{_REPLICATES:,} bootstrap replicates, seed {request.seed}"
+    title = alt.Title(f"{against}, {matrix.measure}: {drawn_from}", offset=14)
+    return alt.concat(*panels, columns=columns).properties(title=title)
 
 
 def _qq_title(alpha: float) -> str:
     return "no weight on losses" if alpha == 0 else f"losses weighted ×{1 + alpha:g}"
 
 
-def _qq_panel(title: str, means: Floats, titled: tuple[bool, bool]) -> Any:
+def _qq_panel(title: str, means: Floats, titles: Titles) -> Any:
     """Quantiles of the replicates over those of the normal, and the line of their mean and SD."""
     places = (np.arange(_SHOWN) + 0.5) / _SHOWN
     normal, found = ndtri(places), np.quantile(means, places)
     rows = [{"normal": float(x), "mean": float(y)} for x, y in zip(normal, found, strict=True)]
     middle, spread = float(means.mean()), float(means.std(ddof=1))
     ends = [{"normal": x, "mean": middle + spread * x} for x in (-2.9, 2.9)]
-    x = alt.X("normal:Q", title="standard normal quantile" if titled[0] else None)
-    y_title = "mean weighted difference" if titled[1] else None
-    y = alt.Y("mean:Q", title=y_title, scale=alt.Scale(zero=False))
+    x = alt.X("normal:Q", title=titles[0])
+    y = alt.Y("mean:Q", title=titles[1], scale=alt.Scale(zero=False))
     line = alt.Chart(values(ends)).mark_line(color=RULE, strokeWidth=1.2).encode(x=x, y=y)
     dots = alt.Chart(values(rows)).mark_point(color=COLOURS[0], size=12, strokeWidth=1)
-    return alt.layer(line, dots.encode(x=x, y=y)).properties(
-        title=alt.Title(title, fontSize=12, fontWeight="normal")
-    )
+    heading = alt.Title(title, fontSize=12, fontWeight="normal")
+    return alt.layer(line, dots.encode(x=x, y=y)).properties(title=heading)
 
 
 # How alike the linear and the smooth loss rank runs (ECIR'20, Figure 4): RBO by number of runs.
@@ -150,10 +142,8 @@ _MOST_SIZES = 10
 def draw_rbo(request: Request) -> Any:
     """A panel a risk measure: from the least RBO that is sure to the most that is possible."""
     comparison = request.comparison
-    if len(comparison.scores) < 3:
-        raise UsageError("this figure needs three runs or more")
-    if comparison.has_negative:
-        raise UsageError("this figure needs scores of at least 0")
+    if len(comparison.scores) < 3 or comparison.has_negative:
+        raise UsageError("this figure needs three runs or more, and scores of at least 0")
     smooth = replace(comparison, smooth=comparison.smooth or PUBLISHED)
     linear = replace(comparison, smooth=None)
     shown = [measure for measure in measures() if measure.depends_on_alpha]
@@ -161,16 +151,15 @@ def draw_rbo(request: Request) -> Any:
     panels = []
     columns = 2 if request.narrow else len(shown)
     for index, measure in enumerate(shown):
-        orders = [
+        linear_order, smooth_order = (
             _least_risky_first(measure.values(each, request.alpha), each)
             for each in (linear, smooth)
-        ]
-        bars = _bars(orders[0], orders[1])
+        )
+        bars = _bars(linear_order, smooth_order)
         panel = _rbo_panel(bars, words_of(measure).title, index % columns == 0)
         panels.append(panel.properties(width=width, height=height))
     title = f"RBO (p = {PERSISTENCE:g}) of linear (α = {request.alpha:g}) and smooth loss"
-    drawn = alt.concat(*panels, columns=columns)
-    return drawn.resolve_scale(y="shared").properties(title=alt.Title(title, offset=10))
+    return grid(panels, columns, title)
 
 
 def _least_risky_first(values_: Floats, comparison: Comparison) -> list[int]:
@@ -183,21 +172,16 @@ def _bars(one: list[int], other: list[int]) -> list[dict[str, Any]]:
     sizes = np.unique(np.linspace(2, len(one), _MOST_SIZES).round().astype(int)).tolist()
     found = []
     for size in sizes:
-        overlap = rank_biased_overlap(one[:size], other[:size], PERSISTENCE)
-        least = overlap.least
-        found.append({"runs": size, "least": least, "most": least + overlap.residual})
+        rbo = rank_biased_overlap(one[:size], other[:size], PERSISTENCE)
+        found.append({"runs": size, "least": rbo.least, "most": rbo.least + rbo.residual})
     return found
 
 
 def _rbo_panel(bars: list[dict[str, Any]], title: str, first: bool) -> Any:
     whole = alt.Chart(values(bars), title=alt.Title(title, fontSize=12))
     x = alt.X("runs:O", title="runs", axis=alt.Axis(labelAngle=0))
-    y = alt.Y(
-        "least:Q",
-        title="RBO" if first else None,
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(tickCount=5),
-    )
+    scale, axis = alt.Scale(domain=[0, 1]), alt.Axis(tickCount=5)
+    y = alt.Y("least:Q", title="RBO" if first else None, scale=scale, axis=axis)
     return whole.mark_bar(width={"band": 0.7}, color=COLOURS[0]).encode(x=x, y=y, y2="most:Q")
 
 

@@ -17,7 +17,15 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, naturally
 from riskcli.plots.labels import Frame, domain, end_names, run_lines, shortened
 from riskcli.plots.request import ExperimentRequest
-from riskcli.plots.style import GAIN, MOST_COLOURS, outer_titles, values
+from riskcli.plots.style import (
+    GAIN,
+    MOST_COLOURS,
+    Titles,
+    bars_between,
+    grid,
+    on_scale,
+    outer_titles,
+)
 from riskcli.trec.runs import read_run
 
 FILE = "curve.csv"
@@ -43,8 +51,7 @@ def draw_curve(request: ExperimentRequest) -> Any:
     every = np.concatenate([lines[name] for name in names])
     longest = max(len(lines[name]) for name in names)
     frame = Frame((0, longest), domain(every), *request.panel(520, 330))
-    x = alt.X("trees:Q", title="trees", scale=alt.Scale(domain=list(frame.x), nice=False))
-    y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=list(frame.y), nice=False))
+    x, y = on_scale(alt.X, "trees", "trees", frame.x), on_scale(alt.Y, "value", title, frame.y)
     quiet = [name for name in lines if name not in names]
     layers = run_lines(_curve_rows(lines, quiet), _curve_rows(lines, names), names, x, y)
     ends = np.array([lines[name][-1] for name in names])
@@ -120,13 +127,14 @@ def draw_churn(request: ExperimentRequest) -> Any:
     before = [_rankings(paths[name]) for name in baselines]
     columns = min(2 if request.narrow else 3, len(names))
     panels = []
-    for name, titled in zip(names, outer_titles(len(names), columns), strict=True):
+    for name, titles in zip(
+        names, outer_titles(len(names), columns, "distance", "% of queries"), strict=True
+    ):
         model = _rankings(paths[name])
         distances = np.mean([_distances(paths[name], model, one) for one in before], axis=0)
-        panels.append(_churn_panel(name, distances, request, titled))
+        panels.append(_churn_panel(name, distances, request, titles))
     title = _TITLE if len(before) == 1 else f"{_TITLE}, mean over {len(before)} baselines"
-    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
-    return drawn.properties(title=alt.Title(title, offset=12))
+    return grid(panels, columns, title, offset=12)
 
 
 def histogram(distances: Floats) -> Floats:
@@ -166,20 +174,13 @@ def _ranks(scores: dict[str, float], order: dict[str, float]) -> Floats:
     return np.argsort(np.argsort(-listed)).astype(np.float64)
 
 
-def _churn_panel(
-    name: str, distances: Floats, request: ExperimentRequest, titled: tuple[bool, bool]
-) -> Any:
+def _churn_panel(name: str, distances: Floats, request: ExperimentRequest, titles: Titles) -> Any:
     shares = histogram(distances)
     rows = [
         {"run": name, "low": number / BINS, "high": (number + 1) / BINS, "share": share}
         for number, share in enumerate(shares.tolist())
     ]
-    ends = alt.Scale(domain=[0, 1], nice=False)
-    x_title, y_title = "distance" if titled[0] else None, "% of queries" if titled[1] else None
-    x = alt.X("low:Q", scale=ends, title=x_title, axis=alt.Axis(tickCount=5))
-    y = alt.Y("share:Q", title=y_title, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
-    bars = alt.Chart(values(rows)).mark_bar(color=GAIN, stroke="white", strokeWidth=0.6)
-    drawn = bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0))
     title = alt.Title(f"{shortened(name, 18)}  {shares[0]:.0f} %", fontSize=12, anchor="middle")
     width, height = request.panel(190, 120)
+    drawn = bars_between(rows, "share", [0, 1], titles, color=GAIN)
     return drawn.properties(title=title, width=width, height=height)

@@ -9,11 +9,10 @@ import numpy as np
 
 from riskcli.core.messages import UsageError
 from riskcli.plots.labels import shortened
-from riskcli.plots.request import Request
-from riskcli.plots.style import values
+from riskcli.plots.request import Request, easiest_first
+from riskcli.plots.style import room_for, values
 
 _MOST = 150
-_LEAST_TEXT = 11
 _MOST_SHADED = 0.98
 """The shades reach this quantile of |z|: a single outlier would grey all else."""
 _SHADES = ["#08204f", "#3c6fb0", "#adb8c0", "#f2c14e", "#fff0a8"]
@@ -28,7 +27,7 @@ def draw_heatmap(request: Request) -> Any:
     z = comparison.population.z
     zrisk = comparison.population.zrisk(request.alpha)
     rows = sorted(request.chosen(_MOST), key=lambda row: -float(zrisk[row]))
-    columns = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+    columns = easiest_first(matrix)
     runs = [shortened(matrix.runs[row], 30) for row in rows]
     topics = [matrix.topics[index] for index in columns]
     most = float(np.quantile(np.abs(z[rows]), _MOST_SHADED)) or float(np.abs(z).max()) or 1.0
@@ -39,9 +38,7 @@ def draw_heatmap(request: Request) -> Any:
         for run, row in zip(runs, rows, strict=True)
         for topic, index in zip(topics, columns, strict=True)
     ]
-    every = max(1, -(-len(topics) * 11 // int(width)))
-    shown = max(1, -(-len(runs) * _LEAST_TEXT // int(height)))
-    axis = alt.Axis(labelAngle=-90, values=topics[::every], labelOverlap=False)
+    axis = alt.Axis(labelAngle=-90, values=room_for(topics, width), labelOverlap=False)
     beyond = float(np.abs(z[rows]).max()) > most
     title = f"z of {matrix.measure}, by ZRisk at α = {request.alpha:g}"
     return (
@@ -49,7 +46,7 @@ def draw_heatmap(request: Request) -> Any:
         .mark_rect()
         .encode(
             x=alt.X("topic:N", sort=topics, title="topic, from the highest mean score", axis=axis),
-            y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(values=runs[::shown])),
+            y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(values=room_for(runs, height))),
             color=_shade(most, height, beyond),
             tooltip=["run:N", "topic:N", "z:Q"],
         )

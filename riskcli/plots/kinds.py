@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from riskcli.core.messages import UsageError, nearest
@@ -16,73 +15,42 @@ PAPER = "paper"
 """The kind of which `--figure` says what it is."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What can be drawn: its line in the help, and what may be asked of it."""
-
-    meaning: str
-    of: bool = False
-    """Whether it shows one of several values, which --of names."""
-    loss: bool = False
-    """Whether --loss changes it."""
-    baseline: bool = True
-    """Whether runs are compared with a baseline; `power` shows the pairs of those named."""
-    trained: bool = False
-    """Whether it is drawn from the folder of `riskeval train`, not from runs."""
-
-
 KINDS = {
-    "alpha": Kind(
-        "a risk measure over alpha (SIGIR'14, Figure 1; SIGIR'16, Figures 2 and 3)", of=True
-    ),
-    "topics": Kind(
-        "TR or TJ of every topic, one panel per run and alpha (SIGIR'14, Figure 2)",
-        of=True,
-        loss=True,
-    ),
-    "wins": Kind("how many topics gain and lose how much (SIGIR'12, Figure 1)"),
-    "profile": Kind("the score on every topic, one line per run (SIGIR'16, Figure 1)"),
-    "box": Kind("differences to the baseline, one box per run (ECIR'20, Figure 1)"),
-    "tradeoff": Kind("gain against risk, break-even and proportional lines (SIGIR'12, Figure 2)"),
-    "heatmap": Kind("z of every run on every topic", baseline=False),
-    "power": Kind(
-        "the smallest loss that a test shows, over the number of topics", of=True, baseline=False
-    ),
-    "curve": Kind(
-        "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
-        of=True,
-        trained=True,
-    ),
-    "churn": Kind(
-        "how far models turn rankings round, from the folder of train (SIGIR'12, Figure 5)",
-        trained=True,
-    ),
+    "alpha": "a risk measure over alpha (SIGIR'14, Figure 1; SIGIR'16, Figures 2 and 3)",
+    "topics": "TR or TJ of every topic, one panel per run and alpha (SIGIR'14, Figure 2)",
+    "wins": "how many topics gain and lose how much (SIGIR'12, Figure 1)",
+    "profile": "the score on every topic, one line per run (SIGIR'16, Figure 1)",
+    "box": "differences to the baseline, one box per run (ECIR'20, Figure 1)",
+    "tradeoff": "gain against risk, break-even and proportional lines (SIGIR'12, Figure 2)",
+    "heatmap": "z of every run on every topic",
+    "power": "the smallest loss that a test shows, over the number of topics",
+    "curve": "what models showed after each tree, from the folder of train (SIGIR'12, Figure 4)",
+    "churn": "how far models turn rankings round, from the folder of train (SIGIR'12, Figure 5)",
 }
-"""Every kind of figure."""
-
-_AXES = Kind("runs as points on the two axes on which they differ most (ECIR'14, Figures 1 and 2)")
+"""Every kind of figure, with the line that the help shows."""
+_AXES = "runs as points on the two axes on which they differ most (ECIR'14, Figures 1 and 2)"
 FIGURES = {
     "ecir14-1": _AXES,
     "ecir14-2": _AXES,
-    "ecir14-3": Kind("two runs topic by topic, either as the other's baseline (ECIR'14, Figure 3)"),
-    "ecir14-4": Kind(
-        "terms of URisk in ascending order, one panel per run and alpha (ECIR'14, Figure 4)"
-    ),
-    "ecir20-2": Kind(
-        "what a difference counts for, linear and smooth (ECIR'20, Figure 2)", loss=True
-    ),
-    "ecir20-3": Kind(
-        "bootstrap replicates of mean w against the normal, a panel per loss (ECIR'20, Figure 3)",
-        loss=True,
-    ),
-    "ecir20-4": Kind(
-        "how alike linear and smooth loss rank runs, by their number (ECIR'20, Figure 4)",
-        loss=True,
-    ),
+    "ecir14-3": "two runs topic by topic, either as the other's baseline (ECIR'14, Figure 3)",
+    "ecir14-4": "terms of URisk in ascending order, one panel per run and alpha (ECIR'14, "
+    "Figure 4)",
+    "ecir20-2": "what a difference counts for, linear and smooth (ECIR'20, Figure 2)",
+    "ecir20-3": "bootstrap replicates of mean w against the normal, a panel per loss (ECIR'20, "
+    "Figure 3)",
+    "ecir20-4": "how alike linear and smooth loss rank runs, by their number (ECIR'20, Figure 4)",
 }
 """Figures of papers that are no kind of their own."""
+MEANINGS = {**KINDS, **FIGURES}
 
-DRAWABLE = {**KINDS, **FIGURES}
+WITH_OF = ("alpha", "topics", "power", "curve")
+"""What shows one of several values, which --of names."""
+WITH_LOSS = ("topics", "ecir20-2", "ecir20-3", "ecir20-4")
+"""What --loss changes."""
+WITHOUT_BASELINE = ("heatmap", "power")
+"""What compares with no baseline; `power` shows the pairs of those that are named."""
+OF_EXPERIMENTS = ("curve", "churn")
+"""What is drawn from the folder of `riskeval train`, not from runs."""
 
 _AS_KINDS: Mapping[str, tuple[str, str | None]] = {
     "sigir12-1": ("wins", None),
@@ -121,19 +89,15 @@ def find(kind: str, figure: str | None = None, of: str | None = None) -> tuple[s
 
 def figures_in_words() -> list[tuple[str, str]]:
     """Each figure of a paper with what it shows."""
-    return [
-        (name, DRAWABLE[_AS_KINDS.get(name, (name, None))[0]].meaning.split(" (")[0])
-        for name in FIGURE_NAMES
-    ]
+    drawn = {name: _AS_KINDS.get(name, (name, None))[0] for name in FIGURE_NAMES}
+    return [(name, MEANINGS[kind].split(" (")[0]) for name, kind in drawn.items()]
 
 
 def refuse_what_figures_lack(kind: str, convention: str, loss: str, of: str | None) -> None:
     """Refuse what a figure would silently ignore."""
     if convention != "plain":
         raise UsageError("figures support the plain convention only")
-    if loss != "linear" and not DRAWABLE[kind].loss:
-        able = ", ".join(name for name, each in DRAWABLE.items() if each.loss)
-        raise UsageError(f"--loss belongs to {able}; {kind} has none")
-    if of is not None and not DRAWABLE[kind].of:
-        able = ", ".join(name for name, each in DRAWABLE.items() if each.of)
-        raise UsageError(f"--of belongs to {able}; {kind} has none")
+    if loss != "linear" and kind not in WITH_LOSS:
+        raise UsageError(f"--loss belongs to {', '.join(WITH_LOSS)}; {kind} has none")
+    if of is not None and kind not in WITH_OF:
+        raise UsageError(f"--of belongs to {', '.join(WITH_OF)}; {kind} has none")

@@ -13,7 +13,17 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, counted, listed
 from riskcli.output.display import shortened as shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import COLOURS, QUIET, RULE, Row, colour_of, dash_of, values
+from riskcli.plots.style import (
+    COLOURS,
+    QUIET,
+    RULE,
+    Row,
+    colour_of,
+    dash_of,
+    on_scale,
+    values,
+    words_at,
+)
 
 LETTER = 6.1
 LINE = 13.0
@@ -171,15 +181,13 @@ def run_lines(
     quiet: Sequence[Row], strong: Sequence[Row], names: Sequence[str], x: Any, y: Any
 ) -> list[Any]:
     """Thin grey lines below those brought out, which have the colours and dashes of `names`."""
-    layers: list[Any] = []
-    if quiet:
-        thin = alt.Chart(values(quiet)).mark_line(
-            color=QUIET, strokeWidth=0.8, opacity=0.8, strokeJoin="round"
-        )
-        layers.append(thin.encode(x=x, y=y, detail="run:N"))
     thick = alt.Chart(values(strong)).mark_line(strokeWidth=2, strokeJoin="round")
-    colours, dashes = colour_of(names), dash_of(names)
-    return [*layers, thick.encode(x=x, y=y, color=colours, strokeDash=dashes)]
+    shown = thick.encode(x=x, y=y, color=colour_of(names), strokeDash=dash_of(names))
+    if not quiet:
+        return [shown]
+    look = {"color": QUIET, "strokeWidth": 0.8, "opacity": 0.8, "strokeJoin": "round"}
+    thin = alt.Chart(values(quiet)).mark_line(**look)
+    return [thin.encode(x=x, y=y, detail="run:N"), shown]
 
 
 def end_names(names: Sequence[str], ends: Floats, frame: Frame) -> list[Any]:
@@ -195,27 +203,15 @@ def end_names(names: Sequence[str], ends: Floats, frame: Frame) -> list[Any]:
     moved = [row for row in rows if abs(row["at"] - row["end"]) > _BESIDE]
     away = 15 if moved else 6
     mark = alt.Chart(values(rows)).mark_text(align="left", dx=away, fontSize=11, fontWeight="bold")
-    named = mark.encode(
-        x=alt.value(frame.width),
-        y=alt.Y("at:Q", scale=None, axis=None),
-        text="shown:N",
-        color=colour_of(names),
-    )
-    return [*_end_leaders(moved, frame), named]
-
-
-def _end_leaders(rows: Sequence[Row], frame: Frame) -> list[Any]:
-    if not rows:
-        return []
-    mark = alt.Chart(values(rows)).mark_rule(color=RULE, strokeWidth=0.7)
-    return [
-        mark.encode(
-            x=alt.value(frame.width + 2),
-            x2=alt.value(frame.width + 13),
-            y=alt.Y("end:Q", scale=None, axis=None),
-            y2="at:Q",
-        )
-    ]
+    y = alt.Y("at:Q", scale=None, axis=None)
+    named = mark.encode(x=alt.value(frame.width), y=y, text="shown:N", color=colour_of(names))
+    if not moved:
+        return [named]
+    leaders = alt.Chart(values(moved)).mark_rule(color=RULE, strokeWidth=0.7).encode(
+        x=alt.value(frame.width + 2), x2=alt.value(frame.width + 13),
+        y=alt.Y("end:Q", scale=None, axis=None), y2="at:Q",
+    )  # fmt: skip
+    return [leaders, named]
 
 
 # Points that bear names: shared by the figures in which a run is a point.
@@ -249,21 +245,15 @@ def named_points(
     ]
     axis = alt.Axis(tickCount=7)
     used = [kind for kind in POINTS if kind in kinds]
-    x = alt.X("x:Q", title=x_title, scale=alt.Scale(domain=list(frame.x), nice=False), axis=axis)
-    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(domain=list(frame.y), nice=False), axis=axis)
-    shape = alt.Shape(
-        "kind:N",
-        scale=alt.Scale(domain=used, range=[POINTS[kind][0] for kind in used]),
-        legend=alt.Legend(title=None, orient="bottom") if len(used) > 1 else None,
-    )
-    colour = alt.Color(
-        "kind:N", scale=alt.Scale(domain=used, range=[POINTS[kind][1] for kind in used])
-    )
+    x = on_scale(alt.X, "x", x_title, frame.x, axis=axis)
+    y = on_scale(alt.Y, "y", y_title, frame.y, axis=axis)
+    shapes, shades = ([POINTS[kind][i] for kind in used] for i in (0, 1))
+    legend = alt.Legend(title=None, orient="bottom") if len(used) > 1 else None
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=used, range=shapes), legend=legend)
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=used, range=shades))
     marks = alt.Chart(values(rows)).mark_point(filled=True, size=48, opacity=0.9)
-    layers: list[Any] = [
-        marks.encode(x=x, y=y, shape=shape, color=colour, tooltip=["name:N", "x:Q", "y:Q"])
-    ]
-    return layers + _label_layers(request, names, kinds, points, frame)
+    drawn = marks.encode(x=x, y=y, shape=shape, color=colour, tooltip=["name:N", "x:Q", "y:Q"])
+    return [drawn, *_label_layers(request, names, kinds, points, frame)]
 
 
 def _label_layers(
@@ -281,56 +271,38 @@ def _label_layers(
             f"{listed(missing)}; --width and --height give more"
         )
         request.notes.append(Note("unnamed-points", note, False))
-    layers = _point_leaders([one for one in placed if one.far], points[order], frame)
+    at = frame.pixels(points[order]) * [1, -1] + [0, frame.height]
+    layers = _point_leaders([one for one in placed if one.far], at)
     for align in ("left", "right", "center"):
         rows = [
-            _label_row(one, shown, points[order], frame) for one in placed if one.align == align
-        ]
-        if rows:
-            layers += texts(rows, align)
+            {"shown": shown[one.point], "px": float(at[one.point, 0] + one.dx),
+             "py": float(at[one.point, 1] + one.dy)}
+            for one in placed if one.align == align
+        ]  # fmt: skip
+        layers += texts(rows, align) if rows else []
     return layers
 
 
-def _point_leaders(placed: Sequence[Placed], points: Floats, frame: Frame) -> list[Any]:
+def _point_leaders(placed: Sequence[Placed], at: Floats) -> list[Any]:
     """A thin line from each point to its name, where that stands away from it."""
-    if not placed:
-        return []
-    at = frame.pixels(points)
     rows = [
-        {"x": float(at[one.point, 0]), "y": frame.height - float(at[one.point, 1]),
-         "x2": float(at[one.point, 0]) + one.dx * _SHORTER,
-         "y2": frame.height - float(at[one.point, 1]) + one.dy * _SHORTER}
-        for one in placed
+        {"x": float(x), "y": float(y), "x2": float(x) + one.dx * _SHORTER,
+         "y2": float(y) + one.dy * _SHORTER}
+        for one in placed for x, y in [at[one.point]]
     ]  # fmt: skip
     mark = alt.Chart(values(rows)).mark_rule(color=RULE, strokeWidth=0.7)
     x, y = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
-    return [mark.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")]
+    return [mark.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")] if rows else []
 
 
 def texts(rows: Sequence[dict[str, Any]], align: str = "left") -> list[Any]:
-    """Words at places in pixels, on a margin of white that parts them from lines below."""
-    index = {
+    """Words at places in pixels."""
+    place = {
         "x": alt.X("px:Q", scale=None, axis=None),
         "y": alt.Y("py:Q", scale=None, axis=None),
         "text": "shown:N",
     }
-    chart = alt.Chart(values(rows))
-    kind = {"align": align, "baseline": "middle", "fontSize": 10.5}
-    return [
-        chart.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**index),
-        chart.mark_text(**kind, color="#111111").encode(**index),
-    ]
-
-
-def _label_row(
-    placed: Placed, shown: Sequence[str], points: Floats, frame: Frame
-) -> dict[str, Any]:
-    at = frame.pixels(points[placed.point][None, :])[0]
-    return {
-        "shown": shown[placed.point],
-        "px": float(at[0] + placed.dx),
-        "py": float(frame.height - at[1] + placed.dy),
-    }
+    return words_at(rows, place, align=align, baseline="middle")
 
 
 def kinds_of(request: Request, members: Sequence[int]) -> list[str]:

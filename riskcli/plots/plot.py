@@ -18,10 +18,11 @@ from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
 from riskcli.plots import drawing
 from riskcli.plots.kinds import (
-    DRAWABLE,
     KINDS,
+    OF_EXPERIMENTS,
     PAPER,
     PIXELS,
+    WITHOUT_BASELINE,
     FigureWidth,
     find,
     refuse_what_figures_lack,
@@ -30,11 +31,13 @@ from riskcli.plots.kinds import (
 FORMATS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
 """The formats of a figure by suffix."""
 _ON_PAPER = ("svg", "png", "pdf")
-_MEANINGS = {name: kind.meaning for name, kind in KINDS.items()} | {
-    PAPER: "the figure of a paper that --figure names: one of those above, or of "
-    "ecir14-1 to ecir14-4 and ecir20-2 to ecir20-4"
-}
-_KINDS_HELP = "\n".join(f"  {name:10}{meaning}" for name, meaning in _MEANINGS.items())
+_PAPER_HELP = (
+    "the figure of a paper that --figure names: one of those above, or of ecir14-1 to ecir14-4 "
+    "and ecir20-2 to ecir20-4"
+)
+_KINDS_HELP = "\n".join(
+    f"  {name:10}{meaning}" for name, meaning in [*KINDS.items(), (PAPER, _PAPER_HELP)]
+)
 
 
 class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -137,12 +140,12 @@ def plot(
     from riskcli.plots import request  # late: help and wrong options need no numpy
 
     layout = {"runs": names, "of": of, "height": height, **request.width_in(width)}
-    if DRAWABLE[kind].trained:
+    if kind in OF_EXPERIMENTS:
         folder = _experiment(kind, inputs, against)
         save.write(kind, request.ExperimentRequest(folder, **layout), format, output)
         return 0
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
-    setup = save.set_up(evaluation, against.options(), noting=DRAWABLE[kind].baseline)
+    setup = save.set_up(evaluation, against.options(), noting=kind not in WITHOUT_BASELINE)
     ranged = bool(against.alphas)
     wanted = request.Request(setup.matrices[0], setup.options, seed, ranged, **layout)
     save.refuse_much(kind, wanted, format)

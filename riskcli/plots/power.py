@@ -13,7 +13,7 @@ from riskcli.core.messages import UsageError, counted
 from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import Frame, end_names, run_lines
 from riskcli.plots.request import Request
-from riskcli.plots.style import rule_at
+from riskcli.plots.style import on_scale, rule_at
 from riskcli.risk.measures import measures
 from riskcli.risk.power import USUAL_POWER
 
@@ -33,14 +33,11 @@ def draw_power(request: Request) -> Any:
     width, height = request.panel(460, 320)
     top = max(float(row["loss"] or 0) for row in rows)
     frame = Frame((COUNTS[0], MOST_TOPICS), (0.0, top), width, height)
-    x = alt.X(
-        "topics:Q",
-        title="topics",
-        scale=alt.Scale(type="log", domain=list(frame.x), nice=False),
-        axis=alt.Axis(values=[10, 20, 50, 100, 200, 500, 1000]),
-    )
+    ticks = alt.Axis(values=[10, 20, 50, 100, 200, 500, 1000])
+    scale = alt.Scale(type="log", domain=list(frame.x), nice=False)
+    x = alt.X("topics:Q", title="topics", scale=scale, axis=ticks)
     title = f"smallest loss seen in {USUAL_POWER:.0%} of cases"
-    y = alt.Y("loss:Q", title=title, scale=alt.Scale(domain=list(frame.y), nice=False))
+    y = on_scale(alt.Y, "loss", title, frame.y)
     layers = run_lines([], rows, names, x, y)
     ends = np.array([prospect.answers[-1].size for prospect in found], dtype=float)
     layers += end_names(names, ends, frame)

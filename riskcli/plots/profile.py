@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-import numpy as np
 
 from riskcli.plots.labels import Frame, domain, end_names, run_lines
-from riskcli.plots.request import Request
-from riskcli.plots.style import MOST_COLOURS, SHAPES, colour_of, values
+from riskcli.plots.request import Request, easiest_first
+from riskcli.plots.style import MOST_COLOURS, colour_of, on_scale, room_for, shape_of, values
 from riskcli.scores.matrix import ScoreMatrix
 
 _FEW = 12
@@ -21,7 +20,7 @@ def draw_profile(request: Request) -> Any:
     """Topics in their order where they are few, else from the easiest to the hardest."""
     matrix, few = request.matrix, len(request.matrix.topics) <= _FEW
     rows = request.chosen(MOST_COLOURS if few else _MOST_LINES)
-    order = list(range(len(matrix.topics))) if few else _easiest_first(matrix)
+    order = list(range(len(matrix.topics))) if few else easiest_first(matrix)
     topics = [matrix.topics[index] for index in order]
     low, high = domain(matrix.values)
     frame = Frame(
@@ -30,8 +29,7 @@ def draw_profile(request: Request) -> Any:
         *request.panel(max(320, min(12 * len(topics), 900)), 260),
     )
     x = _topic_axis(topics, few, frame)
-    scale = alt.Scale(domain=list(frame.y), nice=False)
-    y = alt.Y("score:Q", title=matrix.measure, scale=scale)
+    y = on_scale(alt.Y, "score", matrix.measure, frame.y)
     names = [matrix.runs[row] for row in rows]
     quiet = [row for row in range(len(matrix.runs)) if row not in rows]
     strong = _scores(matrix, rows, order)
@@ -43,32 +41,20 @@ def draw_profile(request: Request) -> Any:
     return alt.layer(*layers).properties(width=frame.width, height=frame.height)
 
 
-def _easiest_first(matrix: ScoreMatrix) -> list[int]:
-    order: list[int] = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
-    return order
-
-
 def _topic_axis(topics: Sequence[str], few: bool, frame: Frame) -> Any:
-    every = max(1, -(-len(topics) * 11 // int(frame.width)))
     title = "topic" if few else "topic, from the highest mean score to the lowest"
-    axis = alt.Axis(labelAngle=0 if few else -90, values=list(topics[::every]), title=title)
+    axis = alt.Axis(labelAngle=0 if few else -90, values=room_for(topics, frame.width), title=title)
     return alt.X("topic:N", sort=list(topics), axis=axis, scale=alt.Scale(padding=0.5))
 
 
 def _scores(matrix: ScoreMatrix, rows: Sequence[int], order: Sequence[int]) -> list[dict[str, Any]]:
     return [
-        {
-            "run": matrix.runs[row],
-            "topic": matrix.topics[index],
-            "score": float(matrix.values[row, index]),
-        }
-        for row in rows
-        for index in order
-    ]
+        {"run": matrix.runs[row], "topic": matrix.topics[index],
+         "score": float(matrix.values[row, index])}
+        for row in rows for index in order
+    ]  # fmt: skip
 
 
 def _points(rows: Sequence[dict[str, Any]], names: Sequence[str], x: Any, y: Any) -> Any:
-    shapes = [SHAPES[index % len(SHAPES)] for index in range(len(names))]
-    shape = alt.Shape("run:N", scale=alt.Scale(domain=list(names), range=shapes), legend=None)
     mark = alt.Chart(values(rows)).mark_point(filled=True, size=26, opacity=1)
-    return mark.encode(x=x, y=y, color=colour_of(names), shape=shape)
+    return mark.encode(x=x, y=y, color=colour_of(names), shape=shape_of(names))

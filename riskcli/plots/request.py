@@ -137,3 +137,9 @@ def best_first(matrix: ScoreMatrix) -> list[int]:
     """The rows by falling mean, equal ones as they stand."""
     order: list[int] = np.argsort(-matrix.values.mean(axis=1), kind="stable").tolist()
     return order
+
+
+def easiest_first(matrix: ScoreMatrix) -> list[int]:
+    """The topics by falling mean, equal ones as they stand."""
+    order: list[int] = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+    return order

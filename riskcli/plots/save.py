@@ -26,7 +26,7 @@ from riskcli.plots.ecir14 import draw_losses, draw_pair, draw_pca
 from riskcli.plots.ecir20 import draw_loss, draw_qq, draw_rbo
 from riskcli.plots.experiments import draw_churn, draw_curve
 from riskcli.plots.heatmap import draw_heatmap
-from riskcli.plots.kinds import DRAWABLE
+from riskcli.plots.kinds import MEANINGS
 from riskcli.plots.power import draw_power
 from riskcli.plots.profile import draw_profile
 from riskcli.plots.request import ExperimentRequest, Request, Size
@@ -228,7 +228,7 @@ def _titled(svg: str, kind: str, request: AnyRequest) -> str:
     if request.size is not None:
         points = f'width="{found["width"]}pt" height="{found["height"]}pt"'
         start = _SVG_LENGTHS.sub(points, start, count=1)
-    title = f"<title>{html(DRAWABLE[kind].meaning)}</title>"
+    title = f"<title>{html(MEANINGS[kind])}</title>"
     return f"{start}{title}<desc>{html(alternative(kind, request))}</desc>{svg[found.end() :]}"
 
 

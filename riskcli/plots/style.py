@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
 from typing import Any
 
 import altair as alt
@@ -49,35 +50,95 @@ def finished(chart: Any) -> Any:
     )
 
 
-def outer_titles(panels: int, columns: int) -> list[tuple[bool, bool]]:
-    """Whether each panel of a grid has a title below its x axis and beside its y axis.
-
-    Below those with none under them, beside those of the first column: the others are the same.
-    """
-    return [(index + columns >= panels, index % columns == 0) for index in range(panels)]
-
-
-def colour_of(names: Sequence[str]) -> Any:
-    """A colour a name, in this order, without a legend: names stand beside their marks."""
-    shades = [COLOURS[index % MOST_COLOURS] for index in range(len(names))]
-    return alt.Color("run:N", scale=alt.Scale(domain=list(names), range=shades), legend=None)
+def on_scale(
+    channel: type[alt.X] | type[alt.Y], field: str, title: str, ends: Sequence[float], **more: Any
+) -> Any:
+    """The channel of a number on a scale with exactly these ends."""
+    scale = alt.Scale(domain=list(ends), nice=False)
+    return channel(f"{field}:Q", title=title, scale=scale, **more)
 
 
-def dash_of(names: Sequence[str]) -> Any:
-    """A dash a name, in this order."""
-    dashes = [DASHES[index % len(DASHES)] for index in range(len(names))]
-    return alt.StrokeDash("run:N", scale=alt.Scale(domain=list(names), range=dashes), legend=None)
+def room_for(names: Sequence[str], pixels: float) -> list[str]:
+    """The names that can be shown along so many pixels: all, or every n-th."""
+    return list(names[:: max(1, -(-len(names) * LABEL_SIZE // int(pixels)))])
 
 
-def name_of_level(name: str, value: float) -> list[Any]:
-    """What a line across the figure stands for, above its right end, clear of what lies below."""
-    chart = alt.Chart(values([{"shown": name.replace("-", "−")}]))
-    place = {"x": alt.value("width"), "y": alt.datum(value), "text": "shown:N"}
-    kind = {"align": "right", "baseline": "bottom", "fontSize": 10.5, "dx": -2, "dy": -1}
+def topic_axis(
+    topics: Sequence[str], width: float, title: str, labelled: bool = True, **more: Any
+) -> Any:
+    """Topics in their order, named where `labelled`: below the last of several panels."""
+    axis = alt.Axis(
+        labels=labelled, ticks=labelled, labelAngle=-90, title=title if labelled else None,
+        values=room_for(topics, width), labelOverlap=False, **more,
+    )  # fmt: skip
+    return alt.X("topic:N", sort=list(topics), axis=axis)
+
+
+def grid(panels: Sequence[Any], columns: int, title: str, offset: int = 10) -> Any:
+    """Panels on one scale upwards, below a title of them all."""
+    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
+    return drawn.properties(title=alt.Title(title, offset=offset))
+
+
+def words_at(rows: Sequence[Row], place: Mapping[str, Any], **kind: Any) -> list[Any]:
+    """The texts of `shown` on a margin of white that parts them from lines below."""
+    chart, kind = alt.Chart(values(rows)), {"fontSize": 10.5, **kind}
     return [
         chart.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**place),
         chart.mark_text(**kind, color="#111111").encode(**place),
     ]
+
+
+Titles = tuple[str | None, str | None]
+"""Below the x axis, and beside the y axis."""
+
+
+def outer_titles(panels: int, columns: int, below: str, beside: str) -> list[Titles]:
+    """The titles of each panel's axes in a grid.
+
+    Below those with none under them, beside those of the first column: the others are the same.
+    """
+    return [
+        (below if i + columns >= panels else None, beside if i % columns == 0 else None)
+        for i in range(panels)
+    ]
+
+
+def bars_between(
+    rows: Sequence[Row], height: str, ends: Sequence[float], titles: Titles, **look: Any
+) -> Any:
+    """Bars from `low` to `high`, as high as the field `height` says."""
+    scale = alt.Scale(domain=list(ends), nice=False)
+    x = alt.X("low:Q", scale=scale, title=titles[0], axis=alt.Axis(tickCount=5))
+    y = alt.Y(f"{height}:Q", title=titles[1], axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
+    bars = alt.Chart(values(rows)).mark_bar(stroke="white", strokeWidth=0.6, **look)
+    return bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0))
+
+
+def colour_of(names: Sequence[str]) -> Any:
+    """A colour a name, in this order, without a legend: names stand beside their marks."""
+    return alt.Color("run:N", scale=_one_each(names, COLOURS), legend=None)
+
+
+def dash_of(names: Sequence[str]) -> Any:
+    """A dash a name, in this order."""
+    return alt.StrokeDash("run:N", scale=_one_each(names, DASHES), legend=None)
+
+
+def shape_of(names: Sequence[str]) -> Any:
+    """A shape a name, in this order."""
+    return alt.Shape("run:N", scale=_one_each(names, SHAPES), legend=None)
+
+
+def _one_each(names: Sequence[str], looks: Sequence[Any]) -> alt.Scale:
+    return alt.Scale(domain=list(names), range=[*islice(cycle(looks), len(names))])
+
+
+def name_of_level(name: str, value: float) -> list[Any]:
+    """What a line across the figure stands for, above its right end, clear of what lies below."""
+    place = {"x": alt.value("width"), "y": alt.datum(value), "text": "shown:N"}
+    rows = [{"shown": name.replace("-", "−")}]
+    return words_at(rows, place, align="right", baseline="bottom", dx=-2, dy=-1)
 
 
 def rule_at(value: float, axis: str, dashed: bool = True) -> Any:

@@ -10,7 +10,7 @@ import altair as alt
 from riskcli.analyses.topics import RunTopics, topic_table
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import GAIN, LOSS, QUIET, RULE, name_of_level, values
+from riskcli.plots.style import GAIN, LOSS, QUIET, RULE, name_of_level, topic_axis, values
 
 _MOST = 4
 _STEP = 11
@@ -39,7 +39,7 @@ def draw_topics(request: Request) -> Any:
     panels = [
         _marked(
             _panel(part, of, topics, sides)
-            .encode(x=_topic_axis(topics, width, index >= last_row))
+            .encode(x=topic_axis(topics, width, "topic", index >= last_row, labelFontSize=10.5))
             .properties(width=width, height=height),
             part,
         )
@@ -77,11 +77,8 @@ def _panel(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any
         scale=alt.Scale(domain=list(_MEANINGS.values()), range=[GAIN, LOSS, QUIET]),
         legend=alt.Legend(title=None, orient="bottom", values=sides),
     )
-    return (
-        alt.Chart(values(rows))
-        .mark_bar()
-        .encode(y=alt.Y("value:Q", title=of.upper()), color=colour)
-    )
+    y = alt.Y("value:Q", title=of.upper())
+    return alt.Chart(values(rows)).mark_bar().encode(y=y, color=colour)
 
 
 def _side(value: float, critical: float) -> str:
@@ -90,27 +87,13 @@ def _side(value: float, critical: float) -> str:
     return _MEANINGS[""]
 
 
-def _topic_axis(topics: list[str], width: float, labelled: bool) -> Any:
-    """Topics in their order; named below the last panel, some of them where there are many."""
-    every = max(1, -(-len(topics) * 11 // int(width)))
-    axis = alt.Axis(
-        labels=labelled, ticks=labelled, labelAngle=-90, title="topic" if labelled else None,
-        values=topics[::every], labelFontSize=10.5, labelOverlap=False,
-    )  # fmt: skip
-    return alt.X("topic:N", sort=topics, axis=axis)
-
-
 def _marked(panel: alt.Chart, part: RunTopics) -> Any:
     """The panel with its title and the two critical values."""
     alpha = "" if part.alpha is None else f", α = {part.alpha:g}"
-    rules = [
-        alt.Chart(values([{}]))
-        .mark_rule(color=RULE, strokeDash=[4, 3])
-        .encode(y=alt.datum(sign * part.critical))
-        for sign in (1, -1)
-        if part.critical == part.critical
-    ]
-    if rules:
+    rules = []
+    if part.critical == part.critical:
+        dashed = alt.Chart(values([{}])).mark_rule(color=RULE, strokeDash=[4, 3])
+        rules = [dashed.encode(y=alt.datum(sign * part.critical)) for sign in (1, -1)]
         rules += name_of_level(f"critical value {part.critical:.2f}", part.critical)
     title = f"{shortened(part.run, 40)} against {shortened(part.baseline, 40)}{alpha}"
     return alt.layer(panel, *rules).properties(title=title)

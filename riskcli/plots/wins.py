@@ -10,7 +10,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.plots.labels import shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import GAIN, LOSS, outer_titles, values
+from riskcli.plots.style import GAIN, LOSS, Titles, bars_between, grid, outer_titles
 
 _MOST = 8
 _COLOURS = {"helped": GAIN, "hurt": LOSS}
@@ -25,35 +25,27 @@ def draw_wins(request: Request) -> Any:
     reach = step * np.ceil(np.abs(delta).max() / step) if delta.any() else step
     width, height = request.panel(190, 120)
     columns = _columns(len(rows), request)
-    outer = outer_titles(len(rows), columns)
     panels = [
-        _panel(one, step, float(reach), _title(request, row, one), titled).properties(
-            width=width, height=height
+        _panel(one, step, float(reach), titles).properties(
+            width=width, height=height,
+            title=alt.Title(_title(request, row, one), fontSize=12, anchor="middle"),
         )
-        for row, one, titled in zip(rows, delta, outer, strict=True)
-    ]
+        for row, one, titles in zip(
+            rows, delta, outer_titles(len(rows), columns, "difference", "topics"), strict=True
+        )
+    ]  # fmt: skip
     name = f"difference in {request.matrix.measure} to {shortened(comparison.baseline.name, 40)}"
-    drawn = alt.concat(*panels, columns=columns).resolve_scale(y="shared")
-    return drawn.properties(title=alt.Title(f"{name}; topics won/tied/lost", offset=12))
+    return grid(panels, columns, f"{name}; topics won/tied/lost", offset=12)
 
 
-def _panel(
-    delta: Floats, step: float, reach: float, title: list[str], titled: tuple[bool, bool]
-) -> Any:
+def _panel(delta: Floats, step: float, reach: float, titles: Titles) -> Any:
     bars = histogram(delta, step)
     sides = [side for side in _COLOURS if any(bar["side"] == side for bar in bars)]
-    colour = alt.Color(
-        "side:N",
-        scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
-        legend=alt.Legend(title=None, orient="bottom", values=sides) if sides else None,
-    )
-    ends = alt.Scale(domain=[-reach, reach], nice=False)
-    x_title, y_title = "difference" if titled[0] else None, "topics" if titled[1] else None
-    x = alt.X("low:Q", scale=ends, title=x_title, axis=alt.Axis(tickCount=5))
-    y = alt.Y("topics:Q", title=y_title, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
-    mark = alt.Chart(values(bars)).mark_bar(stroke="white", strokeWidth=0.6, binSpacing=0)
-    drawn = mark.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), color=colour)
-    return drawn.properties(title=alt.Title(title, fontSize=12, anchor="middle"))
+    legend = alt.Legend(title=None, orient="bottom", values=sides) if sides else None
+    scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
+    colour = alt.Color("side:N", scale=scale, legend=legend)
+    drawn = bars_between(bars, "topics", [-reach, reach], titles, binSpacing=0)
+    return drawn.encode(color=colour)
 
 
 def _columns(panels: int, request: Request) -> int:

@@ -19,7 +19,7 @@ import riskcli
 from riskcli.core.messages import UsageError
 from riskcli.plots.alternative import alternative
 from riskcli.plots.ecir20 import mean_replicates
-from riskcli.plots.kinds import DRAWABLE, FIGURE_NAMES, KINDS
+from riskcli.plots.kinds import FIGURE_NAMES, KINDS, MEANINGS, OF_EXPERIMENTS
 from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked
 from riskcli.plots.request import SIZES, Request
 from riskcli.scores.matrix import ScoreMatrix
@@ -29,7 +29,7 @@ from tests.helpers.inprocess import riskeval, run_inside
 from tests.helpers.program import QRELS, SAMPLES, python
 
 pytestmark = pytest.mark.slow
-OF_RUNS = [name for name, kind in DRAWABLE.items() if not kind.trained]
+OF_RUNS = [name for name in MEANINGS if name not in OF_EXPERIMENTS]
 
 STARTS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF-", "html": b"<!DOCTYPE", "json": b"{"}
 HOSTILE = [
