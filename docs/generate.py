@@ -211,8 +211,8 @@ def _manual(command: click.Command, name: str, parent: click.Context) -> list[st
     context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent)
     usage = " ".join(command.collect_usage_pieces(context))
     lines = [f".SS {_roff(f'{name} {usage}')}", *_paragraphs(command.help or "")]
-    options = (each for each in command.get_params(context) if isinstance(each, click.Option))
-    for option in options:
+    params = (*command.get_params(context), *getattr(command, "keys", ()))
+    for option in (each for each in params if isinstance(each, click.Option)):
         record = option.get_help_record(context)
         if record is not None:
             lines += [".TP", f".B {_roff(record[0])}", _roff(" ".join(record[1].split()))]

@@ -34,7 +34,7 @@ def options_of(command: click.Command) -> Iterator[click.Option]:
     if isinstance(command, LazyGroup):
         for name in command.summaries:
             yield from options_of(command.get_command(context, name))
-    for option in command.get_params(context):
+    for option in (*command.get_params(context), *getattr(command, "keys", ())):
         if isinstance(option, click.Option) and not option.hidden:
             yield option
 
@@ -52,7 +52,8 @@ def test_the_site_and_the_manual_page_describe_every_option(command: str) -> Non
     (section,) = re.findall(rf"^## {command}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     shown = re.sub(r"\s+", "", section)
     for option in options_of(load_command(command)):
-        assert max(option.opts, key=len) in shown
+        name = max(option.opts, key=len)
+        assert (f"{name[2:]}=" if getattr(option, "key_only", False) else name) in shown
         text = "".join((option.help or "").split())
         assert text in shown
         assert text in re.sub(r"\s+", "", manual).replace("\\-", "-").replace("\\e", "\\")
