@@ -15,26 +15,13 @@ from pyarrow import parquet
 
 from riskcli.analyses.base import Analysis
 from riskcli.core.messages import UsageError, counted, listed
-from riskcli.output import formats
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
-from riskcli.output.formats import Formats
+from riskcli.output.formats import MATRIX_FORMATS, Formats
 from riskcli.output.result import Result
 from riskcli.output.rows import as_json
 from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.arrow import numbers, texts
-
-JSON = formats.OwnFormat("json", ".json", lambda matrices: matrices.as_json(), checksums=True)
-PARQUET = formats.OwnFormat(
-    "parquet", ".parquet", lambda matrices: matrices.as_parquet(), checksums=True
-)
-_OWN: dict[formats.OutputFormat, formats.OutputFormat] = {
-    formats.JSON: JSON,
-    formats.PARQUET: PARQUET,
-}
-FORMATS = tuple(_OWN.get(format, format) for format in formats.FORMATS)
-"""Those of every result, JSON in the shape of the matrix, and Parquet."""
-
 
 # The score matrix in each of its formats; as CSV, TSV, JSON or Parquet every command takes it back.
 #
@@ -58,7 +45,7 @@ class Matrices(Analysis):
     @property
     def formats(self) -> Formats:
         """Those of every result, JSON in the shape of the matrix, and Parquet."""
-        return FORMATS
+        return MATRIX_FORMATS
 
     def displays(self, width: int, /) -> list[Display]:
         """Runs by topics, in as many tables as the width asks for."""

@@ -19,10 +19,9 @@ from riskcli.analyses.checker import (
 from riskcli.core.messages import Note, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.core.provenance import Input, Provenance
-from riskcli.output import formats
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation
-from riskcli.output.formats import Analysis, Formats
+from riskcli.output.formats import FINDING_FORMATS, Analysis, Formats
 from riskcli.output.problems import Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result
 from riskcli.scores.evaluation import Places
@@ -105,17 +104,6 @@ def problems(validation: Reports) -> Iterator[Problem]:
             )  # fmt: skip
 
 
-GITHUB = formats.OwnFormat("github", "", as_github)
-SARIF = formats.OwnFormat(
-    "sarif", ".sarif", lambda validation: as_sarif(problems(validation), "riskeval validate")
-)
-CODE_QUALITY = formats.OwnFormat(
-    "codequality", "", lambda validation: as_code_quality(problems(validation), ".")
-)
-FORMATS = (*formats.FORMATS, GITHUB, SARIF, CODE_QUALITY)
-"""The formats of what was found in files: those of every result, and what CI services read."""
-
-
 # What is wrong with files, all of it: the readers' own errors, and remarks for the authors.
 
 
@@ -129,7 +117,19 @@ class Validation(Analysis, Reports):
     @property
     def formats(self) -> Formats:
         """Those of every result, and what CI services read."""
-        return FORMATS
+        return FINDING_FORMATS
+
+    def as_github(self) -> str:
+        """Annotations, as GitHub shows them beside the lines of a change."""
+        return as_github(self)
+
+    def as_sarif(self) -> str:
+        """The findings as SARIF."""
+        return as_sarif(problems(self), "riskeval validate")
+
+    def as_code_quality(self) -> str:
+        """The findings as GitLab's code quality reports."""
+        return as_code_quality(problems(self), ".")
 
     def displays(self, _width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from riskcli.analyses.matrix import FORMATS
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, options, own_option
 from riskcli.cli.options import Output, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs
+from riskcli.output.formats import MATRIX_FORMATS
 
 
 @click.command(cls=GroupedCommand)
 @options(Inputs, "inputs", {"anonymise": {"key_only": False}})
-@output_options(FORMATS)
+@output_options(MATRIX_FORMATS)
 @own_option(
     "--long",
     is_flag=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from riskcli.analyses.validate import FORMATS, summary
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, own_option
 from riskcli.cli.options import Output, output_options
@@ -12,12 +11,12 @@ from riskcli.cli.output import tell, write
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Files, file_options
 from riskcli.core.choices import Only, words
-from riskcli.output.formats import RowsFormat
+from riskcli.output.formats import FINDING_FORMATS, RowsFormat
 
 
 @click.command(cls=GroupedCommand)
 @file_options
-@output_options(FORMATS, for_people=True)
+@output_options(FINDING_FORMATS, for_people=True)
 @own_option("--strict", is_flag=True, settings=Reach.NOTHING, help="Exit with 1 for warnings, too.")
 @own_option(
     "--max-docs",
@@ -75,6 +74,6 @@ def validate(
     tell(found.notes, files.quiet)
     write(found, output)
     if isinstance(output.output_format, RowsFormat) and not files.quiet:
-        click.echo(summary(found), err=True)
+        click.echo(analysis.summary(found), err=True)
     refused = found.count("error") or (strict and found.count("warning"))
     return 1 if refused else 0

@@ -220,6 +220,21 @@ HTML = TablesFormat(
 Formats = tuple[OutputFormat, ...]
 FORMATS: Formats = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML, PARQUET, XLSX)
 """The formats of every result that is rows and tables."""
+_OF_MATRICES: dict[OutputFormat, OutputFormat] = {
+    JSON: OwnFormat("json", ".json", lambda matrices: matrices.as_json(), checksums=True),
+    PARQUET: OwnFormat(
+        "parquet", ".parquet", lambda matrices: matrices.as_parquet(), checksums=True
+    ),
+}
+MATRIX_FORMATS: Formats = tuple(_OF_MATRICES.get(format, format) for format in FORMATS)
+"""Those of every result, JSON in the shape of the matrix, and Parquet."""
+FINDING_FORMATS: Formats = (
+    *FORMATS,
+    OwnFormat("github", "", lambda validation: validation.as_github()),
+    OwnFormat("sarif", ".sarif", lambda validation: validation.as_sarif()),
+    OwnFormat("codequality", "", lambda validation: validation.as_code_quality()),
+)
+"""The formats of what was found in files: those of every result, and what CI services read."""
 
 
 def named(name: str, known: Formats) -> OutputFormat:

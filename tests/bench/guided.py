@@ -23,8 +23,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with atheris.instrument_imports(include=["riskcli"]):  # of what is imported from here on
-        import riskcli.cli.alphas
-        import riskcli.cli.configuration
+        import riskcli.cli.types
+        import riskcli.cli.settings
 
         import riskcli.analyses.check.rules
         import riskcli.commands

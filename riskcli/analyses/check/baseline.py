@@ -10,14 +10,14 @@ import numpy as np
 
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.rules import Rule, parse_rule
-from riskcli.analyses.matrix import FORMATS, Matrices
+from riskcli.analyses.matrix import Matrices
 from riskcli.cli.evaluating import frozen_population as frozen_population
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, listed
 from riskcli.core.provenance import Input
-from riskcli.output.formats import IN_FILE, OutputFormat, chosen, emit
+from riskcli.output.formats import IN_FILE, MATRIX_FORMATS, OutputFormat, chosen, emit
 from riskcli.scores.bookkeeping import SCORING
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
@@ -146,7 +146,9 @@ _ITS_INPUTS = ("qrels", "scores")
 
 def kept_format(file: Path) -> OutputFormat:
     """The format that the file's suffix asks for; it must be one that can be read again."""
-    return chosen(None, file, tuple(format for format in FORMATS if format.name in _READABLE))
+    return chosen(
+        None, file, tuple(format for format in MATRIX_FORMATS if format.name in _READABLE)
+    )
 
 
 def only_candidate(gate: Gate) -> str:
