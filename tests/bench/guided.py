@@ -23,10 +23,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with atheris.instrument_imports(include=["riskcli"]):  # of what is imported from here on
-        import riskcli.cli.types
-        import riskcli.cli.settings
-
         import riskcli.analyses.check.rules
+        import riskcli.cli.settings
+        import riskcli.cli.types
         import riskcli.commands
         import riskcli.learn.feature_files
         import riskcli.scores.evaluation
