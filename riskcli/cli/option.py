@@ -159,7 +159,14 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line, then take the keys that only settings files have."""
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            key = error.option_name.removeprefix("--")
+            if key not in {option.key for option in self.keys}:
+                raise
+            message = f"{error.option_name} is no option but a key of settings: put {key} = ... "
+            raise click.UsageError(f"{message}into riskeval.toml", ctx) from error
         for key in self.keys:
             key.handle_parse_result(ctx, {}, [])
         return rest

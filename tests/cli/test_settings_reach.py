@@ -174,3 +174,9 @@ def test_its_own_results_are_known_again(checkout: Path, suffix: str) -> None:
     for _ in range(2):
         ran = riskeval("score", "a.run", "b.run", "-b", "a", cwd=checkout)
         assert ran.code == 0, ran.err
+
+
+def test_a_key_given_as_an_option_is_told_where_it_goes() -> None:
+    ran = riskeval("score", "x.run", "--siunitx")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--siunitx is no option but a key of settings" in ran.err
