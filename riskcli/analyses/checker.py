@@ -73,8 +73,8 @@ class FileReport:
     def findings(self) -> list[tuple[Finding, int]]:
         """The findings to show, each with the number of the same code left out after it."""
         wanted = {"errors": "error", "warnings": "warning"}.get(self.only)
-        found = self.tally.findings()
-        return [each for each in found if wanted in (None, each[0].severity)]
+        findings = self.tally.findings()
+        return [each for each in findings if wanted in (None, each[0].severity)]
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Reports:
 
     def codes(self) -> dict[str, tuple[int, int]]:
         """How many findings are of each code, in how many files, errors first."""
-        found: dict[str, tuple[int, int]] = {}
+        by_code: dict[str, tuple[int, int]] = {}
         for file in self.files:
             for code, number in file.tally.counts.items():
-                findings, files = found.get(code, (0, 0))
-                found[code] = (findings + number, files + 1)
-        return dict(sorted(found.items(), key=lambda item: (CODES[item[0]].severity, item[0])))
+                findings, files = by_code.get(code, (0, 0))
+                by_code[code] = (findings + number, files + 1)
+        return dict(sorted(by_code.items(), key=lambda item: (CODES[item[0]].severity, item[0])))
 
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity, in all files."""
@@ -253,8 +253,8 @@ class Checker:
                 names[item.run] = None
         tag = tag_of(text, kind, list(names))
         named = UNNAMED_RUN not in names and tag is None
-        found = tuple(names) if named else (tag,) if tag else ()
-        return FileReport(tally.path, "scores", tally, found, named)
+        run_names = tuple(names) if named else (tag,) if tag else ()
+        return FileReport(tally.path, "scores", tally, run_names, named)
 
     def _read(self, tally: Tally) -> tuple[bytes | None, str | None]:
         """The file's text, None where it cannot be read, and its checksum."""

@@ -91,23 +91,23 @@ def none_is_judged(run: Run, judged: JudgedDocuments) -> bool:
     """Whether no document is judged for its topic; False for a run that has none of the topics."""
     index = np.array([judged.topics.get(topic, -1) for topic in run.topics], dtype=np.intp)
     topics = index[run.topic_codes]
-    known = np.flatnonzero(topics >= 0)
-    found = judged.find(run.docnos, known, topics[known])
-    return bool(len(known)) and not np.any(found >= 0)
+    judged_lines = np.flatnonzero(topics >= 0)
+    documents = judged.find(run.docnos, judged_lines, topics[judged_lines])
+    return bool(len(judged_lines)) and not np.any(documents >= 0)
 
 
 def likely_cause(run: Run, judgements: Mapping[str, Mapping[str, int]]) -> str:
     """Why none of them is: letter case, or a prefix that one side has; nothing where unknown."""
     sample = run.docnos.take(np.arange(min(_SAMPLE, len(run.docnos)))).as_strings()
-    known = {docno for grades in judgements.values() for docno in grades}
-    folded = {docno.casefold() for docno in known}
+    judged_docnos = {docno for grades in judgements.values() for docno in grades}
+    folded = {docno.casefold() for docno in judged_docnos}
     if any(docno.casefold() in folded for docno in sample):
         return "; they differ from the judged ones in upper and lower case"
     for docno in sample:
         for start in _starts(docno):
-            if docno[start:] in known:
+            if docno[start:] in judged_docnos:
                 return f"; the qrels lack their prefix {docno[:start]!r}"
-    shorter = {docno[start:]: docno[:start] for docno in known for start in _starts(docno)}
+    shorter = {docno[start:]: docno[:start] for docno in judged_docnos for start in _starts(docno)}
     for docno in sample:
         if docno in shorter:
             return f"; they lack the prefix {shorter[docno]!r} of the qrels"
@@ -116,7 +116,7 @@ def likely_cause(run: Run, judgements: Mapping[str, Mapping[str, int]]) -> str:
 
 def _starts(docno: str) -> Iterable[int]:
     """Where a document number goes on behind a separator."""
-    return (found.end() for found in _SEPARATOR.finditer(docno) if found.end() < len(docno))
+    return (match.end() for match in _SEPARATOR.finditer(docno) if match.end() < len(docno))
 
 
 # What looks wrong in a run that can be read: remarks for its author, found on whole columns.

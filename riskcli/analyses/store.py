@@ -37,11 +37,12 @@ def listing(store: Store) -> Result:
     )  # fmt: skip
     rows = [
         (
-            held.measure, held.qrels, held.runs, held.scores, held.files, held.size, held.current,
-            datetime.fromtimestamp(held.written, UTC).isoformat(timespec="seconds"),
-            held.rules, held.engine, held.key,
+            holding.measure, holding.qrels, holding.runs, holding.scores, holding.files,
+            holding.size, holding.current,
+            datetime.fromtimestamp(holding.written, UTC).isoformat(timespec="seconds"),
+            holding.rules, holding.engine, holding.key,
         )
-        for held in holdings(store)
+        for holding in holdings(store)
     ]  # fmt: skip
     return Result(columns, rows)
 
@@ -96,8 +97,10 @@ class Removal:
 
 def holdings(store: Store) -> Iterator[Holding]:
     """All that a store holds, by measure and judgements."""
-    found = [holding for digest in _digests(store) if (holding := _holding(store, digest))]
-    yield from sorted(found, key=lambda item: (item.qrels, item.measure, item.rules, item.engine))
+    unsorted = [holding for digest in _digests(store) if (holding := _holding(store, digest))]
+    yield from sorted(
+        unsorted, key=lambda item: (item.qrels, item.measure, item.rules, item.engine)
+    )
 
 
 def verify(store: Store) -> Iterator[tuple[Path, str]]:
@@ -111,9 +114,13 @@ def verify(store: Store) -> Iterator[tuple[Path, str]]:
             pass
         yield from segments.damaged
     states = FileStates(store.folder / "looks", rehash=True)
-    for look, kept in states.remembered():
-        path = Path(look.path)
-        if file_state(path) == look and sha256_of_file(path) != kept and file_state(path) == look:
+    for state, checksum in states.remembered():
+        path = Path(state.path)
+        if (
+            file_state(path) == state
+            and sha256_of_file(path) != checksum
+            and file_state(path) == state
+        ):
             yield path, "changed, though its size, times and inode are those of before"
     yield from states.segments.damaged
     for path in sorted(store.folder.rglob("*" + DAMAGED)):

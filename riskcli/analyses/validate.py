@@ -36,9 +36,9 @@ _HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code"
 
 def displays(reports: Reports) -> list[Display]:
     """A table for each file in which something was found, and a line for the whole."""
-    found = [_display(file) for file in reports.files if file.findings()]
+    tables = [_display(file) for file in reports.files if file.findings()]
     codes = [_codes(reports)] if len(reports.files) > 1 and reports.codes() else []
-    return [*found, *codes, Display.of_rows("", (), (), [summary(reports)])]
+    return [*tables, *codes, Display.of_rows("", (), (), [summary(reports)])]
 
 
 def _codes(reports: Reports) -> Display:
@@ -138,9 +138,9 @@ class Validation(Analysis, Reports):
     def result(self) -> Result:
         """A row a finding; `more` counts those of its code that were left out after it."""
         rows = [
-            (str(file.path), found.line, found.severity, found.code, found.message, more)
+            (str(file.path), finding.line, finding.severity, finding.code, finding.message, more)
             for file in self.files
-            for found, more in file.findings()
+            for finding, more in file.findings()
         ]
         return Result(
             COLUMNS,
@@ -191,17 +191,17 @@ def validate(
     given = [places] if isinstance(places, str | Path) else list(places)
     given, qrels, turned = judgements_first(given, qrels)
     judgements = None if qrels is None else find_qrels(qrels, [])[0]
-    found = find_files(given, [judgements] if judgements else [], folders)
+    run_files = find_files(given, [judgements] if judgements else [], folders)
     checker = Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
-    checked = _checked(checker, found.files, jobs or available_cores(), progress, known)
-    taken, passed = _without_own(checked, found.of_folders)
+    checked = _checked(checker, run_files.files, jobs or available_cores(), progress, known)
+    taken, passed = _without_own(checked, run_files.of_folders)
     reports += taken
-    note_names(reports, checks.run_names, found.names)
+    note_names(reports, checks.run_names, run_files.names)
     note_same_rankings(reports)
     note_same_scores(reports, checker.topics)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
-    notes = (*turned, *found.notes, *passed)
+    notes = (*turned, *run_files.notes, *passed)
     reports = [replace(report, only=checks.only) for report in reports]
     return Validation(tuple(reports), provenance=Provenance(checks.settings(), inputs, notes))
 
@@ -210,9 +210,9 @@ def _without_own(
     reports: Sequence[FileReport], of_folders: Set[Path]
 ) -> tuple[list[FileReport], list[Note]]:
     """The reports but those on results of this program that lay in a folder; and news of these."""
-    own = [r.path for r in reports if OWN_RESULT in r.tally.counts and r.path in of_folders]
-    names = sorted(f"{path.name} (a result of riskeval)" for path in own)
-    taken = [report for report in reports if report.path not in own]
+    own_results = [r.path for r in reports if OWN_RESULT in r.tally.counts and r.path in of_folders]
+    names = sorted(f"{path.name} (a result of riskeval)" for path in own_results)
+    taken = [report for report in reports if report.path not in own_results]
     return taken, [passed_over(names)] if names else []
 
 

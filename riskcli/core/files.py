@@ -34,12 +34,12 @@ def listed_in(path: Path, what: str) -> list[tuple[int, str]]:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "not UTF-8 text"
         raise InputError(path, "unreadable", why) from error
-    found = [
+    entries = [
         (n, text) for n, line in enumerate(lines, 1) if (text := line.partition("#")[0].strip())
     ]
-    if not found:
+    if not entries:
         raise InputError(path, "empty-file", f"this file contains no {what}")
-    return found
+    return entries
 
 
 GZIP = ".gz"

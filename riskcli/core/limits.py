@@ -183,8 +183,8 @@ def _of_group(
     most, used = _number(folder / limit), _number(folder / use)
     if most is None or used is None or most >= _UNLIMITED:
         return
-    kept = (line.split() for line in _lines(folder / "memory.stat"))
-    free = next((int(fields[1]) for fields in kept if fields[0] == spare), 0)
+    counters = (line.split() for line in _lines(folder / "memory.stat"))
+    free = next((int(fields[1]) for fields in counters if fields[0] == spare), 0)
     yield max(0, most - used + free) + resident, "the control group of this process has {}"
 
 

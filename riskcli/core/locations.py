@@ -263,10 +263,10 @@ class DataSetPath(Location):
     def read_bytes(self) -> bytes:
         """Its judgements, or scored documents, as JSON: names there may hold blanks."""
         value, rows = ("score", "scoreddocs") if self.scored else ("relevance", "qrels")
-        found: dict[str, dict[str, Any]] = {}
+        by_topic: dict[str, dict[str, Any]] = {}
         try:
             for item in self._rows(rows):
-                cells = found.setdefault(str(item.query_id), {})
+                cells = by_topic.setdefault(str(item.query_id), {})
                 new = getattr(item, value)
                 if cells.setdefault(str(item.doc_id), new) != new:
                     message = f"topic {item.query_id} document {item.doc_id} is there twice"
@@ -275,7 +275,7 @@ class DataSetPath(Location):
             raise
         except Exception as error:  # a download, a licence, a damaged file: it says what
             raise InputError(self, "unreadable", " ".join(str(error).split())[:200]) from error
-        return json.dumps(found).encode()
+        return json.dumps(by_topic).encode()
 
     def grades(self) -> str:
         """What its grades mean."""

@@ -130,12 +130,12 @@ def by_value(part: str) -> tuple[int, int, str]:
 
 def short_repr(given: Any) -> str:
     """The call that makes a dataclass of options, without the defaults."""
-    parts = [
-        f"{part.name}={getattr(given, part.name)!r}"
-        for part in fields(given)
-        if getattr(given, part.name) != _default(part)
+    changed = [
+        f"{each.name}={getattr(given, each.name)!r}"
+        for each in fields(given)
+        if getattr(given, each.name) != _default(each)
     ]
-    return f"{type(given).__name__}({', '.join(parts)})"
+    return f"{type(given).__name__}({', '.join(changed)})"
 
 
 def _default(part: Field[Any]) -> Any:

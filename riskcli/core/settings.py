@@ -89,7 +89,7 @@ def _folders() -> Iterator[Path]:
 
 def load_settings(profile: str | None = None) -> dict[str, Setting]:
     """All settings in force in the current folder, by key (with dashes)."""
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     profiles: dict[str, dict[str, Setting]] = {}
     files = settings_files()
     for file in files:
@@ -97,21 +97,21 @@ def load_settings(profile: str | None = None) -> dict[str, Setting]:
         for title, content in _profiles(name, table).items():
             source = f"{name}, profile {title}"
             profiles.setdefault(title, {}).update(_plain(name, content, source))
-        found.update(_plain(name, table, name))
+        settings.update(_plain(name, table, name))
     if profile is not None:
         if profile not in profiles:
             hint = nearest(profile, profiles) or _known(profiles, files)
             raise UsageError(f"no profile is called {profile!r}{hint}")
-        found.update(profiles[profile])
-    return found
+        settings.update(profiles[profile])
+    return settings
 
 
 def profile_names() -> list[str]:
     """The profiles that the settings here have."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for file in settings_files():
-        found.update(dict.fromkeys(_profiles(str(file.path), file.table)))
-    return list(found)
+        names.update(dict.fromkeys(_profiles(str(file.path), file.table)))
+    return list(names)
 
 
 def _known(profiles: Iterable[str], files: Sequence[SettingsFile]) -> str:
@@ -121,8 +121,8 @@ def _known(profiles: Iterable[str], files: Sequence[SettingsFile]) -> str:
             "; no settings were found: neither riskeval.toml nor [tool.riskeval] in pyproject.toml "
             "here or in a parent folder of this repository"
         )
-    known = ", ".join(profiles)
-    return f"; {names} has {known}" if known else f"; {names} has no profiles"
+    listed = ", ".join(profiles)
+    return f"; {names} has {listed}" if listed else f"; {names} has no profiles"
 
 
 def _table(file: Path, keys: tuple[str, ...]) -> dict[str, Any]:

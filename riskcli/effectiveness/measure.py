@@ -89,7 +89,7 @@ class Family:
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if it has one."""
-        return next((known for known in self.parameters if known.name == name), None)
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -103,19 +103,19 @@ class Measure:
 
     def __str__(self) -> str:
         shown = [
-            f"{known.name}={self[known.name]!r}"
-            for known in self.family.parameters
-            if known.always_shown or known.name in dict(self.given)
+            f"{parameter.name}={self[parameter.name]!r}"
+            for parameter in self.family.parameters
+            if parameter.always_shown or parameter.name in dict(self.given)
         ]
         brackets = f"({','.join(shown)})" if shown else ""
         return f"{self.family.name}{brackets}{'' if self.at is None else '@' + self.at}"
 
     def __getitem__(self, name: str) -> Value:
         """The value of a parameter."""
-        known = self.family.parameter(name)
-        if known is None:
+        parameter = self.family.parameter(name)
+        if parameter is None:
             raise KeyError(name)
-        return dict(self.given).get(name, known.default)
+        return dict(self.given).get(name, parameter.default)
 
     @property
     def relevance(self) -> int:

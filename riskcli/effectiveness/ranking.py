@@ -65,8 +65,8 @@ def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Rank
     ranking = RankedLines.of(lines, codes, len(run.topics))
     if depth is None:
         return ranking
-    kept = ranking.places < depth
-    return RankedLines.of(lines[kept], codes[kept], len(run.topics))
+    within = ranking.places < depth
+    return RankedLines.of(lines[within], codes[within], len(run.topics))
 
 
 def contenders(run: Run, depth: int | None, precision: Precision = "single") -> Run:
@@ -166,7 +166,7 @@ class JudgedDocuments:
         # Texts are hashed sooner as they stand in the file, unless few of them are asked for.
         most = 2 * len(lines) > len(docnos)
         hashes = docnos.hashes()[lines] if most else docnos.take(lines).hashes()
-        found = np.full(len(topics), -1, dtype=np.intp)
+        indices = np.full(len(topics), -1, dtype=np.intp)
         rank = self._first[self._slot(hashes, topics)]
         pending = np.flatnonzero(rank >= 0)
         rank, wanted = rank[pending], hashes[pending]
@@ -174,11 +174,11 @@ class JudgedDocuments:
             hit = self._hashes[rank] == wanted
             index, document = self._order[rank[hit]], pending[hit]
             same = self._texts.take(index).equal(docnos.take(lines[document]))
-            found[document[same]] = index[same]
+            indices[document[same]] = index[same]
             hit[hit] = same
             on = np.flatnonzero(self._shared[rank] & ~hit)
             pending, rank, wanted = pending[on], rank[on] + 1, wanted[on]
-        return found
+        return indices
 
     def _slot(self, hashes: Words, topics: Rows) -> Rows:
         """Which place of its topic's table each hash belongs to."""

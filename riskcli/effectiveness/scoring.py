@@ -129,17 +129,19 @@ class Scorer:
         return answer.topics, scores
 
     def _answer(self, run: Run) -> _Answer:
-        places = [self._judged.topics.get(topic, -1) for topic in run.topics]
-        names = [topic for topic, place in zip(run.topics, places, strict=True) if place >= 0]
-        known = np.array(places)
-        row_of = np.where(known >= 0, np.cumsum(known >= 0) - 1, -1)
+        indices = [self._judged.topics.get(topic, -1) for topic in run.topics]
+        names = [topic for topic, index in zip(run.topics, indices, strict=True) if index >= 0]
+        judged_index = np.array(indices)
+        row_of = np.where(judged_index >= 0, np.cumsum(judged_index >= 0) - 1, -1)
         ranking = ranked(run, self.depth, self._precision)
         rows = row_of[ranking.codes]
-        kept = rows >= 0
-        found = self._judged.find(run.docnos, ranking.lines[kept], known[ranking.codes[kept]])
-        counts = ranking.counts[known >= 0]
-        grades = self._judged.grades[found]
-        return _Answer(names, counts, rows[kept], ranking.places[kept], found, grades)
+        judged = rows >= 0
+        documents = self._judged.find(
+            run.docnos, ranking.lines[judged], judged_index[ranking.codes[judged]]
+        )
+        counts = ranking.counts[judged_index >= 0]
+        grades = self._judged.grades[documents]
+        return _Answer(names, counts, rows[judged], ranking.places[judged], documents, grades)
 
     def _ask(
         self, question: _Question, evaluator: Any, answer: _Answer
@@ -152,24 +154,24 @@ class Scorer:
             return {}
         limit = answer.longest if question.list_length is None else question.list_length
         unjudged, falling = _stand_ins(min(limit, answer.longest))
-        told = answer.grades > 0 if question.relevant_alone else answer.found >= 0
-        hits = np.flatnonzero(told & (answer.places < limit))
+        shown_documents = answer.grades > 0 if question.relevant_alone else answer.found >= 0
+        hits = np.flatnonzero(shown_documents & (answer.places < limit))
         docnos = self._judged.docnos
-        named = [docnos[place] for place in answer.found[hits].tolist()]
+        named = [docnos[index] for index in answer.found[hits].tolist()]
         ranks = answer.places[hits].tolist()
         ends = np.searchsorted(answer.rows[hits], np.arange(len(answer.topics)), side="right")
-        asked: dict[str, dict[str, float]] = {}
+        rankings: dict[str, dict[str, float]] = {}
         start = 0
         shown = zip(answer.topics, answer.counts.tolist(), ends.tolist(), strict=True)
         for topic, count, end in shown:
             names = unjudged[:count]
             for rank, name in zip(ranks[start:end], named[start:end], strict=True):
                 names[rank] = name
-            asked[topic] = dict(zip(names, falling, strict=False))
+            rankings[topic] = dict(zip(names, falling, strict=False))
             start = end
         with _ONE_AT_A_TIME:
-            found: dict[str, dict[str, float]] = evaluator.evaluate(asked)
-        return found
+            scores: dict[str, dict[str, float]] = evaluator.evaluate(rankings)
+        return scores
 
     def _ranked_grades(self, cutoff: int | None, answer: _Answer) -> RankedGrades:
         depth = min(cutoff or answer.longest, answer.longest)
@@ -188,7 +190,7 @@ def _stand_ins(count: int) -> tuple[list[str], list[float]]:
 
     No judged document has such a name, for its line end.
     """
-    return [f"\n{place:07d}" for place in range(count)], [float(-place) for place in range(count)]
+    return [f"\n{rank:07d}" for rank in range(count)], [float(-rank) for rank in range(count)]
 
 
 def _values_of(by_topic: dict[str, dict[str, float]], key: str, topics: list[str]) -> Floats:

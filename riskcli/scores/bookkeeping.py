@@ -29,7 +29,7 @@ from riskcli.trec.names import (
 def with_baseline_files(
     reader: Reader,
     loader: ScoreLoader,
-    parts: list[FileScores],
+    loaded: list[FileScores],
     baselines: Sequence[str],
     given: dict[Path, str],
 ) -> tuple[list[FileScores], dict[str, str], list[Note]]:
@@ -37,8 +37,8 @@ def with_baseline_files(
 
     `given` are names by file.
     """
-    rule, count = reader.rules.run_names, len(parts)
-    named, notes = _named(parts, rule, given)
+    rule, count = reader.rules.run_names, len(loaded)
+    named, notes = _named(loaded, rule, given)
     known = runs_of(named)
     files = {
         baseline: named_place(baseline)
@@ -47,14 +47,14 @@ def with_baseline_files(
     }
     if not files:
         return named, {}, notes
-    places = {part.path.resolve(): index for index, part in enumerate(parts)}
+    places = {file.path.resolve(): index for index, file in enumerate(loaded)}
     for name, path in files.values():
         if path.resolve() not in places:
-            places[path.resolve()] = len(parts)
-            parts = [*parts, loader.load_one(path)]
+            places[path.resolve()] = len(loaded)
+            loaded = [*loaded, loader.load_one(path)]
         if name is not None:
-            given[parts[places[path.resolve()]].path] = name
-    named, notes = _named(parts, rule, given, count)
+            given[loaded[places[path.resolve()]].path] = name
+    named, notes = _named(loaded, rule, given, count)
     added = {
         baseline: only_run(named[places[path.resolve()]]) for baseline, (_, path) in files.items()
     }
@@ -68,44 +68,46 @@ def _is_read(baseline: str) -> bool:
 
 
 def without_own_scores(
-    parts: Sequence[FileScores], of_folders: Collection[Path], rule: str, given: Mapping[Path, str]
+    loaded: Sequence[FileScores], of_folders: Collection[Path], rule: str, given: Mapping[Path, str]
 ) -> tuple[list[FileScores], list[Path]]:
-    """The parts but files of scores that lay in a folder with the very runs; and those files.
+    """The files but those of scores that lay in a folder with the very runs; and their paths.
 
     Such a file is the matrix of those runs, kept from before.
     """
-    files = [part for part in parts if part.kind == "run"]
-    kept = [part for part in parts if part.kind == "scores" and part.named]
-    if not files or not any(part.path in of_folders for part in kept):
-        return list(parts), []
-    unnamed = [(part.path, part.tag) for part in files if part.path not in given]
-    runs = {*names_by_rule(unnamed, rule)[1], *given.values()}
-    own = [part.path for part in kept if part.path in of_folders and runs_of([part]) <= runs]
-    return [part for part in parts if part.path not in own], own
+    runs_here = [file for file in loaded if file.kind == "run"]
+    score_files = [
+        file for file in loaded if file.kind == "scores" and file.named and file.path in of_folders
+    ]
+    if not runs_here or not score_files:
+        return list(loaded), []
+    unnamed = [(file.path, file.tag) for file in runs_here if file.path not in given]
+    names = {*names_by_rule(unnamed, rule)[1], *given.values()}
+    own_files = [file.path for file in score_files if runs_of([file]) <= names]
+    return [file for file in loaded if file.path not in own_files], own_files
 
 
-def runs_of(parts: Iterable[FileScores]) -> set[str]:
+def runs_of(loaded: Iterable[FileScores]) -> set[str]:
     """The names of all runs in these parts."""
-    return {run for part in parts for matrix in part.matrices for run in matrix.runs}
+    return {run for file in loaded for matrix in file.matrices for run in matrix.runs}
 
 
-def only_run(part: FileScores) -> str:
+def only_run(file: FileScores) -> str:
     """The name of the one run in a part; an error where there are more."""
-    runs = runs_of([part])
+    runs = runs_of([file])
     if len(runs) != 1:
-        raise UsageError(f"{part.path} holds {len(runs)} runs, a baseline file must hold one")
+        raise UsageError(f"{file.path} holds {len(runs)} runs, a baseline file must hold one")
     return runs.pop()
 
 
 def _named(
-    parts: Sequence[FileScores], rule: str, given: Mapping[Path, str], count: int | None = None
+    loaded: Sequence[FileScores], rule: str, given: Mapping[Path, str], count: int | None = None
 ) -> tuple[list[FileScores], list[Note]]:
     """The parts with names for their runs; those from `count` on are files of baselines."""
-    runs = [(p.path, p.tag) for p in parts if not p.named and p.path not in given]
+    runs = [(p.path, p.tag) for p in loaded if not p.named and p.path not in given]
     names, notes = name_runs(runs, rule)
     waiting = iter(names)
-    wanted = [given.get(part.path) or (None if part.named else next(waiting)) for part in parts]
-    named = _renamed(parts, wanted)
+    wanted = [given.get(file.path) or (None if file.named else next(waiting)) for file in loaded]
+    named = _renamed(loaded, wanted)
     if count is not None:
         known, baselines = runs_of(named[:count]), named[count:]
         named[count:] = _renamed(baselines, [_name_as_baseline(each, known) for each in baselines])
@@ -113,44 +115,44 @@ def _named(
     return named, notes
 
 
-def _renamed(parts: Sequence[FileScores], names: Sequence[str | None]) -> list[FileScores]:
+def _renamed(loaded: Sequence[FileScores], names: Sequence[str | None]) -> list[FileScores]:
     """The parts, those that get a name with that name for their one run."""
-    for part, name in zip(parts, names, strict=True):
-        if name is not None and len(runs := runs_of([part])) != 1:
-            message = f"{name}={part.path}: a name is for one run, the file holds {len(runs)}"
+    for file, name in zip(loaded, names, strict=True):
+        if name is not None and len(runs := runs_of([file])) != 1:
+            message = f"{name}={file.path}: a name is for one run, the file holds {len(runs)}"
             raise UsageError(message)
     return [
-        part if name is None else replace(part, matrices=of_one_run(name, part.matrices))
-        for part, name in zip(parts, names, strict=True)
+        file if name is None else replace(file, matrices=of_one_run(name, file.matrices))
+        for file, name in zip(loaded, names, strict=True)
     ]
 
 
-def _name_as_baseline(part: FileScores, known: Set[str]) -> str | None:
+def _name_as_baseline(file: FileScores, known: Set[str]) -> str | None:
     """Scores kept from before, of a run that is named as one at hand, are its baseline's."""
-    if not part.named or len(runs_of([part])) != 1:
+    if not file.named or len(runs_of([file])) != 1:
         return None
-    (run,) = runs_of([part])
+    (run,) = runs_of([file])
     return name_of_baseline(run, known)
 
 
-def _refuse_shared_names(parts: Sequence[FileScores]) -> None:
+def _refuse_shared_names(loaded: Sequence[FileScores]) -> None:
     owners: dict[tuple[str, str], Path] = {}
-    for part in parts:
-        for matrix in part.matrices:
+    for file in loaded:
+        for matrix in file.matrices:
             for run in matrix.runs:
-                first = owners.setdefault((matrix.measure, run), part.path)
-                if first is not part.path:
+                first = owners.setdefault((matrix.measure, run), file.path)
+                if first is not file.path:
                     raise UsageError(
-                        f"two runs are named {run!r}: in {first} and {part.path}"
-                        f"{_way_out(parts, (first, part.path))}"
+                        f"two runs are named {run!r}: in {first} and {file.path}"
+                        f"{_way_out(loaded, (first, file.path))}"
                     )
     refuse_virtual_names({run: path for (_, run), path in owners.items()})
 
 
-def _way_out(parts: Sequence[FileScores], paths: Sequence[Path]) -> str:
+def _way_out(loaded: Sequence[FileScores], paths: Sequence[Path]) -> str:
     """What helps, if one of the files holds a single run."""
-    one = [part.path for part in parts if part.path in paths and len(runs_of([part])) == 1]
-    return f"; NAME={one[0]} gives one of them another name" if one else ""
+    single = [file.path for file in loaded if file.path in paths and len(runs_of([file])) == 1]
+    return f"; NAME={single[0]} gives one of them another name" if single else ""
 
 
 # How the scores of an evaluation were made: here, or before, as files of scores say of themselves.
@@ -166,63 +168,66 @@ _HERE = "the runs scored here"
 
 
 def settings_in_force(
-    parts: Sequence[FileScores], here: Mapping[str, Any], scored: bool
+    loaded: Sequence[FileScores], here: Mapping[str, Any], scored: bool
 ) -> dict[str, Any]:
     """The settings that all scores were made with: those in force here where any was `scored`.
 
     Where files alone say how their scores were made, theirs, and the checksums of the judgements
     behind them; files whose settings contradict each other, or those here, are an error.
     """
-    known = {name: (here[name], _HERE) for name in SCORING if scored}
-    for part in parts:
-        said = {} if part.recorded is None else part.recorded.settings
-        for name in (name for name in SCORING if name in said):
-            other, owner = known.setdefault(name, (said[name], part.path.name))
-            if said[name] != other:
-                message = f"was made with {name} = {said[name]!r}, {owner} with {other!r}"
-                raise InputError(part.path, "other-settings", message)
-    some = _some_topics(parts, here.get(ONLY_TOPICS), scored)
+    in_force = {name: (here[name], _HERE) for name in SCORING if scored}
+    for file in loaded:
+        settings = {} if file.recorded is None else file.recorded.settings
+        for name in (name for name in SCORING if name in settings):
+            other, owner = in_force.setdefault(name, (settings[name], file.path.name))
+            if settings[name] != other:
+                message = f"was made with {name} = {settings[name]!r}, {owner} with {other!r}"
+                raise InputError(file.path, "other-settings", message)
+    only_topics = _some_topics(loaded, here.get(ONLY_TOPICS), scored)
     if scored:
         return dict(here)
-    judgements = sorted({each for part in parts for each in judgements_of(part)})
-    theirs = {name: value for name, (value, _) in known.items()}
-    theirs |= {ONLY_TOPICS: some} if some else {}
+    judgements = sorted({each for file in loaded for each in judgements_of(file)})
+    theirs = {name: value for name, (value, _) in in_force.items()}
+    theirs |= {ONLY_TOPICS: only_topics} if only_topics else {}
     return {**here, **theirs, **({JUDGEMENTS: judgements} if judgements else {})}
 
 
-def _some_topics(parts: Sequence[FileScores], here: Any, scored: bool) -> Any:
+def _some_topics(loaded: Sequence[FileScores], here: Any, scored: bool) -> Any:
     """The topics asked for here, or when the files of scores were made: of all runs the same."""
     if here:
         return here
-    told = [(_HERE, None)] if scored else []
-    for part in parts:
-        if part.recorded is not None and SCORING[0] in part.recorded.settings:
-            said = part.recorded.settings.get(ONLY_TOPICS)
-            told.append((part.path.name, said))
-            if said != told[0][1]:
-                message = f"was made with {_topics(said)}, {told[0][0]} with {_topics(told[0][1])}"
-                raise InputError(part.path, "other-settings", message)
-    return told[0][1] if told else None
+    stated = [(_HERE, None)] if scored else []
+    for file in loaded:
+        if file.recorded is not None and SCORING[0] in file.recorded.settings:
+            topics = file.recorded.settings.get(ONLY_TOPICS)
+            stated.append((file.path.name, topics))
+            if topics != stated[0][1]:
+                message = (
+                    f"was made with {_topics(topics)}, {stated[0][0]} with {_topics(stated[0][1])}"
+                )
+                raise InputError(file.path, "other-settings", message)
+    return stated[0][1] if stated else None
 
 
-def _topics(said: Any) -> str:
-    return f"{ONLY_TOPICS} = {said!r}" if said else "all topics"
+def _topics(topics: Any) -> str:
+    return f"{ONLY_TOPICS} = {topics!r}" if topics else "all topics"
 
 
-def judgements_of(part: FileScores) -> tuple[str, ...]:
+def judgements_of(file: FileScores) -> tuple[str, ...]:
     """The checksums of the judgements that a file of scores was made from, if it says so."""
-    return () if part.recorded is None else part.recorded.judgements
+    return () if file.recorded is None else file.recorded.judgements
 
 
-def other_judgements(parts: Sequence[FileScores], here: str | None) -> list[Note]:
+def other_judgements(loaded: Sequence[FileScores], here: str | None) -> list[Note]:
     """The warning that files of scores were made from other judgements than the rest."""
-    first = (here,) if here else next((own for part in parts if (own := judgements_of(part))), ())
-    strange = [part.path.name for part in parts if (own := judgements_of(part)) and own != first]
-    if not strange:
+    stated = [(file.path.name, judgements_of(file)) for file in loaded if judgements_of(file)]
+    first = (here,) if here else stated[0][1] if stated else ()
+    differing = [name for name, checksums in stated if checksums != first]
+    if not differing:
         return []
     message = (
         f"made from other judgements than {_HERE if here else 'the first'} (by the checksums of "
-        f"the qrels), so scores may not be comparable: {listed(strange)}"
+        f"the qrels), so scores may not be comparable: {listed(differing)}"
     )
     return [Note("other-judgements", message)]
 
@@ -230,27 +235,27 @@ def other_judgements(parts: Sequence[FileScores], here: str | None) -> list[Note
 # What a reader of an evaluation should know of its files.
 
 
-def any_run(parts: Iterable[FileScores]) -> bool:
+def any_run(loaded: Iterable[FileScores]) -> bool:
     """Whether there is a run that was scored here."""
-    return any(part.kind == "run" for part in parts)
+    return any(file.kind == "run" for file in loaded)
 
 
-def part_notes(parts: Sequence[FileScores], reader: Reader) -> list[Note]:
+def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
     """What is to be said of the files that were taken."""
-    scored = parts if any_run(parts) else []
-    unknown = [(_shown(part), _unknown_topics(part, reader)) for part in scored]
+    scored = loaded if any_run(loaded) else []
+    unknown = [(_shown(file), _unknown_topics(file, reader)) for file in scored]
     ignored = [f"{name} ({count})" for name, count in unknown if count]
-    mixed = [f"{part.path.name} ({listed(part.tags)})" for part in parts if len(part.tags) > 1]
+    mixed = [f"{file.path.name} ({listed(file.tags)})" for file in loaded if len(file.tags) > 1]
     notes = [
         Note(
             "taken-as",
-            f"scores of {part.path.name} read as {part.taken_as}: the file does not name its "
+            f"scores of {file.path.name} read as {file.taken_as}: the file does not name its "
             "measure",
         )
-        for part in parts
-        if part.taken_as
+        for file in loaded
+        if file.taken_as
     ]
-    notes += _rounding(parts)
+    notes += _rounding(loaded)
     if ignored:
         message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
         notes.append(Note("unknown-topics", message))
@@ -260,9 +265,9 @@ def part_notes(parts: Sequence[FileScores], reader: Reader) -> list[Note]:
     return notes
 
 
-def _rounding(parts: Sequence[FileScores]) -> list[Note]:
+def _rounding(loaded: Sequence[FileScores]) -> list[Note]:
     """ir_measures has ERR from gdeval.pl, which prints five decimals: more topics tie."""
-    rounded = [part.path.name for part in parts if part.rounded_err]
+    rounded = [file.path.name for file in loaded if file.rounded_err]
     if not rounded:
         return []
     return [rounded_err(rounded)]
@@ -274,14 +279,14 @@ def rounded_err(names: Sequence[str]) -> Note:
     return Note("rounded-scores", f"{message}; wins, ties and small differences suffer")
 
 
-def _unknown_topics(part: FileScores, reader: Reader) -> int:
+def _unknown_topics(file: FileScores, reader: Reader) -> int:
     """How many of a part's topics the qrels do not have."""
-    scored = {topic for matrix in part.matrices for topic in matrix.topics}
-    return part.unknown_topics + len(scored - reader.qrels.judgements.keys())
+    scored = {topic for matrix in file.matrices for topic in matrix.topics}
+    return file.unknown_topics + len(scored - reader.qrels.judgements.keys())
 
 
-def _shown(part: FileScores) -> str:
-    return part.matrices[0].runs[0] if part.kind == "run" else part.path.name
+def _shown(file: FileScores) -> str:
+    return file.matrices[0].runs[0] if file.kind == "run" else file.path.name
 
 
 def qrels_notes(reader: Reader) -> list[Note]:
@@ -297,15 +302,15 @@ def qrels_notes(reader: Reader) -> list[Note]:
     return notes
 
 
-def inputs(parts: Sequence[FileScores], reader: Reader) -> tuple[Input, ...]:
+def inputs(loaded: Sequence[FileScores], reader: Reader) -> tuple[Input, ...]:
     """Each file that numbers rest on."""
-    files = [
-        Input(part.path, part.kind, part.sha256, only_run(part) if part.kind == "run" else None)
-        for part in parts
+    records = [
+        Input(file.path, file.kind, file.sha256, only_run(file) if file.kind == "run" else None)
+        for file in loaded
     ]
-    if any_run(parts) and reader.qrels.path is not None:
-        files.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
-    return tuple(files)
+    if any_run(loaded) and reader.qrels.path is not None:
+        records.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
+    return tuple(records)
 
 
 def skip_notes(skipped: Sequence[InputError]) -> list[Note]:

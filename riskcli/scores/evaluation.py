@@ -65,16 +65,18 @@ class Evaluation(WithProvenance):
     """The file of each run that was scored here."""
 
     def __repr__(self) -> str:
-        said = f", {counted(len(self.notes), 'note')}" if self.notes else ""
-        return f"Evaluation({', '.join(map(repr, self.matrices))}{said})"
+        notes = f", {counted(len(self.notes), 'note')}" if self.notes else ""
+        return f"Evaluation({', '.join(map(repr, self.matrices))}{notes})"
 
     def __getitem__(self, measure: str) -> ScoreMatrix:
         """The matrix by that effectiveness measure, whatever vocabulary names it."""
         name = canonical_name(str(measure))
-        known = {matrix.measure: matrix for matrix in self.matrices}
-        if name not in known:
-            raise UsageError(f"no scores by {name!r}{nearest(name, known)} ({', '.join(known)})")
-        return known[name]
+        by_name = {matrix.measure: matrix for matrix in self.matrices}
+        if name not in by_name:
+            raise UsageError(
+                f"no scores by {name!r}{nearest(name, by_name)} ({', '.join(by_name)})"
+            )
+        return by_name[name]
 
     def of_first_measure(self) -> Evaluation:
         """Only the first matrix; a note says so where there are more."""
@@ -89,7 +91,7 @@ class Evaluation(WithProvenance):
         """One row per score: run, topic, measure, score."""
         import pandas as pd  # late: it takes longer to import than most files to score
 
-        parts = [
+        frames = [
             pd.DataFrame(
                 {
                     "run": [run for run in matrix.runs for _ in matrix.topics],
@@ -100,7 +102,7 @@ class Evaluation(WithProvenance):
             )
             for matrix in self.matrices
         ]
-        return pd.concat(parts, ignore_index=True)
+        return pd.concat(frames, ignore_index=True)
 
 
 def evaluate(
@@ -130,39 +132,39 @@ def evaluate(
     rules = rules or Rules()
     given = [places] if isinstance(places, str | Path) else list(places)
     given, qrels, turned = judgements_first(given, qrels)
-    spots = [named_place(place)[1] for place in given]
+    paths = [named_place(place)[1] for place in given]
     plan = ReadingPlan.of(jobs, executor, store)
-    reader = Reader(spots, qrels, rules, checksums or plan.store is not None)
-    judged = reader.qrels_place()
-    found = find_files(given, [judged] if judged else [], folders)
-    reader.of_folders, reader.watch = found.of_folders, watch_of(progress)
+    reader = Reader(paths, qrels, rules, checksums or plan.store is not None)
+    qrels_path = reader.qrels_place()
+    run_files = find_files(given, [qrels_path] if qrels_path else [], folders)
+    reader.of_folders, reader.watch = run_files.of_folders, watch_of(progress)
     loader = ScoreLoader(reader, plan, progress)
-    parts, skipped, passed = _sorted_out(loader.load(found.files), found, rules)
-    parts, added, naming = with_baseline_files(
-        reader, loader, parts, list(baselines), dict(found.names)
+    loaded, skipped, passed = _sorted_out(loader.load(run_files.files), run_files, rules)
+    loaded, added, naming = with_baseline_files(
+        reader, loader, loaded, list(baselines), dict(run_files.names)
     )
-    parts, strangers = _without_strangers(parts, reader, set(added.values()))
-    kept = loader.close()
-    matrices, provenance = _put_together(parts, reader, skipped + strangers)
-    notes = (*turned, *found.notes, *passed, *naming, *provenance.notes, *kept)
-    files = {only_run(part): part.path for part in parts if part.kind == "run"}
+    loaded, strangers = _without_strangers(loaded, reader, set(added.values()))
+    store_notes = loader.close()
+    matrices, provenance = _put_together(loaded, reader, skipped + strangers)
+    notes = (*turned, *run_files.notes, *passed, *naming, *provenance.notes, *store_notes)
+    files = {only_run(file): file.path for file in loaded if file.kind == "run"}
     return Evaluation(matrices, added, files=files, provenance=replace(provenance, notes=notes))
 
 
 def _put_together(
-    parts: Sequence[FileScores], reader: Reader, skipped: tuple[InputError, ...]
+    loaded: Sequence[FileScores], reader: Reader, skipped: tuple[InputError, ...]
 ) -> tuple[tuple[ScoreMatrix, ...], Provenance]:
     """A matrix for each measure, and what they rest on."""
-    matrices, notes = _joined(parts, reader)
-    scored = any_run(parts)
-    made = settings_in_force(parts, reader.rules.settings(), scored)
+    matrices, notes = _joined(loaded, reader)
+    scored = any_run(loaded)
+    in_force = settings_in_force(loaded, reader.rules.settings(), scored)
     provenance = Provenance(
-        settings={"measures": [matrix.measure for matrix in matrices], **made},
-        inputs=inputs_of(parts, reader),
+        settings={"measures": [matrix.measure for matrix in matrices], **in_force},
+        inputs=inputs_of(loaded, reader),
         notes=(
             *skip_notes(skipped),
-            *part_notes(parts, reader),
-            *other_judgements(parts, _checksum_of_qrels(parts, reader) if scored else None),
+            *part_notes(loaded, reader),
+            *other_judgements(loaded, _checksum_of_qrels(loaded, reader) if scored else None),
             *notes,
         ),
         skipped=skipped,
@@ -171,62 +173,66 @@ def _put_together(
 
 
 def _sorted_out(
-    taken: Sequence[FileScores | InputError], found: RunFiles, rules: Rules
+    taken: Sequence[FileScores | InputError], run_files: RunFiles, rules: Rules
 ) -> tuple[list[FileScores], tuple[InputError, ...], list[Note]]:
     """What was taken, what was left out, and news of results that lay in a folder of runs."""
-    parts = [part for part in taken if isinstance(part, FileScores)]
+    loaded = [file for file in taken if isinstance(file, FileScores)]
     errors = [error for error in taken if isinstance(error, InputError)]
-    own = [e for e in errors if e.code == OWN_RESULT and Path(e.path) in found.of_folders]
-    skipped = tuple(error for error in errors if error not in own)
-    parts, kept = without_own_scores(parts, found.of_folders, rules.run_names, found.names)
-    if not parts:
+    own_results = [
+        e for e in errors if e.code == OWN_RESULT and Path(e.path) in run_files.of_folders
+    ]
+    skipped = tuple(error for error in errors if error not in own_results)
+    loaded, own_scores = without_own_scores(
+        loaded, run_files.of_folders, rules.run_names, run_files.names
+    )
+    if not loaded:
         raise NoRunLeftError(errors)
-    names = sorted(Path(error.path).name for error in own)
+    names = sorted(Path(error.path).name for error in own_results)
     notes = [passed_over(f"{name} (a result of riskeval)" for name in names)] if names else []
-    if kept:
-        names = sorted(path.name for path in kept)
+    if own_scores:
+        names = sorted(path.name for path in own_scores)
         notes.append(passed_over(f"{name} (scores of runs that are here)" for name in names))
-    return parts, skipped, notes
+    return loaded, skipped, notes
 
 
 def _without_strangers(
-    parts: list[FileScores], reader: Reader, baselines: Set[str]
+    loaded: list[FileScores], reader: Reader, baselines: Set[str]
 ) -> tuple[list[FileScores], tuple[InputError, ...]]:
     """The parts but runs that answer no topic, where what is broken is to be left out."""
-    if reader.rules.on_error == "stop" or not any_run(parts):
-        return parts, ()
+    if reader.rules.on_error == "stop" or not any_run(loaded):
+        return loaded, ()
     topics = _universe(reader.qrels, reader.rules.topics)
     strangers = {
-        part.path: InputError(part.path, "no-topic-known", answers_nothing(name, topics))
-        for part in parts
-        for name in runs_of([part])
-        if part.kind == "run" and name not in baselines and _is_stranger(part, set(topics))
+        file.path: InputError(file.path, "no-topic-known", answers_nothing(name, topics))
+        for file in loaded
+        for name in runs_of([file])
+        if file.kind == "run" and name not in baselines and _is_stranger(file, set(topics))
     }
-    if len(strangers) == len(parts):
+    if len(strangers) == len(loaded):
         raise next(iter(strangers.values()))
-    return [part for part in parts if part.path not in strangers], tuple(strangers.values())
+    return [file for file in loaded if file.path not in strangers], tuple(strangers.values())
 
 
-def _is_stranger(part: FileScores, topics: Set[str]) -> bool:
-    return all(topics.isdisjoint(matrix.topics) for matrix in part.matrices)
+def _is_stranger(file: FileScores, topics: Set[str]) -> bool:
+    return all(topics.isdisjoint(matrix.topics) for matrix in file.matrices)
 
 
 def _joined(
-    parts: Sequence[FileScores], reader: Reader
+    loaded: Sequence[FileScores], reader: Reader
 ) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
     """A matrix for each measure, over the topics that the rule and the qrels ask for."""
     rule = reader.rules.topics
-    scored = any_run(parts)
+    scored = any_run(loaded)
     universe = _universe(reader.qrels, rule) if scored else None
-    groups = _by_measure(parts, reader, scored)
+    groups = _by_measure(loaded, reader, scored)
     matrices, notes = join_all(groups, universe, rule, reader.rules.only_topics)
     return matrices, [*(qrels_notes(reader) if scored else []), *notes]
 
 
-def _checksum_of_qrels(parts: Sequence[FileScores], reader: Reader) -> str | None:
+def _checksum_of_qrels(loaded: Sequence[FileScores], reader: Reader) -> str | None:
     """That of the judgements at hand, where files of scores name theirs."""
     path = reader.qrels.path
-    if reader.qrels.sha256 or path is None or not any(map(judgements_of, parts)):
+    if reader.qrels.sha256 or path is None or not any(map(judgements_of, loaded)):
         return reader.qrels.sha256
     return sha256_of_file(path) if path.is_file() else None
 
@@ -236,17 +242,17 @@ def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
 
 
 def _by_measure(
-    parts: Sequence[FileScores], reader: Reader, scored: bool
+    loaded: Sequence[FileScores], reader: Reader, scored: bool
 ) -> dict[str, list[ScoreMatrix]]:
     """The parts' matrices by measure, in the order asked for."""
     groups: dict[str, list[ScoreMatrix]] = {}
     if scored:
         groups = {str(measure): [] for measure in reader.measures}
-    for part in parts:
-        for matrix in part.matrices:
+    for file in loaded:
+        for matrix in file.matrices:
             groups.setdefault(matrix.measure, []).append(matrix)
     chosen = _asked_for(groups, split_names(reader.rules.measures))
-    _refuse_gaps(chosen, {run for part in parts for m in part.matrices for run in m.runs})
+    _refuse_gaps(chosen, {run for file in loaded for m in file.matrices for run in m.runs})
     return chosen
 
 

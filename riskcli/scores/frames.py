@@ -41,17 +41,17 @@ def as_mapping(given: Any, value: str, what: str) -> Any:
         return given.to_dict()
     if not isinstance(given, Iterable) or isinstance(given, str | bytes):
         raise UsageError(f"{what}: expected a frame, a mapping or documents, found {given!r:.60}")
-    found: dict[str, dict[str, Any]] = {}
+    by_topic: dict[str, dict[str, Any]] = {}
     for item in given:
         try:
             topic, docno, new = item.query_id, item.doc_id, getattr(item, value)
         except AttributeError as error:
             raise UsageError(f"{what}: expected query_id, doc_id and {value}: {error}") from error
-        cells = found.setdefault(str(topic), {})
+        cells = by_topic.setdefault(str(topic), {})
         if str(docno) in cells and (value == "score" or cells[str(docno)] != new):
             raise UsageError(f"{what}: topic {topic} has document {docno} twice")
         cells[str(docno)] = new
-    return found
+    return by_topic
 
 
 # Scores and runs that are in hand already: DataFrames, ir_measures' results, PyTerrier's frames.
@@ -111,15 +111,15 @@ def _run(given: RunInMemory | pd.DataFrame, name: str) -> Run:
 def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     if isinstance(given, Qrels):
         return given
-    held: Any = as_mapping(given, "relevance", "the judgements")
-    if not isinstance(held, Mapping):
-        return qrels_from_frame(held)
-    if not any(held.values()):
+    mapping: Any = as_mapping(given, "relevance", "the judgements")
+    if not isinstance(mapping, Mapping):
+        return qrels_from_frame(mapping)
+    if not any(mapping.values()):
         raise UsageError("the judgements are empty")
     return Qrels(
         {
             str(topic): {str(docno): int(grade) for docno, grade in documents.items()}
-            for topic, documents in held.items()
+            for topic, documents in mapping.items()
             if documents
         }
     )
@@ -204,8 +204,8 @@ def scores_from_ir_measures(
 ) -> Evaluation:
     """Score matrices from `ir_measures.iter_calc(...)`, its results for each run by name."""
     cells: dict[str, dict[tuple[str, str], float]] = {}
-    for run, found in results.items():
-        for result in found:
+    for run, run_results in results.items():
+        for result in run_results:
             name = canonical_name(str(result.measure))
             scores = cells.setdefault(name, {})
             _put(scores, name, str(run), str(result.query_id), float(result.value))
@@ -225,8 +225,8 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
     for name in names:
         if name in frame.columns:
             return list(frame[name])
-    found = ", ".join(map(str, frame.columns))
-    raise UsageError(f"the frame has no column {' or '.join(names)}; it has {found}")
+    columns = ", ".join(map(str, frame.columns))
+    raise UsageError(f"the frame has no column {' or '.join(names)}; it has {columns}")
 
 
 def _put(

@@ -53,21 +53,21 @@ class FrozenPopulation:
 
     def matrix_for(self, scores: ScoreMatrix) -> ScoreMatrix:
         """The members by the measure of these scores, over the very same topics."""
-        known = {matrix.measure: matrix for matrix in self.matrices}
-        if scores.measure not in known:
+        by_measure = {matrix.measure: matrix for matrix in self.matrices}
+        if scores.measure not in by_measure:
             raise UsageError(
-                f"{self.source} holds {', '.join(known)}, the scores are {scores.measure}: choose "
-                "with --measure, or freeze that measure too"
+                f"{self.source} holds {', '.join(by_measure)}, the scores are {scores.measure}: "
+                "choose with --measure, or freeze that measure too"
             )
-        members = known[scores.measure]
+        members = by_measure[scores.measure]
         missing = [topic for topic in members.topics if topic not in scores.topics]
-        strange = [topic for topic in scores.topics if topic not in members.topics]
-        if missing or strange:
-            parts = [f"missing here: {listed(missing)}"] if missing else []
-            parts += [f"not in the population: {listed(strange)}"] if strange else []
+        extra = [topic for topic in scores.topics if topic not in members.topics]
+        if missing or extra:
+            differences = [f"missing here: {listed(missing)}"] if missing else []
+            differences += [f"not in the population: {listed(extra)}"] if extra else []
             raise UsageError(
                 f"{self.source} was frozen on {len(members.topics)} topics, the {scores.measure} "
-                f"scores have {len(scores.topics)} ({'; '.join(parts)})"
+                f"scores have {len(scores.topics)} ({'; '.join(differences)})"
             )
         order = [members.topics.index(topic) for topic in scores.topics]
         # Laid out as scores are, so that their sums agree with those of the runs at hand exactly.
@@ -84,11 +84,11 @@ class FrozenPopulation:
                     f"{self.source} was frozen with {name} {self.settings[name]}, the scores here "
                     f"have {settings[name]}"
                 )
-        mine, others = _judgements(self.inputs, self.settings), _judgements(inputs, settings)
-        if mine and others and mine != others:
+        frozen, here = _judgements(self.inputs, self.settings), _judgements(inputs, settings)
+        if frozen and here and frozen != here:
             raise UsageError(
                 f"{self.source} was frozen with other judgements: qrels of SHA-256 "
-                f"{listed(sorted(mine))}, here {listed(sorted(others))}"
+                f"{listed(sorted(frozen))}, here {listed(sorted(here))}"
             )
 
     def to_json(self) -> str:

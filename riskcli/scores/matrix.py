@@ -57,19 +57,19 @@ def _items_of(text: str) -> list[str]:
     return [item for _, item in listed_in(Path(text.removeprefix(LIST_MARK)), "topic")]
 
 
-def some_topics(topics: Sequence[str], asked: Sequence[str]) -> tuple[list[str], list[Note]]:
+def some_topics(topics: Sequence[str], wanted: Sequence[str]) -> tuple[list[str], list[Note]]:
     """Those of the topics that are asked for, in their order, and what is to be said of that."""
-    known = set(topics)
-    found = {item: {item} if item in known else _alike(item, topics) for item in asked}
-    chosen = set().union(*found.values())
-    strange = [item for item, matching in found.items() if not matching]
+    available = set(topics)
+    matching = {item: {item} if item in available else _alike(item, topics) for item in wanted}
+    chosen = set().union(*matching.values())
+    unmatched = [item for item, topics_of in matching.items() if not topics_of]
     if not chosen:
         there = f"{counted(len(topics), 'topic')} to evaluate ({listed(topics, 3)})"
-        raise UsageError(f"none of the topics asked for ({listed(strange)}) is among the {there}")
-    said = f"{len(chosen)} of {counted(len(topics), 'topic')} evaluated, as asked for"
-    notes = [Note("some-topics", said, warning=False)]
-    if strange:
-        message = f"asked for, but not among the topics to evaluate: {listed(strange)}"
+        raise UsageError(f"none of the topics asked for ({listed(unmatched)}) is among the {there}")
+    message = f"{len(chosen)} of {counted(len(topics), 'topic')} evaluated, as asked for"
+    notes = [Note("some-topics", message, warning=False)]
+    if unmatched:
+        message = f"asked for, but not among the topics to evaluate: {listed(unmatched)}"
         notes.append(Note("topics-not-found", message))
     return [topic for topic in topics if topic in chosen], notes
 
@@ -164,13 +164,13 @@ def refuse_repeated(kind: str, names: Sequence[str]) -> None:
 
 def from_cells(measure: str, cells: Iterable[tuple[str, str, float]]) -> ScoreMatrix:
     """The matrix of single scores (run, topic, score); what is not among them is NaN."""
-    known = list(cells)
-    runs = tuple(dict.fromkeys(run for run, _, _ in known))
-    topics = tuple(naturally({topic for _, topic, _ in known}))
+    scored = list(cells)
+    runs = tuple(dict.fromkeys(run for run, _, _ in scored))
+    topics = tuple(naturally({topic for _, topic, _ in scored}))
     row = {run: index for index, run in enumerate(runs)}
     column = {topic: index for index, topic in enumerate(topics)}
     values = np.full((len(runs), len(topics)), np.nan)
-    for run, topic, score in known:
+    for run, topic, score in scored:
         values[row[run], column[topic]] = score
     return ScoreMatrix(measure, runs, topics, values)
 
@@ -222,24 +222,24 @@ def join(
     values = np.full((len(runs), len(topics)), np.nan)
     first = 0
     for part in parts:
-        known, target = cells[part.topics]
-        mine = rows[first : first + len(part.runs), None]
-        values[mine, target] = part.values[:, known]
+        source, target = cells[part.topics]
+        target_rows = rows[first : first + len(part.runs), None]
+        values[target_rows, target] = part.values[:, source]
         first += len(part.runs)
     matrix = ScoreMatrix(measure, tuple(runs[i] for i in order), tuple(topics), values)
     _refuse_strangers(matrix)
     chosen, notes = some_topics(topics, only) if only else (topics, [])
     if only:
-        kept = np.ascontiguousarray(values[:, [column[topic] for topic in chosen]])
-        matrix = ScoreMatrix(measure, matrix.runs, tuple(chosen), kept)
+        columns = np.ascontiguousarray(values[:, [column[topic] for topic in chosen]])
+        matrix = ScoreMatrix(measure, matrix.runs, tuple(chosen), columns)
     matrix, remarks = _settle_missing(matrix, common, unanswered)
     return matrix, [*notes, *remarks]
 
 
 def _cells(topics: Sequence[str], column: Mapping[str, int]) -> tuple[list[int], list[int]]:
     """Which of a part's topics are among the columns, and where."""
-    known = [index for index, topic in enumerate(topics) if topic in column]
-    return known, [column[topics[index]] for index in known]
+    indices = [index for index, topic in enumerate(topics) if topic in column]
+    return indices, [column[topics[index]] for index in indices]
 
 
 def _settle_missing(
@@ -248,13 +248,13 @@ def _settle_missing(
     """The matrix without NaN; its values are changed in place, for they may take gigabytes."""
     missing = np.isnan(matrix.values)
     if common:
-        kept = np.flatnonzero(~missing.any(axis=0))
-        if not len(kept):
+        answered = np.flatnonzero(~missing.any(axis=0))
+        if not len(answered):
             raise UsageError("no topic is answered by every run")
-        topics = tuple(matrix.topics[place] for place in kept)
-        values = matrix.values[:, kept]
+        topics = tuple(matrix.topics[index] for index in answered)
+        values = matrix.values[:, answered]
         return ScoreMatrix(matrix.measure, matrix.runs, topics, values), _note_dropped(
-            [matrix.topics[place] for place in np.flatnonzero(missing.any(axis=0))]
+            [matrix.topics[index] for index in np.flatnonzero(missing.any(axis=0))]
         )
     matrix.values[missing] = unanswered
     counts = missing.sum(axis=1)

@@ -152,8 +152,8 @@ class Reader:
 
     def qrels_place(self) -> Path | None:
         """Where the judgements lie, if that can be told: in a folder of runs they are no run."""
-        found = self._qrels_found
-        return None if isinstance(found, RiskevalError) else found[0]
+        path = self._qrels_found
+        return None if isinstance(path, RiskevalError) else path[0]
 
     @cached_property
     def _qrels_found(self) -> tuple[Path, str] | RiskevalError:
@@ -168,10 +168,10 @@ class Reader:
         """The judgements."""
         if isinstance(self._judgements, Qrels):
             return self._judgements
-        found = self._judgements or self._qrels_found
-        if isinstance(found, RiskevalError):
-            raise found
-        path, self.found_qrels = found
+        qrels = self._judgements or self._qrels_found
+        if isinstance(qrels, RiskevalError):
+            raise qrels
+        path, self.found_qrels = qrels
         return read_qrels(path, self._checksums)
 
     @cached_property
@@ -246,16 +246,16 @@ class Reader:
 
     def _taken(self, path: Path, text: bytes, kind: str, sha256: str | None) -> FileScores:
         """The scores that a file holds."""
-        found = registry.read_score_file(path, text, kind, self._label)
+        content = registry.read_score_file(path, text, kind, self._label)
         return FileScores(
             path,
             "scores",
-            (found.tag,) if found.tag else (),
-            tuple(found.matrices),
-            named=not found.unnamed,
-            taken_as=self._label if found.labelled and self.rules.measures else None,
+            (content.tag,) if content.tag else (),
+            tuple(content.matrices),
+            named=not content.unnamed,
+            taken_as=self._label if content.labelled and self.rules.measures else None,
             sha256=sha256,
-            rounded_err=found.rounded_err,
+            rounded_err=content.rounded_err,
             recorded=registry.recorded(text, kind),
         )
 

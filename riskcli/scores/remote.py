@@ -67,9 +67,9 @@ def stamp() -> str:
     return as_json({"riskeval": __version__, **engine()})
 
 
-def other_version(worker: str, found: str) -> str:
+def other_version(worker: str, stamp_there: str) -> str:
     """What is said of a worker with that stamp."""
-    return f"the worker {worker} computes with other versions: {found}, expected {stamp()}"
+    return f"the worker {worker} computes with other versions: {stamp_there}, expected {stamp()}"
 
 
 _lock = Lock()
@@ -83,15 +83,15 @@ def work(expected: str, batch: bytes) -> tuple[Any, ...]:
     here = worker_name()
     if expected != stamp():
         return ("version", here, stamp())
-    asked: Batch = pickle.loads(batch)
-    if asked.pickled_qrels is not None:
-        keep_judgements(asked.qrels, asked.pickled_qrels)
-    reader = _reader(asked)
+    request: Batch = pickle.loads(batch)
+    if request.pickled_qrels is not None:
+        keep_judgements(request.qrels, request.pickled_qrels)
+    reader = _reader(request)
     if reader is None:
         return ("no-qrels", here)
     start = perf_counter()
     topics: dict[tuple[str, ...], tuple[str, ...]] = {}
-    outcomes = [_outcome(reader, file, topics) for file in asked.files]
+    outcomes = [_outcome(reader, file, topics) for file in request.files]
     return ("done", here, perf_counter() - start, outcomes)
 
 
@@ -114,23 +114,23 @@ def worker_name() -> str:
     return f"{socket.gethostname()}, process {os.getpid()}"
 
 
-def _reader(asked: Batch) -> Reader | None:
+def _reader(request: Batch) -> Reader | None:
     """The reader with these judgements and rules; None where the judgements are not here yet."""
-    key = (asked.qrels, asked.rules)
+    key = (request.qrels, request.rules)
     with _lock:
         if key not in _readers:
-            pickled = _judgements.get(asked.qrels)
+            pickled = _judgements.get(request.qrels)
             if pickled is None:
                 return None
             _limit(_readers)
-            _readers[key] = Reader([], None, asked.rules, True, pickle.loads(pickled))
+            _readers[key] = Reader([], None, request.rules, True, pickle.loads(pickled))
         return _readers[key]
 
 
-def _limit(kept: dict[Any, Any]) -> None:
+def _limit(cache: dict[Any, Any]) -> None:
     """Let go of what was kept first."""
-    while len(kept) >= _MOST_KEPT:
-        del kept[next(iter(kept))]
+    while len(cache) >= _MOST_KEPT:
+        del cache[next(iter(cache))]
 
 
 def _outcome(reader: Reader, file: Sent, topics: dict[tuple[str, ...], tuple[str, ...]]) -> Outcome:
@@ -139,7 +139,7 @@ def _outcome(reader: Reader, file: Sent, topics: dict[tuple[str, ...], tuple[str
     if isinstance(seen, Unlike):
         return seen
     try:
-        part = reader.read(place_of(file.path), file.content)
+        scores = reader.read(place_of(file.path), file.content)
     except InputError as error:
         path = file.shown if error.path == file.path else error.path
         return InputError(path, error.code, error.message, error.line)
@@ -147,9 +147,9 @@ def _outcome(reader: Reader, file: Sent, topics: dict[tuple[str, ...], tuple[str
         return error
     matrices = tuple(
         replace(matrix, topics=topics.setdefault(matrix.topics, matrix.topics))
-        for matrix in part.matrices
+        for matrix in scores.matrices
     )
-    return Read(replace(part, matrices=matrices), seen)
+    return Read(replace(scores, matrices=matrices), seen)
 
 
 def _seen(file: Sent) -> int | Unlike:
@@ -283,9 +283,9 @@ class _Client:
 
     def _send(self, batch: range, files: tuple[Sent, ...], with_qrels: bool = False) -> None:
         along = self._pickled if with_qrels else None
-        asked = Batch(self.reader.rules, self._qrels, along, files)
+        request = Batch(self.reader.rules, self._qrels, along, files)
         try:
-            future = self.workers.executor.submit(work, stamp(), pickle.dumps(asked))
+            future = self.workers.executor.submit(work, stamp(), pickle.dumps(request))
         except (OSError, RuntimeError) as error:  # a broken or closed executor
             raise self._failed(error) from error
         self._pending[future] = batch, files
@@ -342,8 +342,8 @@ class _Client:
 
 def _is_same(path: Path, read: Read) -> bool:
     """Whether what a worker read is what lies here."""
-    mine = path.stat().st_mtime_ns if path.is_file() else read.modified_ns
-    return read.modified_ns == mine or sha256_of_file(path) == read.part.sha256
+    modified_ns = path.stat().st_mtime_ns if path.is_file() else read.modified_ns
+    return read.modified_ns == modified_ns or sha256_of_file(path) == read.part.sha256
 
 
 def _size(path: Path) -> int:

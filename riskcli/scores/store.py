@@ -156,8 +156,8 @@ class StoreSection:
         wanted = frozenset(runs)
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         by_measure = [self._by(key, wanted, shared) for key in self.keys]
-        complete = [run for run in by_measure[0] if all(run in found for found in by_measure)]
-        joined = ((run, _joined([found[run] for found in by_measure])) for run in complete)
+        complete = [run for run in by_measure[0] if all(run in runs_of for runs_of in by_measure)]
+        joined = ((run, _joined([runs_of[run] for runs_of in by_measure])) for run in complete)
         return {run: scores for run, scores in joined if scores is not None}
 
     def keep(self, run: str, scores: StoredRun) -> None:
@@ -206,12 +206,12 @@ class StoreSection:
     ) -> dict[str, StoredRun]:
         """The wanted runs' scores by one measure."""
         segments = self.store.segments(key.digest)
-        found: dict[str, StoredRun] = {}
+        runs: dict[str, StoredRun] = {}
         for table in segments.tables():
-            found.update(_rows(table, wanted, shared))
+            runs.update(_rows(table, wanted, shared))
         self._damaged += segments.damaged
-        self._known[key.measure] = set(found)
-        return found
+        self._known[key.measure] = set(runs)
+        return runs
 
 
 def _open(folder: Path) -> None:
@@ -244,16 +244,16 @@ def _strange(entry: Path) -> bool:
 def _table(key: Key, rows: Mapping[str, StoredRun]) -> pa.Table:
     """Rows by one measure as they are written."""
     same = {"measure": key.measure, "qrels": key.qrels, "rules": key.rules, "engine": key.engine}
-    kept = rows.values()
-    counts = [len(row.topics) for row in kept]
-    values = np.concatenate([row.scores[key.measure] for row in kept])
-    tags = [row.tags for row in kept]
+    runs = rows.values()
+    counts = [len(row.topics) for row in runs]
+    values = np.concatenate([row.scores[key.measure] for row in runs])
+    tags = [row.tags for row in runs]
     columns = {
         "run": texts(list(rows)),
-        "topics": lists(counts, texts(list(chain.from_iterable(row.topics for row in kept)))),
+        "topics": lists(counts, texts(list(chain.from_iterable(row.topics for row in runs)))),
         "scores": lists(counts, numbers(values, pa.float64())),
         "tags": lists(map(len, tags), texts(list(chain.from_iterable(tags)))),
-        "unknown_topics": numbers([row.unknown_topics for row in kept], pa.int64()),
+        "unknown_topics": numbers([row.unknown_topics for row in runs], pa.int64()),
         **{name: texts([text] * len(rows)) for name, text in same.items()},
     }
     return pa.Table.from_arrays([columns[name] for name in SCORES.names], schema=SCORES)
@@ -274,17 +274,17 @@ def _rows(
         codes = _numbers(topics.values.indices, np.int32)
         starts = _numbers(scores.offsets, np.int32)
         values = _numbers(scores.values, np.float64)
-        known: dict[bytes, tuple[str, ...]] = {}
+        topics_of: dict[bytes, tuple[str, ...]] = {}
         for i, run in enumerate(runs):
             if run not in wanted:
                 continue
             here = slice(starts[i], starts[i + 1])
             pattern = codes[here].tobytes()
-            if pattern not in known:
+            if pattern not in topics_of:
                 answered = tuple([names[code] for code in codes[here].tolist()])
-                known[pattern] = shared.setdefault(answered, answered)
+                topics_of[pattern] = shared.setdefault(answered, answered)
             by_measure = {measures[i]: values[here]}
-            yield run, StoredRun(tuple(tags[i]), unknown[i], known[pattern], by_measure)
+            yield run, StoredRun(tuple(tags[i]), unknown[i], topics_of[pattern], by_measure)
 
 
 def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
@@ -293,12 +293,12 @@ def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
     return everything[array.offset : array.offset + len(array)]
 
 
-def _joined(parts: Sequence[StoredRun]) -> StoredRun | None:
+def _joined(runs: Sequence[StoredRun]) -> StoredRun | None:
     """A run's scores by several measures as one, if they are on the same topics."""
-    first = parts[0]
-    if any(part.topics != first.topics for part in parts):
+    first = runs[0]
+    if any(run.topics != first.topics for run in runs):
         return None
-    scores = {measure: values for part in parts for measure, values in part.scores.items()}
+    scores = {measure: values for run in runs for measure, values in run.scores.items()}
     return first._replace(scores=scores)
 
 

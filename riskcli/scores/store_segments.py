@@ -190,8 +190,8 @@ def _distinct(table: pa.Table, key: Sequence[str]) -> pa.Table:
     """The rows by their key, each once: the same rows make the same file whoever writes it."""
     table = table.sort_by([(name, "ascending") for name in key])
     keys = list(zip(*(table[name].to_pylist() for name in key), strict=True))
-    kept = [i for i, row in enumerate(keys) if i == 0 or row != keys[i - 1]]
-    return table if len(kept) == len(keys) else table.take(kept)
+    rows = [i for i, row in enumerate(keys) if i == 0 or row != keys[i - 1]]
+    return table if len(rows) == len(keys) else table.take(rows)
 
 
 # The quick look: a file whose place, size, times and inode are as they were holds what it held.
@@ -284,10 +284,12 @@ class FileStates:
     def renew(self) -> None:
         """Forget the looks at files that are gone or have changed since."""
         before = self.segments.files()
-        true = {
-            look: kept for look, kept in self.remembered() if file_state(Path(look.path)) == look
+        unchanged = {
+            state: checksum
+            for state, checksum in self.remembered()
+            if file_state(Path(state.path)) == state
         }
-        written = self.segments.merge([], _table(true)) if true else None
+        written = self.segments.merge([], _table(unchanged)) if unchanged else None
         for path in before:
             if path != written:
                 path.unlink(missing_ok=True)

@@ -64,16 +64,16 @@ def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
 
 
 def _rows(
-    path: Path, needed: Sequence[str], known: Sequence[str]
+    path: Path, needed: Sequence[str], allowed: Sequence[str]
 ) -> Iterable[tuple[int, dict[str, str]]]:
     """The rows of a small CSV file by the columns of its header, with their line numbers."""
     reader = csv.reader(io.StringIO(_text(path)))
     header = [name.strip().lower() for name in next(reader, [])]
-    if not set(needed) <= set(header) or not set(header) <= set(known):
+    if not set(needed) <= set(header) or not set(header) <= set(allowed):
         raise InputError(
             path, "bad-teams",
             f"the header is {','.join(header)!r}, expected the columns {', '.join(needed)}"
-            + (f" (and perhaps {known[-1]})" if len(known) > len(needed) else ""), 1,
+            + (f" (and perhaps {allowed[-1]})" if len(allowed) > len(needed) else ""), 1,
         )  # fmt: skip
     for cells in reader:
         if not any(cells):
@@ -150,16 +150,16 @@ def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluati
     A key that was written before keeps its names; who is new gets the next numbers, in an order
     that tells nothing (that of the names' checksums). File names are left out of the inputs.
     """
-    known = _known(key)
-    runs = _neutral("run", _runs(evaluation), known)
-    teams = _neutral("team", sorted(set(evaluation.teams.values())), known)
+    earlier = _known(key)
+    runs = _neutral("run", _runs(evaluation), earlier)
+    teams = _neutral("team", sorted(set(evaluation.teams.values())), earlier)
     hidden = with_teams(evaluation, evaluation.teams, runs)
     hidden = replace(
         hidden,
         teams={run: teams[team] for run, team in hidden.teams.items()},
         provenance=_hidden(evaluation.provenance, {**teams, **runs}),
     )
-    entries = {**known, **{("team", t): n for t, n in teams.items()}}
+    entries = {**earlier, **{("team", t): n for t, n in teams.items()}}
     entries |= {("run", run): name for run, name in runs.items()}
     return hidden, _as_key(entries)
 
@@ -177,11 +177,11 @@ def _known(key: str | None) -> dict[tuple[str, str], str]:
 
 
 def _neutral(
-    kind: str, names: Sequence[str], known: Mapping[tuple[str, str], str]
+    kind: str, names: Sequence[str], earlier: Mapping[tuple[str, str], str]
 ) -> dict[str, str]:
     """`run-001`, `run-002`, ...: those known already, then new ones."""
-    taken = set(known.values())
-    chosen = {name: known[kind, name] for name in names if (kind, name) in known}
+    taken = set(earlier.values())
+    chosen = {name: earlier[kind, name] for name in names if (kind, name) in earlier}
     free = (name for number in count(1) if (name := f"{kind}-{number:03d}") not in taken)
     newcomers = sorted(set(names) - chosen.keys(), key=_checksum)
     return chosen | dict(zip(newcomers, free, strict=False))
@@ -194,9 +194,9 @@ def _checksum(name: str) -> str:
 def _hidden(provenance: Provenance, shown: Mapping[str, str]) -> Provenance:
     """Notes with the neutral names, and inputs without the names of run files."""
     names = sorted(shown, key=len, reverse=True)
-    wanted = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names) or r"(?!)")
+    pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names) or r"(?!)")
     notes = tuple(
-        Note(note.code, wanted.sub(lambda found: shown[found[0]], note.message), note.warning)
+        Note(note.code, pattern.sub(lambda match: shown[match[0]], note.message), note.warning)
         for note in provenance.notes
     )
     inputs = tuple(

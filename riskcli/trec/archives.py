@@ -162,13 +162,13 @@ class _Streams(io.RawIOBase):
                 break
             self._ahead += more
         if zeros % (self._archive.padding or 1):
-            found = f"{zeros} bytes of padding, expected a multiple of {self._archive.padding}"
-            raise DamagedError(f"{self._stream} is followed by {found}")
+            trouble = f"{zeros} bytes of padding, expected a multiple of {self._archive.padding}"
+            raise DamagedError(f"{self._stream} is followed by {trouble}")
         if not self._ahead:
             return False
         if not self._ahead.startswith(self._archive.magic) or (zeros and not self._archive.goes_on):
-            found = "something that is not another stream"
-            raise DamagedError(f"{self._stream} is followed by {found}")
+            trouble = "something that is not another stream"
+            raise DamagedError(f"{self._stream} is followed by {trouble}")
         self._decoder = self._new_decoder()
         self._number += 1
         return True

@@ -37,9 +37,9 @@ def parquet() -> Any:
 
 def reader(text: bytes) -> pa.BufferReader:
     """A text for Arrow to read: a copy in memory of its own (a hundredth of reading's work)."""
-    own = pa.allocate_buffer(len(text), pa.system_memory_pool())
-    np.frombuffer(own, dtype=np.uint8)[:] = np.frombuffer(text, dtype=np.uint8)
-    return pa.BufferReader(own)
+    buffer = pa.allocate_buffer(len(text), pa.system_memory_pool())
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(text, dtype=np.uint8)
+    return pa.BufferReader(buffer)
 
 
 def file_bytes(path: Path) -> pa.Buffer:
@@ -50,8 +50,8 @@ def file_bytes(path: Path) -> pa.Buffer:
 
 def numbers(values: Iterable[float], kind: pa.DataType) -> pa.Array:
     """Numbers as Arrow has them. (`pa.array` would import pandas, which takes long.)"""
-    own = np.ascontiguousarray(values, dtype=_DTYPES[kind])
-    return pa.Array.from_buffers(kind, len(own), [None, pa.py_buffer(own)])
+    array = np.ascontiguousarray(values, dtype=_DTYPES[kind])
+    return pa.Array.from_buffers(kind, len(array), [None, pa.py_buffer(array)])
 
 
 def texts(values: Sequence[str | bytes]) -> pa.Array:
@@ -264,8 +264,8 @@ def may_repeat_between(parts: Sequence[PairHashes]) -> bool:
 
 def _of_shared_topics(pairs: PairHashes, holders: Counter[str]) -> Words:
     shared = np.array([holders[topic] > 1 for topic in pairs.topics])
-    found: Words = pairs.hashes[shared[pairs.codes]]
-    return found
+    hashes: Words = pairs.hashes[shared[pairs.codes]]
+    return hashes
 
 
 def _any_twice(hashes: Words) -> bool:

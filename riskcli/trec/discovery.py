@@ -36,13 +36,13 @@ class Folders:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
-    def takes(self, place: str) -> bool:
+    def takes(self, path: str) -> bool:
         """Whether the file at this place in the folder may be a run."""
-        if any(_fits(place, pattern) for pattern in self.exclude):
+        if any(_fits(path, pattern) for pattern in self.exclude):
             return False
         if self.include:
-            return any(_fits(place, pattern) for pattern in self.include)
-        name = PurePath(place.lower())
+            return any(_fits(path, pattern) for pattern in self.include)
+        name = PurePath(path.lower())
         return name.suffix not in IGNORED_SUFFIXES and name.name not in IGNORED_NAMES
 
 
@@ -57,41 +57,41 @@ class Listing:
     """Folders that were not looked into."""
 
 
-def _fits(place: str, pattern: str) -> bool:
-    name = place if "/" in pattern else place.rpartition("/")[2]
+def _fits(path: str, pattern: str) -> bool:
+    name = path if "/" in pattern else path.rpartition("/")[2]
     return fnmatchcase(name, pattern)
 
 
 def list_folder(folder: Path, folders: Folders, but: Sequence[Path] = ()) -> Listing:
     """A folder's files; those among `but` (the judgements), or open as an output, are no runs."""
-    found = Listing()
+    listing = Listing()
     judgements = {path.resolve() for path in but}
     outputs = set(_outputs())
     home = folder.resolve()
-    for place, entry, is_link in _entries(folder, "", folders.recursive, found.unread):
-        resolved = entry.resolve() if is_link else home / place
+    for inner, entry, is_link in _entries(folder, "", folders.recursive, listing.unread):
+        resolved = entry.resolve() if is_link else home / inner
         is_output = bool(outputs) and _identity(entry) in outputs
-        if resolved in judgements or is_output or not folders.takes(place):
-            found.ignored.append(place)
+        if resolved in judgements or is_output or not folders.takes(inner):
+            listing.ignored.append(inner)
         else:
-            found.taken.setdefault(resolved, entry)
-    if not found.taken:
-        raise InputError(folder, "empty-folder", _nothing(folders, found))
-    return found
+            listing.taken.setdefault(resolved, entry)
+    if not listing.taken:
+        raise InputError(folder, "empty-folder", _nothing(folders, listing))
+    return listing
 
 
-def _nothing(folders: Folders, found: Listing) -> str:
+def _nothing(folders: Folders, listing: Listing) -> str:
     """What is said of a folder without a run."""
-    if found.unread:
-        names = listed(sorted(found.unread))
-        below = f"it holds {counted(len(found.unread), 'folder')} ({names})"
+    if listing.unread:
+        names = listed(sorted(listing.unread))
+        below = f"it holds {counted(len(listing.unread), 'folder')} ({names})"
         return f"no run file in this folder; {below}: --include '**' reads them"
     of_that_name = " of that name" if folders.include or folders.exclude else ""
     return f"no run file{of_that_name} in this folder"
 
 
 def _entries(
-    folder: Path, place: str, recursive: bool, unread: list[str]
+    folder: Path, prefix: str, recursive: bool, unread: list[str]
 ) -> Iterator[tuple[str, Path, bool]]:
     """The visible files, their places and whether they are links; folders not read are noted."""
     try:
@@ -101,11 +101,11 @@ def _entries(
     except OSError as error:
         raise InputError(folder, "unreadable", error.strerror or str(error)) from error
     for entry in files:
-        yield place + entry.name, _as_path(folder, entry), entry.is_symlink()
+        yield prefix + entry.name, _as_path(folder, entry), entry.is_symlink()
     for entry in below:
         if entry.name in _NO_FOLDERS_OF_RUNS:
             continue
-        inside = place + entry.name
+        inside = prefix + entry.name
         if not recursive:
             unread.append(inside)
         elif not entry.is_symlink():  # a link may lead back up
@@ -236,8 +236,8 @@ def _beside(places: Iterable[Path | str]) -> Path:
     folders = [Path(), *(Path(os.path.normpath(place)).absolute().parent for place in here)]
     candidates: dict[Path, Path] = {}
     for folder in folders:
-        spot = folder / "qrels"
-        for file in _candidates(spot):
+        path = folder / "qrels"
+        for file in _candidates(path):
             candidates.setdefault(file.resolve(), file)
     if len(candidates) > 1:
         names = ", ".join(str(file) for file in candidates.values())
@@ -250,26 +250,26 @@ def _beside(places: Iterable[Path | str]) -> Path:
     return next(iter(candidates.values()))
 
 
-def _candidates(spot: Path) -> list[Path]:
-    if not spot.is_dir():
-        return [spot] if spot.exists() else []
+def _candidates(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path] if path.exists() else []
     return [
         entry
-        for entry in sorted(spot.iterdir())
+        for entry in sorted(path.iterdir())
         if entry.is_file()
         and not entry.name.startswith(".")
         and entry.suffix.lower() not in IGNORED_SUFFIXES
     ]
 
 
-def _one_file(spot: Path, source: str) -> Path:
+def _one_file(path: Path, source: str) -> Path:
     """The file at `spot`, or the only one in the folder there."""
-    if not spot.exists():
-        raise InputError(spot, "not-found", f"no such file or folder ({source})")
-    files = _candidates(spot)
+    if not path.exists():
+        raise InputError(path, "not-found", f"no such file or folder ({source})")
+    files = _candidates(path)
     if len(files) != 1:
         raise UsageError(
-            f"{source}: {spot} holds {len(files)} files ({listed(f.name for f in files)}), "
+            f"{source}: {path} holds {len(files)} files ({listed(f.name for f in files)}), "
             "expected one qrels file"
         )
     return files[0]

@@ -41,14 +41,14 @@ def is_ratings(text: bytes) -> bool:
 
 
 def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    found = loaded(path, text)
-    if isinstance(found, Finding):
-        yield found
+    answer = loaded(path, text)
+    if isinstance(answer, Finding):
+        yield answer
         return
-    failures = found.get("failures") or {}
+    failures = answer.get("failures") or {}
     for topic, why in failures.items() if isinstance(failures, dict) else ():
         yield _wrong(path, f"topic {topic} failed: {json.dumps(why)[:60]}")
-    details = found.get("details")
+    details = answer.get("details")
     if not isinstance(details, dict):
         yield _wrong(path, 'expected an object under "details"')
         return
@@ -62,17 +62,17 @@ def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | Retrieved]
 
 
 def _inspect_msearch(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    found = loaded(path, text)
-    if isinstance(found, Finding):
-        yield found
+    answer = loaded(path, text)
+    if isinstance(answer, Finding):
+        yield answer
         return
-    for place, response in enumerate(found["responses"], start=1):
+    for number, response in enumerate(answer["responses"], start=1):
         why = _incomplete(response)
         if why is not None:
-            yield _wrong(path, f"response {place}: {why}")
+            yield _wrong(path, f"response {number}: {why}")
             continue
         hits = response["hits"]
-        yield from _hits(path, str(place), hits.get("hits", []) if isinstance(hits, dict) else [])
+        yield from _hits(path, str(number), hits.get("hits", []) if isinstance(hits, dict) else [])
 
 
 def _incomplete(response: Any) -> str | None:
@@ -91,11 +91,11 @@ def _incomplete(response: Any) -> str | None:
 
 def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | Retrieved]:
     unscored = all(isinstance(hit, dict) and hit.get("_score") is None for hit in hits)
-    for place, hit in enumerate(hits, start=1):
+    for rank, hit in enumerate(hits, start=1):
         if not isinstance(hit, dict) or not isinstance(hit.get("_id"), str) or not hit["_id"]:
-            yield _wrong(path, f'topic {topic}: hit {place} has no "_id"')
+            yield _wrong(path, f'topic {topic}: hit {rank} has no "_id"')
             continue
-        score = -float(place) if unscored else score_of(hit.get("_score"))
+        score = -float(rank) if unscored else score_of(hit.get("_score"))
         if score is None:
             yield bad_score(path, None, topic, hit["_id"], hit.get("_score"))
         else:
@@ -104,16 +104,16 @@ def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | Ret
 
 def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
     """The ratings of a request to _rank_eval."""
-    found = loaded(path, text)
-    if isinstance(found, Finding):
-        yield found
+    request_body = loaded(path, text)
+    if isinstance(request_body, Finding):
+        yield request_body
         return
-    requests = found.get("requests")
-    for place, request in enumerate(requests if isinstance(requests, list) else (), start=1):
+    requests = request_body.get("requests")
+    for number, request in enumerate(requests if isinstance(requests, list) else (), start=1):
         topic = request.get("id") if isinstance(request, Mapping) else None
         ratings = request.get("ratings", ()) if isinstance(request, Mapping) else ()
         if not isinstance(topic, str) or not topic:
-            yield _wrong(path, f'request {place} has no "id"')
+            yield _wrong(path, f'request {number} has no "id"')
             continue
         for rating in ratings:
             docno = rating.get("_id") if isinstance(rating, Mapping) else None

@@ -34,52 +34,52 @@ _ROWS_A_VALUE = 8
 
 def encoded(columns: Sequence[pa.ChunkedArray]) -> list[pa.DictionaryArray]:
     """Large_string chunks without nulls as codes of the distinct texts, in order of appearance."""
-    found = [_coded(column) for column in columns]
-    return [arrow.coded(codes, texts) for codes, texts in found]
+    coded = [_coded(column) for column in columns]
+    return [arrow.coded(codes, texts) for codes, texts in coded]
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[bytes]]:
     """The code of each row of a column, and the texts."""
-    known: dict[bytes, int] = {}
-    parts = [_codes(chunk, known) for chunk in column.chunks]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32), list(known)
+    code_of: dict[bytes, int] = {}
+    codes = [_codes(chunk, code_of) for chunk in column.chunks]
+    return np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32), list(code_of)
 
 
-def _codes(chunk: pa.Array, known: dict[bytes, int]) -> NDArray[np.int32]:
+def _codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
     """The code of each row; texts that are not known yet are added."""
     offsets, data = _layout(chunk)
     if len(chunk) and _is_constant(offsets, data):
         text = data[offsets[0] : offsets[1]].tobytes()
-        return np.full(len(chunk), known.setdefault(text, len(known)), dtype=np.int32)
+        return np.full(len(chunk), code_of.setdefault(text, len(code_of)), dtype=np.int32)
     starts = _starts(offsets, data)
     if starts is None:
-        return _scattered_codes(chunk, known)
+        return _scattered_codes(chunk, code_of)
     bounds = zip(offsets[starts].tolist(), offsets[starts + 1].tolist(), strict=True)
     texts = [data[start:end].tobytes() for start, end in bounds]
-    return np.repeat(_noted(texts, known), np.diff(starts, append=len(chunk)))
+    return np.repeat(_noted(texts, code_of), np.diff(starts, append=len(chunk)))
 
 
-def _scattered_codes(chunk: pa.Array, known: dict[bytes, int]) -> NDArray[np.int32]:
+def _scattered_codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
     """The codes where equal texts do not stand together."""
     texts = Texts.of_column(chunk)
     words = texts.as_words()
     if words is None:
-        found = chunk.dictionary_encode()
-        distinct = [text.encode() for text in found.dictionary.to_pylist()]
-        codes: NDArray[np.int32] = np.frombuffer(found.indices.buffers()[1], dtype=np.int32)
-        return _noted(distinct, known)[codes[found.offset : found.offset + len(found)]]
+        encoded = chunk.dictionary_encode()
+        distinct = [text.encode() for text in encoded.dictionary.to_pylist()]
+        codes: NDArray[np.int32] = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)
+        return _noted(distinct, code_of)[codes[encoded.offset : encoded.offset + len(encoded)]]
     values = np.unique(words)
     places = np.searchsorted(values, words)
     first = np.empty(len(values), dtype=np.intp)
     first[places[::-1]] = np.arange(len(words))[::-1]  # the last one written stays
     by_appearance = np.argsort(first)
     numbers = np.empty(len(values), dtype=np.int32)
-    numbers[by_appearance] = _noted(texts.take(first[by_appearance]).as_bytes(), known)
+    numbers[by_appearance] = _noted(texts.take(first[by_appearance]).as_bytes(), code_of)
     return numbers[places]
 
 
-def _noted(texts: list[bytes], known: dict[bytes, int]) -> NDArray[np.int32]:
-    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int32)
+def _noted(texts: list[bytes], code_of: dict[bytes, int]) -> NDArray[np.int32]:
+    return np.array([code_of.setdefault(text, len(code_of)) for text in texts], dtype=np.int32)
 
 
 def _layout(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -109,16 +109,16 @@ def _starts(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.i
     if len(new_length) > rows // _ROWS_A_LENGTH + 1:
         return None
     edges = [0, *new_length.tolist(), rows]
-    found: list[NDArray[np.intp]] = []
+    starts: list[NDArray[np.intp]] = []
     for first, end in pairwise(edges):
         size = int(lengths[first])
-        part = data[offsets[first] : offsets[end]]
-        differing = np.flatnonzero(part[size:] != part[: len(part) - size])
+        block = data[offsets[first] : offsets[end]]
+        differing = np.flatnonzero(block[size:] != block[: len(block) - size])
         if len(differing) > rows // _ROWS_A_VALUE + size:
             return None
         changed = np.unique(differing // max(size, 1)) + first + 1
-        found += [np.array([first]), changed]
-    return np.concatenate(found)
+        starts += [np.array([first]), changed]
+    return np.concatenate(starts)
 
 
 # Lines of fields separated by white space, as a table of columns.

@@ -260,10 +260,10 @@ class Tally:
 
     def findings(self) -> list[tuple[Finding, int]]:
         """The findings kept, by line, each with the number of the same code left out after it."""
-        order = sorted(self.kept, key=lambda found: (found.line is None, found.line or 0))
-        last = {found.code: index for index, found in enumerate(order)}
-        shown = {code: sum(found.code == code for found in order) for code in last}
+        order = sorted(self.kept, key=lambda finding: (finding.line is None, finding.line or 0))
+        last = {finding.code: index for index, finding in enumerate(order)}
+        more = {code: self.counts[code] - sum(f.code == code for f in order) for code in last}
         return [
-            (found, self.counts[found.code] - shown[found.code] if last[found.code] == index else 0)
-            for index, found in enumerate(order)
+            (finding, more[finding.code] if last[finding.code] == index else 0)
+            for index, finding in enumerate(order)
         ]

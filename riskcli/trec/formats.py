@@ -65,12 +65,12 @@ def run_format_of(text: bytes) -> RunFormat | None:
     """The format of a run that begins so; None for TREC's own. (Parquet is told when whole.)"""
     if begins_as_trec(text):
         return None
-    return next((known for known in RUN_FORMATS.values() if known.fits(text)), None)
+    return next((format for format in RUN_FORMATS.values() if format.fits(text)), None)
 
 
 def judgement_reader(text: bytes) -> JudgementReader | None:
     """What reads judgements that begin so; None for TREC's own."""
-    known: tuple[tuple[Callable[[bytes], object], JudgementReader], ...] = (
+    readers: tuple[tuple[Callable[[bytes], object], JudgementReader], ...] = (
         (is_ratings, inspect_ratings),
         (is_nested, inspect_nested_judgements),
         (is_features, inspect_features),
@@ -78,4 +78,4 @@ def judgement_reader(text: bytes) -> JudgementReader | None:
         (is_judged_table, inspect_judged_table),
         (judged_heading, inspect_judged_lines),
     )
-    return next((reader for fits, reader in known if fits(text)), None)
+    return next((reader for fits, reader in readers if fits(text)), None)

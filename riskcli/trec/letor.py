@@ -34,7 +34,7 @@ def is_features(text: bytes) -> bool:
 
 def docno_of(line: bytes) -> str:
     """The document's id in a line's comment, or nothing."""
-    match = next((found for known in _NAMED if (found := known.search(line))), None)
+    match = next((match_here for pattern in _NAMED if (match_here := pattern.search(line))), None)
     return match[1].decode() if match else ""
 
 
@@ -147,21 +147,21 @@ def named(
     of_topic: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for document in documents:
         of_topic[document[0]].append(document)
-    count, whole = 0, True
+    count, complete = 0, True
     for item in items:
         if isinstance(item, Finding):
-            whole = False
+            complete = False
             yield item
             continue
-        known = of_topic.get(item.topic, []) if item.topic else documents
+        ranked = of_topic.get(item.topic, []) if item.topic else documents
         place, count = int(item.docno), count + 1
-        if place < len(known):
-            topic, docno = known[place]
+        if place < len(ranked):
+            topic, docno = ranked[place]
             yield Retrieved(item.line, topic, docno, item.score)
-        elif item.topic or place == len(known):
+        elif item.topic or place == len(ranked):
             of = f" of query {item.topic}" if item.topic else ""
-            message = f"place {place}{of}, but the judgements list {len(known)} documents there"
+            message = f"place {place}{of}, but the judgements list {len(ranked)} documents there"
             yield Finding(path, item.line, "wrong-format", message)
-    if whole and count < len(documents):
+    if complete and count < len(documents):
         message = f"found {count} scores, the judgements list {len(documents)} documents"
         yield Finding(path, None, "wrong-format", message)

@@ -28,8 +28,8 @@ def name_runs(files: Tagged, rule: str = "auto") -> tuple[list[str], list[Note]]
     """A name for each file, and a note where tags were there but could not be used."""
     by_tag, names = names_by_rule(files, rule)
     for finding in inspect_names(names, [path for path, _ in files]):
-        whole = finding.code == "shared-name"
-        raise UsageError(finding.message if whole else f"{finding.path}: {finding.message}")
+        shared = finding.code == "shared-name"
+        raise UsageError(finding.message if shared else f"{finding.path}: {finding.message}")
     notes = []
     if rule == "auto" and not by_tag and len(files) > 1:
         message = "runs are named by their files: their tags do not tell them apart"
@@ -50,8 +50,8 @@ def file_names(paths: Sequence[Path]) -> list[str]:
     alike: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
         alike[file_name(path)].append(path)
-    told = {path: name for name, group in alike.items() for path, name in _apart(name, group)}
-    return [told[path] for path in paths]
+    name_of = {path: name for name, group in alike.items() for path, name in _apart(name, group)}
+    return [name_of[path] for path in paths]
 
 
 def _apart(name: str, paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
@@ -90,12 +90,12 @@ def named_place(place: Path | str) -> tuple[str | None, Path]:
 
 def each_baseline(names: Iterable[str], known: Collection[str]) -> list[str]:
     """The baselines, those apart that stand in one text (`a,b`) and are no run or file together."""
-    found: list[str] = []
+    baselines: list[str] = []
     for name in names:
         parts = [part.strip() for part in name.split(",")]
         whole = len(parts) == 1 or name in known or os.path.lexists(named_place(name)[1])
-        found += [name] if whole or not all(parts) else parts
-    return list(dict.fromkeys(found))
+        baselines += [name] if whole or not all(parts) else parts
+    return list(dict.fromkeys(baselines))
 
 
 def name_of_baseline(run: str, others: Collection[str]) -> str:

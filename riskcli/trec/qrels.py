@@ -148,8 +148,8 @@ def quick_qrels(path: Path, text: bytes) -> Qrels | None:
         return None
     topics, topic_codes = table.coded("topic")
     spelled, grade_codes = table.coded("grade")
-    found = [whole_number(text) for text in spelled]
-    grades = [grade for grade in found if grade is not None and abs(grade) <= MAX_GRADE]
+    numbers = [whole_number(text) for text in spelled]
+    grades = [grade for grade in numbers if grade is not None and abs(grade) <= MAX_GRADE]
     if len(grades) < len(spelled):
         return None
     judgements: dict[str, dict[str, int]] = {topic: {} for topic in topics}

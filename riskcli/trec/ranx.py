@@ -42,8 +42,8 @@ def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
         names = arrow.parquet().read_schema(arrow.reader(text)).names
     except arrow.UNREADABLE:
         return None
-    found = [[name for name in names if name in known] for known in (TOPIC, DOCNO, value)]
-    return [some[0] for some in found] if all(len(some) == 1 for some in found) else None
+    matches = [[name for name in names if name in accepted] for accepted in (TOPIC, DOCNO, value)]
+    return [some[0] for some in matches] if all(len(some) == 1 for some in matches) else None
 
 
 def is_run_table(text: bytes) -> bool:
@@ -61,8 +61,8 @@ def _rows(text: bytes, value: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]
     names = _columns(text, value)
     table = arrow.parquet().ParquetFile(arrow.reader(text)).read(columns=names)
     columns = [table.column(name).to_pylist() for name in names or ()]
-    for topic, docno, found in zip(*columns, strict=True):
-        yield "" if topic is None else str(topic), "" if docno is None else str(docno), found
+    for topic, docno, cell in zip(*columns, strict=True):
+        yield "" if topic is None else str(topic), "" if docno is None else str(docno), cell
 
 
 def _inspect_run_table(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
@@ -123,8 +123,8 @@ def unpacked(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
 def _is_plain(value: Any, depth: int = 0) -> bool:
     """Whether a value is what JSON could hold: CBOR has dates, fractions and the like."""
     if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(held, depth + 1)
-                   for key, held in value.items())  # fmt: skip
+        return all(isinstance(key, str) and _is_plain(item, depth + 1)
+                   for key, item in value.items())  # fmt: skip
     return depth > 0 and type(value) in (str, int, float)
 
 

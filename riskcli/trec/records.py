@@ -72,23 +72,23 @@ def is_nested(text: bytes) -> bool:
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
-        twice = next(key for key in found if keys.count(key) > 1)
+        twice = next(key for key in members if keys.count(key) > 1)
         raise ValueError(f"an object holds the key {twice!r} twice")
-    return found
+    return members
 
 
 def loaded(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     """The JSON object in a text, or what is wrong with it."""
     try:
-        found = json.loads(text, object_pairs_hook=_unrepeated)
+        content = json.loads(text, object_pairs_hook=_unrepeated)
     except UnicodeDecodeError as error:
         return not_utf8(path, line_of(text, error))
     except (ValueError, RecursionError) as error:
         return Finding(path, getattr(error, "lineno", None), "bad-json", str(error))
-    cells: Mapping[str, Any] = found
+    cells: Mapping[str, Any] = content
     return cells
 
 
@@ -99,13 +99,13 @@ def _cells(path: Path, text: bytes) -> Cells:
     return cells_of(path, loaded(path, text))
 
 
-def cells_of(path: Path, found: Mapping[str, Any] | Finding) -> Cells:
+def cells_of(path: Path, content: Mapping[str, Any] | Finding) -> Cells:
     """Topic, document and value of everything in a dictionary of dictionaries."""
-    if isinstance(found, Finding):
-        yield found
+    if isinstance(content, Finding):
+        yield content
         return
     nothing = True
-    for topic, documents in found.items():
+    for topic, documents in content.items():
         if not isinstance(documents, dict):
             message = f"topic {topic}: expected an object of documents, found {documents!r:.60}"
             yield Finding(path, None, "bad-json", message)
@@ -168,20 +168,20 @@ def _is_run_line(text: bytes) -> bool:
     if not raw.lstrip().startswith(b"{") or is_nested(text):
         return False
     try:
-        found = json.loads(raw)
+        content = json.loads(raw)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and all(
-        any(name in found for name in names) for names in (TOPIC, DOCNO, ("score",))
+    return isinstance(content, dict) and all(
+        any(name in content for name in names) for names in (TOPIC, DOCNO, ("score",))
     )
 
 
 def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
     for line, raw in text_lines(text):
         try:
-            found = json.loads(raw, object_pairs_hook=_unrepeated)
-            topic, docno = (str(_member(found, names)) for names in (TOPIC, DOCNO))
-            value = found["score"]
+            members = json.loads(raw, object_pairs_hook=_unrepeated)
+            topic, docno = (str(_member(members, names)) for names in (TOPIC, DOCNO))
+            value = members["score"]
         except UnicodeDecodeError:
             yield not_utf8(path, line)
             continue
@@ -198,14 +198,14 @@ def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]
             yield Retrieved(line, topic, docno, score)
 
 
-def _member(found: Mapping[str, Any], names: Sequence[str]) -> Any:
+def _member(members: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The member under one of these names; none, or two of them, is an error."""
-    held = [name for name in names if name in found]
-    if len(held) != 1:
-        raise ValueError(f"{len(held)} of {', '.join(names)}, expected one")
-    value = found[held[0]]
+    present = [name for name in names if name in members]
+    if len(present) != 1:
+        raise ValueError(f"{len(present)} of {', '.join(names)}, expected one")
+    value = members[present[0]]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise ValueError(f"{held[0]} is {value!r:.60}, expected a name")
+        raise ValueError(f"{present[0]} is {value!r:.60}, expected a name")
     return value
 
 
@@ -286,10 +286,10 @@ def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
     first = _first_line(text).decode(errors="replace").strip()
     for separator in ("\t", ","):
         header = [cell.strip('" ').lower() for cell in first.split(separator)]
-        found = [[i for i, cell in enumerate(header) if cell in names]
+        columns_of = [[i for i, cell in enumerate(header) if cell in names]
                  for names in (TOPIC, DOCNO, GRADE)]  # fmt: skip
-        if len(header) >= 3 and all(len(columns) == 1 for columns in found):
-            return separator, [columns[0] for columns in found]
+        if len(header) >= 3 and all(len(columns) == 1 for columns in columns_of):
+            return separator, [columns[0] for columns in columns_of]
     return None
 
 

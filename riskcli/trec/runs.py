@@ -89,15 +89,15 @@ class Run:
     @classmethod
     def joined(cls, parts: Sequence[Run]) -> Run:
         """The run of which these are the parts, in order."""
-        known: dict[str, int] = {}
+        codes_of: dict[str, int] = {}
         codes = []
         for part in parts:
-            places = [known.setdefault(topic, len(known)) for topic in part.topics]
-            codes.append(np.array(places, dtype=np.int32)[part.topic_codes])
+            code = [codes_of.setdefault(topic, len(codes_of)) for topic in part.topics]
+            codes.append(np.array(code, dtype=np.int32)[part.topic_codes])
         return cls(
             path=parts[0].path,
             tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
-            topics=tuple(known),
+            topics=tuple(codes_of),
             topic_codes=np.concatenate(codes),
             docnos=arrow.Texts.joined([part.docnos for part in parts]),
             scores=np.concatenate([part.scores for part in parts]),
@@ -268,15 +268,15 @@ def run_in(source: TextFile, keep: Keep = whole, jobs: int = 1) -> Run:
 
     `keep` is applied to each piece of the file, so that no more of it is held than asked for.
     """
-    parts = pulled(partial(_read_piece, source.path, keep), source.pieces(), jobs)
-    good = list(filter(None, parts))
-    if len(good) < len(parts):
-        good = _with_closely_read(source, keep, parts)
+    pieces = pulled(partial(_read_piece, source.path, keep), source.pieces(), jobs)
+    good = list(filter(None, pieces))
+    if len(good) < len(pieces):
+        good = _with_closely_read(source, keep, pieces)
     if len(good) == 1:
         return good[0].run
-    if arrow.may_repeat_between([part.pairs for part in good]):
+    if arrow.may_repeat_between([piece.pairs for piece in good]):
         return keep(read_closely(source.path, source.text_again()))
-    return Run.joined([part.run for part in good])
+    return Run.joined([piece.run for piece in good])
 
 
 @dataclass(frozen=True)
@@ -289,19 +289,19 @@ class _Piece:
 
 def _read_piece(path: Path, keep: Keep, text: bytes) -> _Piece | None:
     """Lines in which nothing is wrong; None asks for a close look."""
-    found = quick_run(path, text)
-    return None if found is None else _Piece(keep(found[0]), found[1])
+    read = quick_run(path, text)
+    return None if read is None else _Piece(keep(read[0]), read[1])
 
 
 def _with_closely_read(
-    source: TextFile, keep: Keep, parts: Sequence[_Piece | None]
+    source: TextFile, keep: Keep, pieces: Sequence[_Piece | None]
 ) -> list[_Piece]:
     """The parts, with those that are None read line by line; the first wrong line is an error."""
     good: list[_Piece] = []
     lines_before = 0
-    for part, text in zip(parts, source.pieces_again(), strict=True):
-        if part is not None:
-            good.append(part)
+    for piece, text in zip(pieces, source.pieces_again(), strict=True):
+        if piece is not None:
+            good.append(piece)
         elif uncommented(text).strip():
             run = _close_run(source, text, lines_before, good)
             good.append(_Piece(keep(run), run.pairs()))
@@ -312,14 +312,14 @@ def _with_closely_read(
 
 
 def _close_run(
-    source: TextFile, text: bytes, lines_before: int, parts_before: Sequence[_Piece]
+    source: TextFile, text: bytes, lines_before: int, pieces_before: Sequence[_Piece]
 ) -> Run:
     """The lines of a piece; an error is that of the first wrong line of the whole file."""
     lines: list[Line] = []
     for item in inspect_run(source.path, text, lines_before):
         if isinstance(item, Finding):
             above = [Run.of_lines(source.path, lines).pairs()] if lines else []
-            if arrow.may_repeat_between([*(part.pairs for part in parts_before), *above]):
+            if arrow.may_repeat_between([*(piece.pairs for piece in pieces_before), *above]):
                 read_closely(source.path, source.text_again())  # the first wrong line is an error
             raise item.as_error()
         lines.append(item)

@@ -219,7 +219,7 @@ def _reported(path: Path) -> Iterator[None]:
 
 def _text_of(path: Path, piece: bytes) -> bytes:
     """The first piece of a text, without what is no part of it."""
-    for magic, found in _FOREIGN.items():
+    for magic, kind in _FOREIGN.items():
         if piece.startswith(magic):
-            raise InputError(path, "not-text", f"this is {found}")
+            raise InputError(path, "not-text", f"this is {kind}")
     return piece.removeprefix(_BYTE_ORDER_MARK)

@@ -171,8 +171,8 @@ def _parameters(family: Family, arguments: str) -> tuple[tuple[str, Value], ...]
 
 def _unknown(text: str) -> str:
     stem = re.split(r"[@(.]", text)[0]
-    known = dict.fromkeys(name for family in FAMILIES for name in family.names)
-    hint = nearest(stem, known) or f"; the measures are {', '.join(f.name for f in FAMILIES)}"
+    spellings = dict.fromkeys(name for family in FAMILIES for name in family.names)
+    hint = nearest(stem, spellings) or f"; the measures are {', '.join(f.name for f in FAMILIES)}"
     return f"unknown measure {text!r}{hint}"
 
 

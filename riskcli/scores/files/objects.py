@@ -43,8 +43,8 @@ def fits(text: bytes, measure_at: int) -> bool:
     sample = [_parts(raw, measure_at) for raw in first_lines if raw.strip()]
     if not sample or len(sample[0]) != 3:
         return False
-    known = sum(len(parts) == 3 and _is_measure(parts[measure_at]) for parts in sample)
-    return 2 * known > len(sample)
+    measures = sum(len(parts) == 3 and _is_measure(parts[measure_at]) for parts in sample)
+    return 2 * measures > len(sample)
 
 
 def _is_measure(name: bytes) -> bool:
@@ -107,17 +107,17 @@ def is_json_line(text: bytes) -> bool:
     if not first_line.rstrip().endswith(b"}"):
         return False
     try:
-        found = json.loads(first_line)
+        content = json.loads(first_line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and any(name in found for name in NAMES["measure"])
+    return isinstance(content, dict) and any(name in content for name in NAMES["measure"])
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError(f"an object holds a key twice: {listed(key for key, _ in pairs)}")
-    return found
+    return members
 
 
 def inspect_json(path: Path, text: bytes) -> Items:
@@ -127,12 +127,12 @@ def inspect_json(path: Path, text: bytes) -> Items:
         if any(is_own(row) for row in rows[:1]):
             yield Finding.of(own_result(path))
             return
-        found = [cell for row in rows for cell in _cells(row)]
+        cells = [cell for row in rows for cell in _cells(row)]
     except _WRONG as error:
         message = f"expected the JSON that `riskeval matrix` writes: {_reason(error)}"
         yield Finding(path, getattr(error, "lineno", None), "bad-json", message)
         return
-    yield from from_values(path, found)
+    yield from from_values(path, cells)
 
 
 def _reason(error: Exception) -> str:
@@ -189,8 +189,8 @@ def inspect_json_lines(path: Path, text: bytes) -> Items:
 def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:
     """The score on a line; None for a summary over all topics."""
     try:
-        found = json.loads(raw, object_pairs_hook=_unrepeated)
-        named = {column: _value(found, NAMES[column]) for column in LONG}
+        members = json.loads(raw, object_pairs_hook=_unrepeated)
+        named = {column: _value(members, NAMES[column]) for column in LONG}
         for what in ("run", "topic"):
             if named[what] is not None:
                 _name(what, named[what])
@@ -207,12 +207,12 @@ def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:
     return cells.named(str(named["run"]), str(topic), str(measure), spelled(score), line)
 
 
-def _value(found: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _value(members: dict[str, Any], names: tuple[str, ...]) -> Any:
     """The member under one of these names; two of them are one too many."""
-    held = [name for name in names if name in found]
-    if len(held) > 1:
-        raise ValueError(f"{held[0]!r} and {held[1]!r} mean the same")
-    return found[held[0]] if held else None
+    present = [name for name in names if name in members]
+    if len(present) > 1:
+        raise ValueError(f"{present[0]!r} and {present[1]!r} mean the same")
+    return members[present[0]] if present else None
 
 
 # Scores as Parquet, wide or long.
@@ -229,10 +229,10 @@ def about(text: bytes) -> dict[str, Any]:
 
 def _metadata(schema: Any) -> dict[str, Any]:
     try:
-        found = json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}"))
+        metadata = json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}"))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def inspect_parquet(path: Path, text: bytes) -> Items:
@@ -270,17 +270,17 @@ def _wrong_kinds(path: Path, table: Any, named: Sequence[bool]) -> list[Finding]
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         whole = pa.types.is_integer(kind)
         if names:
-            said = "" if whole or str(kind) in _TEXTS else f"is {kind}, expected text"
-            said = said or (
+            trouble = "" if whole or str(kind) in _TEXTS else f"is {kind}, expected text"
+            trouble = trouble or (
                 f"is null in {counted(column.null_count, 'row')}" if column.null_count else ""
             )
             code = "bad-parquet"
         else:
             number = whole or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-            said = "" if number or pa.types.is_null(kind) else f"is {kind}, expected numbers"
+            trouble = "" if number or pa.types.is_null(kind) else f"is {kind}, expected numbers"
             code = "bad-score"
-        if said:
-            wrong.append(Finding(path, None, code, f"column {name!r} {said}"))
+        if trouble:
+            wrong.append(Finding(path, None, code, f"column {name!r} {trouble}"))
     return wrong
 
 

@@ -125,9 +125,9 @@ def format_of(path: Path, text: bytes, given: str | None = None) -> Format | Run
     run_format = run_format_of(text)
     if run_format is not None:
         return run_format
-    fitting = [known for known in FORMATS.values() if known.fits(text)]
+    fitting = [format for format in FORMATS.values() if format.fits(text)]
     if len(fitting) > 1:
-        names = " or ".join(known.name for known in fitting)
+        names = " or ".join(format.name for format in fitting)
         message = f"could be {names}; say which with input-format in riskeval.toml"
         raise InputError(path, "ambiguous-format", message)
     return fitting[0] if fitting else None
@@ -192,11 +192,11 @@ def tag_of(text: bytes, kind: str, runs: Collection[str]) -> str | None:
 
 def read_scores(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> list[ScoreMatrix]:
     """The matrices in a score file by itself, every run named."""
-    found = read_score_file(path, text, kind, label)
-    if not found.unnamed:
-        return found.matrices
-    name = found.tag or file_name(path)
-    return [replace(matrix, runs=(name,)) for matrix in found.matrices]
+    content = read_score_file(path, text, kind, label)
+    if not content.unnamed:
+        return content.matrices
+    name = content.tag or file_name(path)
+    return [replace(matrix, runs=(name,)) for matrix in content.matrices]
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def own_result(path: Path) -> InputError:
 
 def is_own(columns: Collection[str]) -> bool:
     """Whether these are the columns of a result."""
-    return any(told.issubset(columns) for told in _RESULT_COLUMNS)
+    return any(marks.issubset(columns) for marks in _RESULT_COLUMNS)
 
 
 def _columns(text: bytes) -> Collection[str]:
@@ -150,10 +150,10 @@ def _columns(text: bytes) -> Collection[str]:
     first = text[:8192].split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
     if first.startswith("{") and first.endswith("}"):
         try:
-            found = json.loads(first)
+            content = json.loads(first)
         except (ValueError, RecursionError):
             return ()
-        return found.keys() if isinstance(found, dict) else ()
+        return content.keys() if isinstance(content, dict) else ()
     for separator in ",\t":
         if separator in first:
             return first.split(separator)

@@ -138,11 +138,11 @@ def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
             continue
         values = _quick_values(cells)
         if values is None:
-            found = [score_in(cell) for cell in cells]
-            bad = [index for index, score in enumerate(found) if score is None]
+            scores = [score_in(cell) for cell in cells]
+            bad = [index for index, score in enumerate(scores) if score is None]
             for index in bad:
                 yield bad_score(path, run, topics[index], cells[index], line)
-            values = [] if bad else [score for score in found if score is not None]
+            values = [] if bad else [score for score in scores if score is not None]
         if len(values):
             yield ScoreRow(run, None, topics, values)
     if nothing:
