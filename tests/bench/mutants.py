@@ -1,11 +1,13 @@
-"""Breaks a module on purpose, one token at a time, and names what no test notices.
+"""Breaks modules on purpose, one token at a time, and names what no test notices.
 
-    python -m tests.bench.mutants riskcli/risk/ranks.py tests/risk/test_permutation.py
+    python -m tests.bench.mutants riskcli/risk/ranks.py
+    python -m tests.bench.mutants riskcli/risk riskcli/trec --most 100 --seed 3
 
-takes a copy of the checkout, turns a sign, a comparison or a number of the module, and runs the
-tests given until one fails. What survives is a test that is missing, or a change without a meaning
-(a bound that is met by chance alone, a size of portions); which of the two only a reader can tell.
-`--most 40 --seed 3` takes another sample.
+draws so many mutants of the modules at random: a sign, a comparison or a number is another. Each is
+tried, in a copy of the checkout, on the tests of its module until one fails: on the files that
+mirror it, else on those of its folder; `--tests` names others. What survives is a test that is
+missing, or a change without a meaning (a bound that is met by chance alone, a size of portions);
+which of the two only a reader can tell.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ LONGEST = 300
 class Mutant:
     """A module with one token changed."""
 
+    module: str
     line: int
     column: int
     old: str
@@ -48,7 +51,7 @@ class Mutant:
     text: str
 
 
-def mutants(source: str) -> Iterator[Mutant]:
+def mutants(source: str, module: str = "") -> Iterator[Mutant]:
     """Every mutant of a module that is still Python; not of annotations, imports, decorators."""
     lines = source.splitlines(keepends=True)
     untouched = set(_untouched(ast.parse(source)))
@@ -60,7 +63,7 @@ def mutants(source: str) -> Iterator[Mutant]:
         changed = lines[line - 1][:column] + new + lines[line - 1][end:]
         text = "".join([*lines[: line - 1], changed, *lines[line:]])
         if _is_python(text):
-            yield Mutant(line, column, token.string, new, text)
+            yield Mutant(module, line, column, token.string, new, text)
 
 
 def _instead(token: tokenize.TokenInfo, lines: Sequence[str]) -> str | None:
@@ -102,23 +105,51 @@ def _is_python(text: str) -> bool:
     return True
 
 
-def survivors(
-    root: Path, module: str, tests: Sequence[str], most: int, seed: int
-) -> Iterator[Mutant]:
-    """The mutants of a sample that the tests of the checkout let pass."""
-    chosen = list(mutants((root / module).read_text(encoding="utf-8")))
-    random.Random(seed).shuffle(chosen)
+def drawn(root: Path, places: Sequence[str], most: int, seed: int) -> list[Mutant]:
+    """A sample of the mutants of these modules, and of the modules in these folders."""
+    modules = [
+        path.relative_to(root).as_posix()
+        for place in map(root.joinpath, places)
+        for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+    ]
+    every = [
+        mutant
+        for module in modules
+        for mutant in mutants((root / module).read_text(encoding="utf-8"), module)
+    ]
+    random.Random(seed).shuffle(every)
+    return every[:most]
+
+
+def mirror_of(root: Path, module: str) -> list[str]:
+    """The test files that mirror a module or a folder that it lies in; else those of its folder."""
+    path = Path("tests", *Path(module).parts[1:]).with_suffix("")
+    while len(path.parts) > 1:
+        own = sorted((root / path.parent).glob(f"test_{path.name}.py"))
+        own += sorted((root / path.parent).glob(f"test_{path.name}_*.py"))
+        if own or (root / path).is_dir():
+            return [file.relative_to(root).as_posix() for file in own] or [path.as_posix()]
+        path = path.parent
+    return ["."]
+
+
+def survivors(root: Path, chosen: Sequence[Mutant], tests: Sequence[str] = ()) -> Iterator[Mutant]:
+    """The mutants that these tests let pass; without any, the tests of each one's module."""
+    sound: set[tuple[str, ...]] = set()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "main"
         shutil.copytree(root, copy, ignore=lambda _, names: _LEFT_OUT & set(names), symlinks=True)
         if (root.parent / "shared").is_dir():
             (copy.parent / "shared").symlink_to((root.parent / "shared").resolve())
-        if not _passes(copy, tests):
-            raise SystemExit("the tests fail, or find nothing, without any change")
-        for mutant in chosen[:most]:
-            (copy / module).write_text(mutant.text, encoding="utf-8")
-            if _passes(copy, tests):
+        for mutant in sorted(chosen, key=lambda each: each.module):
+            asked = tuple(tests or mirror_of(root, mutant.module))
+            if asked not in sound and not _passes(copy, asked):
+                raise SystemExit(f"{' '.join(asked)}: fails, or finds nothing, without any change")
+            sound.add(asked)
+            (copy / mutant.module).write_text(mutant.text, encoding="utf-8")
+            if _passes(copy, asked):
                 yield mutant
+            shutil.copyfile(root / mutant.module, copy / mutant.module)
 
 
 def _passes(root: Path, tests: Sequence[str]) -> bool:
@@ -135,19 +166,19 @@ def _passes(root: Path, tests: Sequence[str]) -> bool:
 def main() -> None:
     """Print a line for every survivor."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("module")
-    parser.add_argument("tests", nargs="+")
+    parser.add_argument("modules", nargs="+", help="modules, or folders of them")
+    parser.add_argument("--tests", nargs="+", default=())
     parser.add_argument("--most", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    lines = (ROOT / asked.module).read_text(encoding="utf-8").splitlines()
+    given = parser.parse_args()
+    chosen = drawn(ROOT, given.modules, given.most, given.seed)
     count = 0
-    for mutant in survivors(ROOT, asked.module, asked.tests, asked.most, asked.seed):
+    for mutant in survivors(ROOT, chosen, given.tests):
         count += 1
-        place = f"{asked.module}:{mutant.line}:{mutant.column}"
-        shown = f"{mutant.old!r} -> {mutant.new!r}: {lines[mutant.line - 1].strip()}"
-        print(f"{place}: {shown}", flush=True)
-    print(f"{count} survived")
+        line = (ROOT / mutant.module).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
+        place = f"{mutant.module}:{mutant.line}:{mutant.column}"
+        print(f"{place}: {mutant.old!r} -> {mutant.new!r}: {line.strip()}", flush=True)
+    print(f"{count} of {len(chosen)} survived")
 
 
 if __name__ == "__main__":

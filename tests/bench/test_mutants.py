@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.mutants import mutants, survivors
+from tests.bench.mutants import drawn, mutants, survivors, mirror_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,18 +39,36 @@ def project(folder: Path, test: str) -> Path:
     return folder
 
 
+def surviving(root: Path) -> set[tuple[str, str, int]]:
+    chosen = drawn(root, ["few.py"], 99, 1)
+    return {(each.old, each.new, each.column) for each in survivors(root, chosen, ["."])}
+
+
 def test_what_no_test_notices_is_named_and_the_checkout_left_alone(tmp_path: Path) -> None:
     root = project(tmp_path, WEAK)
-    found = {(each.old, each.new, each.column) for each in survivors(root, "few.py", ["."], 99, 1)}
-    assert found == {("+", "-", 23), (">", ">=", 42), ("0", "1", 51)}
+    assert surviving(root) == {("+", "-", 23), (">", ">=", 42), ("0", "1", 51)}
     assert (root / "few.py").read_text() == FEW
-    strong = WEAK + "    assert total([7]) == 0\n"
-    found = {(each.old, each.new, each.column) for each in survivors(
-        project(tmp_path, strong), "few.py", ["."], 99, 1)}  # fmt: skip
-    assert found == {("+", "-", 23)}, "0 added or taken away is the same"
+    project(tmp_path, WEAK + "    assert total([7]) == 0\n")
+    assert surviving(root) == {("+", "-", 23)}, "0 added or taken away is the same"
 
 
 def test_tests_that_fail_by_themselves_tell_nothing(tmp_path: Path) -> None:
     root = project(tmp_path, WEAK.replace("== 3", "== 4"))
-    with pytest.raises(SystemExit, match="the tests fail, or find nothing"):
-        list(survivors(root, "few.py", ["."], 99, 1))
+    with pytest.raises(SystemExit, match="fails, or finds nothing"):
+        surviving(root)
+
+
+def test_a_sample_is_of_all_modules_and_each_has_its_tests(tmp_path: Path) -> None:
+    (tmp_path / "riskcli" / "risk" / "measures").mkdir(parents=True)
+    (tmp_path / "tests" / "risk").mkdir(parents=True)
+    modules = ("riskcli/risk/ranks.py", "riskcli/risk/measures/mean.py", "riskcli/risk/new.py")
+    for module in modules:
+        (tmp_path / module).write_text(FEW)
+    for name in ("ranks", "ranks_of_parts", "measures", "rank"):
+        (tmp_path / "tests" / "risk" / f"test_{name}.py").write_text("")
+    chosen = drawn(tmp_path, ["riskcli/risk"], 9, 1)
+    assert len(chosen) == 9 and {each.module for each in chosen} == set(modules)
+    assert chosen == drawn(tmp_path, ["riskcli/risk"], 9, 1) != drawn(tmp_path, ["riskcli"], 9, 2)
+    ranks, mean, new = (mirror_of(tmp_path, module) for module in modules)
+    assert ranks == ["tests/risk/test_ranks.py", "tests/risk/test_ranks_of_parts.py"]
+    assert (mean, new) == (["tests/risk/test_measures.py"], ["tests/risk"])
