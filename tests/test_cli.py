@@ -23,6 +23,7 @@ from riskcli.output.measure_words import ORDER
 from tests.helpers.console import PROGRAMS, ROOT, on_terminal, terminal_environment
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key, python
+from tests.helpers.tables import table_of
 
 ONE = ("-m", "ERR@20")
 CONTRACT = [
@@ -74,10 +75,6 @@ CONTRACT = [
     "rank_zrisk",
     "rank_georisk",
 ]
-
-
-def table_of(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
 
 
 # ---------------------------------------------------------------- score

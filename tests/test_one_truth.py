@@ -24,8 +24,8 @@ from riskcli.risk.measures import measures
 from riskcli.risk.paired import Moments, Paired
 from riskcli.risk.population import Departures, Population
 from riskcli.scores.comparisons import comparisons
+from tests.helpers.examples import golden_matrix
 from tests.helpers.strategies import Floats, named, score_values
-from tests.risk.test_inference import golden_matrix
 
 ALPHA = 5.0
 

@@ -6,9 +6,6 @@ digit, widened only where the inputs are themselves rounded, and then by what th
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -18,14 +15,9 @@ from riskcli.risk.baselines import Baseline
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.risk.population import Population
+from tests.helpers.tables import paper_table
 
-TABLES = Path(__file__).parent / "papers"
 Row = dict[str, str]
-
-
-def rows(name: str) -> list[Row]:
-    with (TABLES / f"{name}.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def half_unit(printed: str) -> float:
@@ -34,7 +26,7 @@ def half_unit(printed: str) -> float:
 
 
 def table3() -> ScoreMatrix:
-    found = rows("sigir16_table3_matrix")
+    found = paper_table("sigir16_table3_matrix")
     topics = tuple(name for name in found[0] if name != "run")
     values = np.array([[float(row[topic]) for topic in topics] for row in found])
     return ScoreMatrix("score", tuple(row["run"] for row in found), topics, values)
@@ -42,7 +34,7 @@ def table3() -> ScoreMatrix:
 
 @pytest.mark.parametrize(
     "row",
-    rows("sigir16_table4_single_baseline_alpha0"),
+    paper_table("sigir16_table4_single_baseline_alpha0"),
     ids=lambda row: f"{row['run']}-{row['baseline']}",
 )
 def test_sigir16_table4_single_baseline(row: Row) -> None:
@@ -64,7 +56,7 @@ def test_sigir16_table4_single_baseline(row: Row) -> None:
 
 
 def test_sigir16_table5_all_baselines() -> None:
-    found = rows("sigir16_table5_all_baselines")
+    found = paper_table("sigir16_table5_all_baselines")
     alphas = tuple(dict.fromkeys(float(row["alpha"]) for row in found))
     frame = risk_table(table3(), "s1", options=Options(alphas=alphas)).to_frame()
     computed = frame.set_index(["run", "alpha"])
@@ -80,7 +72,9 @@ def test_sigir16_table5_all_baselines() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", rows("sigir14_tables1_2_indriCASP"), ids=lambda row: f"{row['run']}-{row['alpha']}"
+    "row",
+    paper_table("sigir14_tables1_2_indriCASP"),
+    ids=lambda row: f"{row['run']}-{row['alpha']}",
 )
 def test_sigir14_t_and_p_values(row: Row) -> None:
     """TRisk = URisk/SE, both printed with four digits; p from the printed TRisk, 49 degrees."""
@@ -99,7 +93,7 @@ def test_sigir14_worked_p_value() -> None:
 
 def test_sigir14_urisk_is_linear_in_alpha() -> None:
     by_run: dict[str, dict[int, float]] = {}
-    for row in rows("sigir14_tables1_2_indriCASP"):
+    for row in paper_table("sigir14_tables1_2_indriCASP"):
         by_run.setdefault(row["run"], {})[int(row["alpha"])] = float(row["URisk"])
     for urisk in by_run.values():
         slope = urisk[0] - urisk[1]
@@ -107,7 +101,9 @@ def test_sigir14_urisk_is_linear_in_alpha() -> None:
             assert value == pytest.approx(urisk[0] - alpha * slope, abs=5e-5 * (1 + 2 * alpha))
 
 
-GEORISK_CELLS = [(row, alpha) for row in rows("sigir16_table6_trec2012") for alpha in (0, 5, 20)]
+GEORISK_CELLS = [
+    (row, alpha) for row in paper_table("sigir16_table6_trec2012") for alpha in (0, 5, 20)
+]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +124,7 @@ def test_sigir16_table6_georisk(row: Row, alpha: int) -> None:
 
 def test_sigir16_table6_misprint_is_one() -> None:
     """With the sign as printed, ICTNET12ADR2's GeoRisk would not round to the printed value."""
-    row = next(r for r in rows("sigir16_table6_trec2012") if r["run"] == "ICTNET12ADR2")
+    row = next(r for r in paper_table("sigir16_table6_trec2012") if r["run"] == "ICTNET12ADR2")
     as_printed = np.sqrt(float(row["ERR@20"]) * ndtr(float(row["ZRisk_a0"]) / 50))
     assert abs(as_printed - float(row["GeoRisk_a0"])) > 1e-3
 
@@ -137,9 +133,9 @@ def test_sigir16_table6_urisk_agrees_with_sigir14() -> None:
     """Two papers print the same run and baseline; the library's linear form links their alphas."""
     earlier = {
         (row["run"], int(row["alpha"])): float(row["URisk"])
-        for row in rows("sigir14_tables1_2_indriCASP")
+        for row in paper_table("sigir14_tables1_2_indriCASP")
     }
-    shared = [row for row in rows("sigir16_table6_trec2012") if (row["run"], 0) in earlier]
+    shared = [row for row in paper_table("sigir16_table6_trec2012") if (row["run"], 0) in earlier]
     assert len(shared) == 4
     for row in shared:
         for alpha in (0, 5):
@@ -159,7 +155,7 @@ INTERCHANGED = {
 
 @pytest.mark.parametrize("virtual", ["mean", "median", "max"])
 def test_ecir14_table3_is_linear_in_alpha_with_one_baseline_mean(virtual: str) -> None:
-    found = {row["run"]: row for row in rows("ecir14_table3_virtual_baselines")}
+    found = {row["run"]: row for row in paper_table("ecir14_table3_virtual_baselines")}
     means = []
     for run, row in found.items():
         source = found[INTERCHANGED[virtual].get(run, run)]

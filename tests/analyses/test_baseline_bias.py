@@ -34,8 +34,7 @@ from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES
 from tests.helpers.shared_data import shared
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
-from tests.test_cli import table_of
-from tests.test_papers import rows
+from tests.helpers.tables import paper_table, table_of
 
 FEW_SHUFFLES = patch.object(analysis, "equal_runs", partial(equal_runs, shuffles=9))
 """For tests of what is not shuffled."""
@@ -43,7 +42,7 @@ FEW_SHUFFLES = patch.object(analysis, "equal_runs", partial(equal_runs, shuffles
 
 def test_ecir14_friedman_as_printed() -> None:
     """Table 2, zero diagonal included: chi2 = 27.25, p = 0.0003, W = 0.487."""
-    table = rows("ecir14_table2_each_run_as_baseline_alpha10")
+    table = paper_table("ecir14_table2_each_run_as_baseline_alpha10")
     matrix = np.array([[float(row[other["run"]]) for other in table] for row in table])
     found = friedman(matrix)
     assert round(found.chi2, 2) == 27.25

@@ -15,7 +15,6 @@ from scipy import stats
 import riskcli
 from riskcli import (
     Options,
-    PowerTable,
     Rules,
     ScoreMatrix,
     UsageError,
@@ -24,25 +23,12 @@ from riskcli import (
     power_table,
     risk_table,
 )
-from riskcli.risk.power import power
 from tests.helpers import reference
+from tests.helpers.examples import past
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key
-from tests.helpers.strategies import Floats, named
-
-
-def past(runs: int = 5, topics: int = 30, seed: int = 2) -> Floats:
-    generator = np.random.default_rng(seed)
-    difficulty = generator.standard_normal((1, topics))
-    spread = np.linspace(0.2, 1.0, runs)[:, None]
-    noise = spread * generator.standard_normal((runs, topics))
-    return np.asarray(1 / (1 + np.exp(1 - difficulty - noise)))
-
-
-def rows(table: PowerTable, **wanted: Any) -> list[dict[str, Any]]:
-    result = table.result()
-    found = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-    return [row for row in found if all(row[name] == value for name, value in wanted.items())]
+from tests.helpers.strategies import named
+from tests.helpers.tables import rows_of
 
 
 def share_of(spreads: list[float], share: float) -> float:
@@ -64,7 +50,7 @@ def test_spreads_are_those_of_brute_force_over_all_pairs(alpha: float) -> None:
         by_georisk.append(se * math.sqrt(values.shape[1]))
     for of, spreads in (("mean", by_mean), ("georisk", by_georisk)):
         for share in (0.5, 0.9):
-            (row, *_) = rows(table, of=of, share=share)
+            (row, *_) = rows_of(table, of=of, share=share)
             assert row["pairs"] == 10 and row["topics"] == 30
             assert row["spread"] == pytest.approx(share_of(spreads, share), rel=1e-6)
 
@@ -73,64 +59,9 @@ def test_a_pair_is_told_what_the_gate_tells_it() -> None:
     values = past(2)
     matrix = ScoreMatrix("m", ("prod", "new"), tuple(map(str, range(30))), values)
     table = power_table(matrix, "prod", counts=(30,), losses=(), of="mean", tests=2)
-    (row,) = rows(table)
+    (row,) = rows_of(table)
     assert row["share"] == 1.0 and row["pairs"] == 1
     assert row["size"] == pytest.approx(judge(matrix, "prod").verdicts[0].seen_from)
-
-
-def seen(loss: float, spread: float, topics: int, level: float, seed: int) -> float:
-    """The share of simulated one-sided t tests that see the loss."""
-    generator, simulations = np.random.default_rng(seed), 20_000
-    deltas = -loss + spread * generator.standard_normal((simulations, topics))
-    p = np.asarray(stats.ttest_1samp(deltas, 0.0, axis=1, alternative="less").pvalue)
-    return float((p < level).mean())
-
-
-def test_topics_needed_are_those_of_simulated_tests() -> None:
-    """Four Monte Carlo standard errors are 0.0113; one topic more or less is tested beside it."""
-    (row, *_) = rows(power_table(named(past()), losses=(0.15,), counts=(), of="mean", tests=3))
-    spread, count, level = row["spread"], int(row["count"]), 0.05 / 3
-    assert row["level"] == pytest.approx(level) and 8 < count < 60
-    assert seen(0.15, spread, count, level, 1) > 0.8 - 0.0113
-    assert seen(0.15, spread, count - 1, level, 2) < 0.8 + 0.0113
-
-
-def test_the_loss_that_topics_show_is_that_of_simulated_tests() -> None:
-    table = power_table(named(past()), losses=(), counts=(20,), of="mean", power=0.9)
-    for row in rows(table):
-        share = seen(row["size"], row["spread"], 20, 0.05, 3)
-        assert share == pytest.approx(0.9, abs=0.0085)
-
-
-def test_a_margin_is_settled_by_so_many_topics() -> None:
-    """A candidate without a loss passes the gate's own test with that margin."""
-    (row, *_) = rows(power_table(named(past()), margins=(0.1,), losses=(), counts=(), of="mean"))
-    topics, generator, passes = int(row["count"]), np.random.default_rng(7), 0
-    for _ in range(300):
-        delta = row["spread"] * generator.standard_normal(topics)
-        values = np.vstack([np.full(topics, 0.5), 0.5 + delta])
-        passes += judge(named(values), "r0", policy="lenient", margin=0.1).passed
-    assert 0.7 < passes / 300 < 0.9
-
-
-def test_georisk_is_seen_as_often_as_announced() -> None:
-    """Candidates drawn with the very loss of GeoRisk that the table names, judged by the gate."""
-    generator, topics, drawn = np.random.default_rng(5), 40, []
-    for _ in range(300):
-        base = np.clip(0.5 + 0.15 * generator.standard_normal(topics), 0.05, 0.95)
-        run = np.clip(base - 0.05 + 0.1 * generator.standard_normal(topics), 0.01, 0.99)
-        drawn.append(named(np.vstack([base, run])))
-    large = np.hstack([matrix.values for matrix in drawn])
-    pair = named(large)
-    loss = -float(judge(pair, "r0").verdicts[0].findings[1].value or 0)
-    (row,) = rows(power_table(pair, losses=(loss,), counts=(), of="georisk", power=0.5))
-    spread = row["spread"]
-    rejected = 0
-    for matrix in drawn:
-        finding = judge(matrix, "r0").verdicts[0].findings[1]
-        assert finding.p is not None
-        rejected += finding.p < 0.05
-    assert rejected / 300 == pytest.approx(power(loss, spread, topics, 0.05), abs=0.09)
 
 
 def test_in_a_frozen_population_spreads_are_those_of_its_risk_table() -> None:
@@ -142,12 +73,14 @@ def test_in_a_frozen_population_spreads_are_those_of_its_risk_table() -> None:
     spreads = width / 2 / stats.t.ppf(0.975, 29) * math.sqrt(30)
     table = power_table(named(values[:4]), "r0", options=options)
     for share in (0.5, 0.9):
-        (row, *_) = rows(table, of="georisk", share=share)
+        (row, *_) = rows_of(table, of="georisk", share=share)
         assert row["spread"] == pytest.approx(share_of(spreads.tolist(), share), rel=1e-9)
         alone = power_table(named(values[:4]), "r0", alpha=5.0)
-        assert row["spread"] != pytest.approx(rows(alone, of="georisk", share=share)[0]["spread"])
-        mean = rows(table, of="mean", share=share)[0]
-        assert mean == rows(alone, of="mean", share=share)[0]
+        assert row["spread"] != pytest.approx(
+            rows_of(alone, of="georisk", share=share)[0]["spread"]
+        )
+        mean = rows_of(table, of="mean", share=share)[0]
+        assert mean == rows_of(alone, of="mean", share=share)[0]
     assert table.provenance.settings["population"].startswith("frozen:")
     assert "Population of GeoRisk: frozen:" in str(table.displays(80)[0].caption)
 
@@ -160,11 +93,11 @@ def test_a_pair_in_a_population_of_other_runs_at_hand_is_refused() -> None:
 def test_copies_and_pairs_that_cannot_be_tested_are_left_out_and_counted() -> None:
     values = past(3)
     table = power_table(named(np.vstack([values, values[:1], np.zeros((1, 30))])))
-    assert rows(table, of="mean")[0]["pairs"] == 9
-    assert rows(table, of="georisk")[0]["pairs"] == 5
+    assert rows_of(table, of="mean")[0]["pairs"] == 9
+    assert rows_of(table, of="georisk")[0]["pairs"] == 5
     assert [note.code for note in table.notes] == ["equal-pairs", "equal-pairs"]
     negative = power_table(named(values - 1.0))
-    assert {row["of"] for row in rows(negative)} == {"mean"}
+    assert {row["of"] for row in rows_of(negative)} == {"mean"}
     assert [note.code for note in negative.notes] == ["no-power"]
 
 
@@ -220,7 +153,7 @@ def test_the_command_in_a_frozen_population(tmp_path: Path) -> None:
     ran = json.loads(riskeval(*asked, "-b", "indriCASP", "-f", "json").out)
     matrix = riskcli.evaluate(SAMPLES, qrels=QRELS, rules=Rules(measures=("ERR@20",))).matrices[0]
     options = Options(population=riskcli.read_population(file))
-    library = rows(power_table(matrix, "indriCASP", of="georisk", options=options))
+    library = rows_of(power_table(matrix, "indriCASP", of="georisk", options=options))
     assert [row["spread"] for row in ran["rows"]] == [row["spread"] for row in library]
     assert "Population of GeoRisk: frozen:" in riskeval(*asked, "-f", "table").out
     alone = riskeval(*asked[:-1], "mean", "-f", "table").out

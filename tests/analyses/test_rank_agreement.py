@@ -19,7 +19,7 @@ from tests.helpers.console import on_terminal
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES, Key
 from tests.helpers.strategies import Floats, named, score_values
-from tests.test_cli import table_of
+from tests.helpers.tables import table_of
 
 VALUES = st.lists(st.integers(0, 5).map(float), min_size=2, max_size=9)
 

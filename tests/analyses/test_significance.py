@@ -19,10 +19,10 @@ from riskcli.analyses.explain import explain_run
 from riskcli.analyses.pairs import compare_all, letters, randomised_tukey_hsd
 from riskcli.analyses.significance import compare_pairs
 from tests.helpers import reference
+from tests.helpers.examples import golden_matrix
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
-from tests.risk.test_inference import golden_matrix
 
 NO_CORRECTION = Significance(correction="none")
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from riskcli import Options, UsageError, freeze, population_bias
 from riskcli.scores.teams import Teams
 from tests.helpers import reference
+from tests.helpers.examples import golden_matrix
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
-from tests.risk.test_inference import golden_matrix
 
 
 @settings(max_examples=40, deadline=None)

@@ -17,7 +17,7 @@ from tests.helpers.console import on_terminal
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES, Key
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
-from tests.test_cli import table_of
+from tests.helpers.tables import table_of
 
 LOSS = st.sampled_from(["linear", "smooth"])
 

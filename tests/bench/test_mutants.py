@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.mutants import drawn, mutants, survivors, mirror_of
+from tests.bench.mutants import drawn, mirror_of, mutants, survivors
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ from tests.helpers import reference
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES, Key, Ran
 from tests.helpers.strategies import Floats, named, score_values
-from tests.test_papers import rows
+from tests.helpers.tables import paper_table
 
 SIGNED = ("urisk", "trisk", "zrisk", "georisk")
 
@@ -140,7 +140,7 @@ def test_minus_turns_signs_and_keeps_ranks_and_flags(values: Floats) -> None:
 
 def test_ecir20_t_is_u_over_its_error_in_both_losses() -> None:
     """Table 2 as printed: T- has the sign of U-, and is never significant under s(x)."""
-    for row in rows("ecir20_table2_minus_conventions"):
+    for row in paper_table("ecir20_table2_minus_conventions"):
         for loss in ("linear", "smooth"):
             assert float(row[f"U_{loss}"]) * float(row[f"T_{loss}"]) > 0
         assert two_sided_p(np.array([float(row["T_smooth"])]), 49)[0] > 0.05

@@ -34,10 +34,10 @@ from riskcli.scores.comparisons import comparisons, frozen_members
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.teams import Teams
 from tests.helpers import reference
+from tests.helpers.examples import golden_matrix
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
-from tests.risk.test_inference import golden_matrix
 
 UNCORRECTED = Significance(correction="none")
 

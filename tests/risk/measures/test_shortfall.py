@@ -13,9 +13,10 @@ from riskcli import Options, compare_pairs, explain_run, risk_table
 from riskcli.analyses.sweep_alpha import alpha_sweep
 from riskcli.risk.measures.shortfall import shortfall
 from riskcli.scores.comparisons import comparisons
-from tests.helpers.program import QRELS, SAMPLES, riskeval
+from tests.helpers.examples import golden_matrix
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import QRELS, SAMPLES
 from tests.helpers.strategies import Floats, named, score_values
-from tests.risk.test_inference import golden_matrix
 
 
 def worst_tenth(delta: Floats) -> float:
