@@ -17,7 +17,7 @@ import riskcli
 from riskcli import InputError, ScoreMatrix, UsageError, read_qrels
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.folds import find_folds
-from riskcli.output.display import rows_as_display
+from riskcli.output.display import PlainRows
 from riskcli.output.result import Result
 from riskcli.risk.power import power, smallest_loss, topics_needed
 from tests.conftest import Write
@@ -286,7 +286,7 @@ def test_power_at_its_edges() -> None:
 
 def test_rows_of_a_result_without_a_table() -> None:
     rows = [[f"r{n}", 0.123456, None, ("x", "y"), n] for n in range(23)]
-    shown = rows_as_display(Result(("run", "mean", "nothing", "teams", "n"), rows))
+    (shown,) = PlainRows(Result(("run", "mean", "nothing", "teams", "n"), rows)).displays(80)
     assert [column.heading.text for column in shown.columns] == ["run", "mean", "teams", "n"]
     assert [column.cells[0].text for column in shown.columns] == ["r0", "0.1235", "x, y", "0"]
     assert len(shown.columns[0].cells) == 20 and list(shown.caption) == ["3 more rows"]

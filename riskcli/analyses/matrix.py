@@ -17,8 +17,8 @@ from riskcli.analyses.base import Analysis
 from riskcli.core.messages import UsageError, counted, listed
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
 from riskcli.output.formats import MATRIX_FORMATS, Formats
+from riskcli.output.renderers import as_json
 from riskcli.output.result import Result
-from riskcli.output.rows import as_json
 from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.arrow import numbers, texts

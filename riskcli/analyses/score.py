@@ -23,9 +23,8 @@ from riskcli.analyses.score_display import displays
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, natural_order, nearest
-from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
-from riskcli.output.measure_words import columns
+from riskcli.output.measure_words import MINUS, columns
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.measures import measure_ids
 from riskcli.scores.comparisons import Options

@@ -10,9 +10,8 @@ from riskcli.analyses.blocks import Block
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks
 from riskcli.core.messages import UsageError, nearest
-from riskcli.output.convention import titled
 from riskcli.output.display import UNDEFINED, Cell, Column, Heading, decimals, p_value
-from riskcli.output.measure_words import columns, measured_columns, words_of
+from riskcli.output.measure_words import columns, measured_columns, titled, words_of
 from riskcli.risk.measure import Column as Declared
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures

@@ -27,7 +27,6 @@ from riskcli.analyses.score_columns import (
 )
 from riskcli.core.choices import population_in_words
 from riskcli.core.messages import counted
-from riskcli.output.convention import MINUS, titled, weights
 from riskcli.output.display import (
     UNDEFINED,
     Cell,
@@ -38,7 +37,7 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
-from riskcli.output.measure_words import Claim, usual_measures, words_of
+from riskcli.output.measure_words import MINUS, Claim, titled, usual_measures, weights, words_of
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures

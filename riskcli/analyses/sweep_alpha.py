@@ -23,9 +23,8 @@ from riskcli.analyses.sweep_events import Series, Swept, displays, events
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import SweepPart, check_words
 from riskcli.core.messages import Note, UsageError, listed
-from riskcli.output.convention import MINUS
 from riskcli.output.display import Display
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import MINUS, words_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span

@@ -11,7 +11,6 @@ from riskcli.analyses.score_columns import BASELINE_MARK
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Convention, SweepPart
 from riskcli.core.messages import counted
-from riskcli.output.convention import MINUS, symbol, titled, weight
 from riskcli.output.display import (
     Cell,
     Column,
@@ -23,7 +22,7 @@ from riskcli.output.display import (
     thinned,
     width_of,
 )
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import MINUS, symbol, titled, weight, words_of
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span
 from riskcli.risk.measure import RiskMeasure

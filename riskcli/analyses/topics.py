@@ -24,7 +24,6 @@ from riskcli.analyses.cautions import cautions
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted
-from riskcli.output.convention import MINUS, titled, weights
 from riskcli.output.display import (
     Cell,
     Column,
@@ -35,7 +34,7 @@ from riskcli.output.display import (
     in_title,
     width_of,
 )
-from riskcli.output.measure_words import usual_measures, words_of
+from riskcli.output.measure_words import MINUS, titled, usual_measures, weights, words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import negative

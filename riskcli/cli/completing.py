@@ -32,9 +32,7 @@ def among(words: Callable[[], Iterable[str]]) -> Complete:
 
 def effectiveness_measures() -> Iterable[str]:
     """The families, those that need a cutoff with the usual ones."""
-    from riskcli.effectiveness.measures import (
-        FAMILIES,  # late: only a shell that completes needs it
-    )
+    from riskcli.effectiveness.measures import FAMILIES
 
     for family in FAMILIES:
         if family.argument != "cutoff":

@@ -16,15 +16,7 @@ import click
 from click.core import ParameterSource
 
 from riskcli.cli.completing import baselines
-from riskcli.cli.option import (
-    Function,
-    Heading,
-    Reach,
-    one_option,
-    option,
-    options,
-    own_option,
-)
+from riskcli.cli.option import Function, Heading, Reach, one_option, option, options, own_option
 from riskcli.cli.types import OUTPUT, STDIN, Alphas
 from riskcli.core.choices import (
     DEFAULT_BASELINE,

@@ -17,8 +17,7 @@ from riskcli.cli.settings import choose, in_force, settings_schema
 from riskcli.cli.types import PATH
 from riskcli.core.provenance import Provenance
 from riskcli.core.version import __version__
-from riskcli.output.display import rows_as_display
-from riskcli.output.formats import View
+from riskcli.output.display import PlainRows
 from riskcli.output.result import Result
 
 WIDTH = 80
@@ -119,7 +118,7 @@ def settings(
     rows = [(item.option, _spelled(item.value), item.source) for item in found]
     provenance = Provenance({"command": command, "profile": profile})
     result = Result(("option", "value", "source"), rows, provenance)
-    write(View(lambda: result, lambda _: [rows_as_display(result, len(rows))]), output)
+    write(PlainRows(result, len(rows)), output)
 
 
 def _spelled(value: object) -> str:

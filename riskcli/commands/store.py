@@ -13,8 +13,7 @@ from riskcli.cli.output import write
 from riskcli.cli.types import PATH
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
-from riskcli.output.display import rows_as_display
-from riskcli.output.formats import View
+from riskcli.output.display import PlainRows
 
 Action = Literal["ls", "gc", "verify"]
 
@@ -48,5 +47,5 @@ def store(
         result = analysis.troubles(opened)
     else:
         result = analysis.removals(opened, older_than, dry_run)
-    write(View(lambda: result, lambda _: [rows_as_display(result)]), output)
+    write(PlainRows(result), output)
     return 1 if action == "verify" and result.rows else 0

@@ -24,8 +24,8 @@ from riskcli.learn.features import qrels_lines, run_lines
 from riskcli.learn.lightgbm import Sidecar, lightgbm
 from riskcli.learn.objective import FIGURES
 from riskcli.learn.training import TrainedModel
+from riskcli.output.renderers import as_csv
 from riskcli.output.result import Result
-from riskcli.output.rows import as_csv
 
 SETTINGS = "settings.json"
 _MODELS = ("run", "seed", "fold", "trees", "start_weight", "validation")

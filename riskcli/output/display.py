@@ -288,15 +288,27 @@ def p_value(p: float | None) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
-def rows_as_display(result: Result, most: int = 20) -> Display:
-    """The first rows of any result, for results that have no table of their own."""
-    columns = [
-        Column(Heading(name, left=True), [Cell(_shown(row[i])) for row in result.rows[:most]])
-        for i, name in enumerate(result.columns)
-        if any(row[i] not in (None, "") for row in result.rows)
-    ]
-    hidden = len(result.rows) - most
-    return Display("", columns, [f"{hidden} more rows"] if hidden > 0 else [])
+@dataclass(frozen=True)
+class PlainRows:
+    """A result that has no table of its own: the first rows are shown as they are."""
+
+    rows: Result
+    most: int = 20
+
+    def result(self) -> Result:
+        """The rows."""
+        return self.rows
+
+    def displays(self, _width: int) -> list[Display]:
+        """The first rows, without columns in which nothing is."""
+        rows = self.rows.rows
+        columns = [
+            Column(Heading(name, left=True), [Cell(_shown(row[i])) for row in rows[: self.most]])
+            for i, name in enumerate(self.rows.columns)
+            if any(row[i] not in (None, "") for row in rows)
+        ]
+        hidden = len(rows) - self.most
+        return [Display("", columns, [f"{hidden} more rows"] if hidden > 0 else [])]
 
 
 def _shown(value: object) -> str:

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from riskcli.core.files import GZIP, replace_file
 from riskcli.core.messages import InputError, UsageError, nearest
 from riskcli.core.provenance import WithProvenance
-from riskcli.output.display import Display
 from riskcli.output.escape import html, visible
-from riskcli.output.result import Result
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -65,14 +63,6 @@ class Source(Protocol):
 
     def result(self) -> Result: ...
     def displays(self, width: int, /) -> Sequence[Display]: ...
-
-
-@dataclass(frozen=True)
-class View:
-    """A source of which only a part is wanted."""
-
-    result: Callable[[], Result]
-    displays: Callable[[int], Sequence[Display]]
 
 
 @dataclass(frozen=True)
@@ -167,55 +157,50 @@ class OwnFormat(OutputFormat):
         return self.write(source)
 
 
+# What writes is imported when it does: help and errors only name formats, rich takes longer to
+# import than the other formats to write, and most calls do without Parquet and spreadsheets.
+
+
 def _renderers() -> ModuleType:
-    """Loaded late: help and errors name formats, and render none."""
     from riskcli.output import renderers
 
     return renderers
 
 
-def _as_text(shown: Sequence[Display], options: RenderOptions) -> str:
-    # Late: rich takes longer to import than the other formats to write.
-    from riskcli.output.text import as_text
-
-    return as_text(shown, options.width or TERMINAL_WIDTH, options.colour)
-
-
-TABLE = TablesFormat("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
-TSV = RowsFormat("tsv", ".tsv", lambda result: _renderers().as_tsv(result), spreadsheet=True)
-CSV = RowsFormat("csv", ".csv", lambda result: _renderers().as_csv(result), spreadsheet=True)
-JSON = RowsFormat("json", ".json", lambda result: _renderers().as_json(result), checksums=True)
-JSONL = RowsFormat("jsonl", ".jsonl", lambda result: _renderers().as_jsonl(result))
-
-
 def _binary() -> ModuleType:
-    """Loaded late: other formats do without the writers of Parquet and of spreadsheets."""
     from riskcli.output import binary
 
     return binary
 
 
-PARQUET = RowsFormat(
-    "parquet", ".parquet", lambda result: _binary().as_parquet(result), checksums=True
-)
-XLSX = RowsFormat("xlsx", ".xlsx", lambda result: _binary().as_xlsx(result), checksums=True)
+def _as_text(shown: Sequence[Display], options: RenderOptions) -> str:
+    from riskcli.output.text import as_text
+
+    return as_text(shown, options.width or TERMINAL_WIDTH, options.colour)
+
+
+def _as_latex(shown: Sequence[Display], options: RenderOptions) -> str:
+    from riskcli.output.latex import as_latex
+
+    return as_latex(shown, options.label, options.siunitx)
+
+
+def _as_html(shown: Sequence[Display], options: RenderOptions) -> str:
+    return str(_renderers().as_html(shown, options.label))
+
+
+TABLE = TablesFormat("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
+TSV = RowsFormat("tsv", ".tsv", lambda rows: _renderers().as_tsv(rows), spreadsheet=True)
+CSV = RowsFormat("csv", ".csv", lambda rows: _renderers().as_csv(rows), spreadsheet=True)
+JSON = RowsFormat("json", ".json", lambda rows: _renderers().as_json(rows), checksums=True)
+JSONL = RowsFormat("jsonl", ".jsonl", lambda rows: _renderers().as_jsonl(rows))
+PARQUET = RowsFormat("parquet", ".parquet", lambda r: _binary().as_parquet(r), checksums=True)
+XLSX = RowsFormat("xlsx", ".xlsx", lambda rows: _binary().as_xlsx(rows), checksums=True)
 MARKDOWN = TablesFormat(
     "markdown", ".md", lambda shown, _: _renderers().as_markdown(shown), PUBLISHED_WIDTH
 )
-LATEX = TablesFormat(
-    "latex",
-    ".tex",
-    lambda shown, options: _renderers().as_latex(shown, options.label, options.siunitx),
-    LATEX_WIDTH,
-    labelled=True,
-)
-HTML = TablesFormat(
-    "html",
-    ".html",
-    lambda shown, options: _renderers().as_html(shown, options.label),
-    PUBLISHED_WIDTH,
-    labelled=True,
-)
+LATEX = TablesFormat("latex", ".tex", _as_latex, LATEX_WIDTH, labelled=True)
+HTML = TablesFormat("html", ".html", _as_html, PUBLISHED_WIDTH, labelled=True)
 
 Formats = tuple[OutputFormat, ...]
 FORMATS: Formats = (TABLE, TSV, CSV, JSON, JSONL, MARKDOWN, LATEX, HTML, PARQUET, XLSX)
@@ -262,19 +247,16 @@ def chosen(
     for format in known:
         if suffix and format.suffix == suffix:
             return format
-    raise UsageError(
-        f"{output}: the suffix does not tell the format; choose one of "
-        f"{', '.join(format.name for format in known)}"
-    )
+    names = ", ".join(format.name for format in known)
+    raise UsageError(f"{output}: the suffix does not tell the format; choose one of {names}")
 
 
 def _captioned(displays: Sequence[Display], caption: str | None) -> Sequence[Display]:
     """The displays under that caption; where there are several, each says what it is too."""
     if caption is None:
         return displays
-    if len(displays) == 1:
-        return [replace(displays[0], title="", lead=caption)]
-    return [replace(display, lead=caption) for display in displays]
+    alone = len(displays) == 1
+    return [replace(each, lead=caption, title="" if alone else each.title) for each in displays]
 
 
 # What every result of an analysis can do: rows, tables for people, and the formats of both.

@@ -7,11 +7,12 @@ machine formats have its columns at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import getdoc
 
+from riskcli.core.choices import Convention
 from riskcli.risk.measure import Column, FieldName, RiskMeasure
 from riskcli.risk.measures import measures
 
@@ -241,3 +242,40 @@ def meaning_of(column: Column) -> str:
             meaning = words.meanings.get(column.field, _MEANINGS[column.field])
             return meaning.format(id=measure.id, title=words.title, summary=words.summary)
     return _KEYS.get(column) or _OWN.get(column.name, column.name)
+
+
+# The two vocabularies: plain, and minus (ECIR'20), in which higher means riskier.
+#
+# Numbers are computed in the plain one. The minus convention turns signs round where results leave
+# the library: a value, its difference and its interval; ranks and flags keep their meaning.
+# GeoRisk- is -GeoRisk (ECIR'20's Eq. 8 takes Phi of ZRisk-, which would turn it round twice).
+
+
+MINUS: Convention = "minus"
+
+
+def titled(measure: RiskMeasure, convention: Convention) -> str:
+    """The measure's title: URisk, or URisk with a superscript minus."""
+    return (
+        f"{words_of(measure).title}⁻"
+        if convention == MINUS and measure.signed
+        else words_of(measure).title
+    )
+
+
+def weights(alphas: Sequence[float | None], convention: Convention) -> str:
+    """How losses count: `α = 1, 5`, `α̂ = 2, 6`, or `smooth loss`."""
+    known = [alpha for alpha in alphas if alpha is not None]
+    if not known:
+        return "smooth loss"
+    return f"{symbol(convention)} = {', '.join(f'{weight(a, convention):g}' for a in known)}"
+
+
+def symbol(convention: Convention) -> str:
+    """α, or α with a hat, which is 1 + α."""
+    return "α̂" if convention == MINUS else "α"
+
+
+def weight(alpha: float, convention: Convention) -> float:
+    """The number that goes with the symbol."""
+    return 1 + alpha if convention == MINUS else alpha

@@ -20,8 +20,8 @@ from riskcli.core.version import __version__
 from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import Display
 from riskcli.output.escape import html, script_json, source_hash, visible
-from riskcli.output.markup import as_html
 from riskcli.output.measure_words import usual_measures, words_of
+from riskcli.output.renderers import as_html
 from riskcli.page.data import RunNotes, page_data
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation

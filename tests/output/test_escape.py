@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli.output.escape import html, latex, markdown, visible, without_controls
+from riskcli.output.renderers import spreadsheet_safe
 from riskcli.output.result import Result
-from riskcli.output.rows import spreadsheet_safe
 from tests.helpers.console import on_terminal
 from tests.helpers.inprocess import run_inside
 from tests.helpers.program import Key

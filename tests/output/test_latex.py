@@ -17,7 +17,7 @@ from riskcli.core.messages import UsageError
 from riskcli.output import escape
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.latex import as_latex
-from riskcli.output.markup import as_html
+from riskcli.output.renderers import as_html
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES, Key
 

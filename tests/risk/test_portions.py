@@ -10,8 +10,8 @@ import pytest
 
 from riskcli import Options, UsageError, baseline_bias, compare_pairs, freeze, risk_table
 from riskcli.core import arrays
+from riskcli.output.renderers import as_tsv
 from riskcli.output.result import Result, rows_of
-from riskcli.output.rows import as_tsv
 from riskcli.risk import portions
 from riskcli.scores.teams import Teams
 from tests.helpers.strategies import Floats, named

@@ -15,13 +15,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.base import Analysis, Scores, population_record, set_up
-from riskcli.analyses.check.case import (
-    Case,
-    Finding,
-    Verdict,
-    Verdicts,
-    check_quantity,
-)
+from riskcli.analyses.check.case import Case, Finding, Verdict, Verdicts, check_quantity
 from riskcli.analyses.check.display import FORMATS, displays
 from riskcli.analyses.check.rules import (
     BASELINE_AND_CANDIDATE,
