@@ -10,8 +10,15 @@ import click
 from riskcli.analyses.check.display import FORMATS
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
-from riskcli.cli.options import Output, gamma_option, one_alpha, output_options, population_of_two
+from riskcli.cli.option import Heading, Reach, one_option, own_option
+from riskcli.cli.options import (
+    Comparing,
+    Output,
+    gamma_option,
+    one_alpha,
+    output_options,
+    population_of_two,
+)
 from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, scoring_options
 from riskcli.cli.types import OUTPUT
@@ -63,104 +70,55 @@ def _publish() -> ModuleType:
 @scoring_options
 @output_options(FORMATS, for_people=True)
 @own_option(
-    "-b",
-    "--baseline",
-    "baselines",
-    multiple=True,
-    required=True,
-    metavar="NAME|[NAME=]FILE",
-    shell_complete=baselines,
-    settings=Reach.NAME_OR_INPUT,
-    heading=Heading.MOST_USED,
-    help="What candidates are compared with: a run of "
-    "RUNS, a run file, or a file that `riskeval matrix` wrote.",
-)
+    "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
+    shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Heading.MOST_USED,
+    help="What candidates are compared with: a run of RUNS, a run file, or a file that `riskeval "
+    "matrix` wrote.",
+)  # fmt: skip
 @population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
 @own_option(
-    "--policy",
-    shell_complete=among(lambda: _publish().POLICIES),
-    default="standard",
-    show_default=True,
-    metavar="NAME",
-    settings=Reach.NOTHING,
-    help=(
-        "lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
-        "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more "
-        "than 0.3; none: only --require."
-    ),
-)
+    "--policy", shell_complete=among(lambda: _publish().POLICIES), default="standard",
+    show_default=True, metavar="NAME", settings=Reach.NOTHING,
+    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
+    "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more than 0.3; "
+    "none: only --require.",
+)  # fmt: skip
 @own_option(
-    "--require",
-    "rules",
-    multiple=True,
-    metavar="RULE",
-    settings=Reach.LISTED_INPUT,
-    help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', "
-    "'urisk@5 > -0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
-)
+    "--require", "rules", multiple=True, metavar="RULE", settings=Reach.LISTED_INPUT,
+    help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', 'urisk@5 > "
+    "-0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
+)  # fmt: skip
 @one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
-    "--margin",
-    "margins",
-    multiple=True,
-    type=_Margin(),
-    settings=Reach.NOTHING,
-    help=(
-        "The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes "
-        "only if a larger loss can be ruled out. Repeatable."
-    ),
-)
+    "--margin", "margins", multiple=True, type=_Margin(), settings=Reach.NOTHING,
+    help="The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes only "
+    "if a larger loss can be ruled out. Repeatable.",
+)  # fmt: skip
 @own_option(
-    "--inconclusive",
-    type=click.Choice(words(Inconclusive)),
-    default="fail",
-    show_default=True,
+    "--inconclusive", type=click.Choice(words(Inconclusive)), default="fail", show_default=True,
     settings=Reach.NOTHING,
     help="What an inconclusive verdict counts as.",
-)
+)  # fmt: skip
 @gamma_option()
+@one_option(Comparing, "correction", help="Correction over the policy's tests and all candidates.")
 @own_option(
-    "--correction",
-    type=click.Choice(words(Correction)),
-    default="holm",
-    show_default=True,
-    settings=Reach.NOTHING,
-    help="Correction over the policy's tests and all candidates.",
-)
-@own_option(
-    "--detect",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SIZE",
+    "--detect", type=click.FloatRange(min=0, min_open=True), metavar="SIZE",
     settings=Reach.NOTHING,
     help="Warn where the topics are too few to see a loss of the mean of this size.",
-)
+)  # fmt: skip
 @own_option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--top", type=click.IntRange(min=0), default=3, show_default=True, settings=Reach.NOTHING,
     help="Number of topics to list.",
-)
+)  # fmt: skip
 @own_option(
-    "--report",
-    "reports",
-    multiple=True,
-    type=_Report(),
-    settings=Reach.REPORT,
+    "--report", "reports", multiple=True, type=_Report(), settings=Reach.REPORT,
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
-)
+)  # fmt: skip
 @own_option(
-    "--update-baseline",
-    "successor",
-    type=OUTPUT,
-    metavar="FILE",
-    settings=Reach.OUTPUT,
-    help=(
-        "If the only candidate passes, save its scores here (json, parquet, csv or tsv) as "
-        "the next baseline; otherwise leave the file unchanged."
-    ),
-)
+    "--update-baseline", "successor", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
+    help="If the only candidate passes, save its scores here (json, parquet, csv or tsv) as the "
+    "next baseline; otherwise leave the file unchanged.",
+)  # fmt: skip
 def check(
     inputs: Inputs,
     output: Output,

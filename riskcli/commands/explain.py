@@ -17,29 +17,18 @@ from riskcli.cli.reading import Inputs, input_options
 @comparing_options
 @output_options()
 @own_option(
-    "--run",
-    required=True,
-    metavar="NAME",
-    shell_complete=runs,
-    settings=Reach.NOTHING,
+    "--run", required=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="The run to explain.",
-)
+)  # fmt: skip
 @own_option(
-    "--of",
-    shell_complete=among(risk_measures),
-    default="georisk",
-    show_default=True,
+    "--of", shell_complete=among(risk_measures), default="georisk", show_default=True,
     settings=Reach.NOTHING,
     help="The risk measure to explain.",
-)
+)  # fmt: skip
 @own_option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--top", type=click.IntRange(min=0), default=5, show_default=True, settings=Reach.NOTHING,
     help="Topics to show.",
-)
+)  # fmt: skip
 def explain(
     inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, top: int
 ) -> int:

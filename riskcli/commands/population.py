@@ -47,11 +47,9 @@ def population() -> None:
 @click.command(cls=GroupedCommand)
 @input_options
 @click.option(
-    "-o",
-    "--output",
-    type=PATH,
+    "-o", "--output", type=PATH,
     help="Write to this file; an existing file is replaced. [default: stdout]",
-)
+)  # fmt: skip
 def freeze(inputs: Inputs, output: Path | None) -> int:
     """Write the population that RUNS make to a file.
 

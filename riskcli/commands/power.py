@@ -25,72 +25,42 @@ _SIZE = click.FloatRange(min=0, min_open=True)
 @scoring_options
 @output_options()
 @own_option(
-    "-b",
-    "--baseline",
-    "baselines",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=baselines,
-    settings=Reach.NAME_OR_INPUT,
-    heading=Heading.MOST_USED,
+    "-b", "--baseline", "baselines", multiple=True, metavar="NAME", shell_complete=baselines,
+    settings=Reach.NAME_OR_INPUT, heading=Heading.MOST_USED,
     help="Count only pairs with this run. Repeatable. [default: every pair of runs]",
-)
+)  # fmt: skip
 @own_option(
-    "--loss",
-    "losses",
-    multiple=True,
-    type=_SIZE,
-    metavar="SIZE",
-    settings=Reach.NOTHING,
+    "--loss", "losses", multiple=True, type=_SIZE, metavar="SIZE", settings=Reach.NOTHING,
     help="A true loss to detect; repeatable. [default: 0.01, 0.02, 0.05]",
-)
+)  # fmt: skip
 @own_option(
-    "--margin",
-    "margins",
-    multiple=True,
-    type=_SIZE,
-    metavar="SIZE",
-    settings=Reach.NOTHING,
+    "--margin", "margins", multiple=True, type=_SIZE, metavar="SIZE", settings=Reach.NOTHING,
     help="A margin (check --margin) that a candidate without a loss should pass; repeatable.",
-)
+)  # fmt: skip
 @own_option(
-    "--with-topics",
-    "counts",
-    multiple=True,
-    type=click.IntRange(min=2),
-    metavar="N",
+    "--with-topics", "counts", multiple=True, type=click.IntRange(min=2), metavar="N",
     settings=Reach.NOTHING,
-    help="A number of topics, to see which loss it detects; repeatable. [default: 25, 50, "
-    "100, 200]",
-)
+    help="A number of topics, to see which loss it detects; repeatable. [default: 25, 50, 100, "
+    "200]",
+)  # fmt: skip
 @own_option(
-    "--of",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=among(risk_measures),
+    "--of", multiple=True, metavar="NAME", shell_complete=among(risk_measures),
     settings=Reach.NOTHING,
     help="mean or georisk, repeatable. [default: both]",
-)
+)  # fmt: skip
 @population_of_two("GeoRisk expects scores from: the two runs of a pair")
 @one_alpha("Of GeoRisk: losses count 1 + alpha times.")
 @own_option(
-    "--power",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.8,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8,
+    show_default=True, settings=Reach.NOTHING,
     help="Power: the share of cases in which the loss is detected.",
-)
+)  # fmt: skip
 @own_option(
-    "--tests",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--tests", type=click.IntRange(min=1), default=1, show_default=True, settings=Reach.NOTHING,
     key_only=True,
     help="How many tests are corrected together: candidates, times tests of the policy, times "
     "measures.",
-)
+)  # fmt: skip
 @gamma_option()
 def power(
     inputs: Inputs,

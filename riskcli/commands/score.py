@@ -29,49 +29,32 @@ def _analysis() -> ModuleType:
 @comparing_options
 @output_options()
 @own_option(
-    "--sort",
-    shell_complete=among(lambda: _analysis().sortable_columns()),
-    default="mean",
-    show_default=True,
-    metavar="COLUMN",
-    settings=Reach.NOTHING,
-    heading=Heading.MOST_USED,
+    "--sort", shell_complete=among(lambda: _analysis().sortable_columns()), default="mean",
+    show_default=True, metavar="COLUMN", settings=Reach.NOTHING, heading=Heading.MOST_USED,
     help="Order of the runs: run, mean, georisk, losses, ...; -losses reverses it.",
-)
+)  # fmt: skip
 @own_option(
-    "--top",
-    type=Top(),
-    metavar="N|best-per-team",
-    settings=Reach.NOTHING,
+    "--top", type=Top(), metavar="N|best-per-team", settings=Reach.NOTHING,
     heading=Heading.MOST_USED,
     help="Show only the first N runs, or each team's best run, by --sort.",
-)
+)  # fmt: skip
 @own_option(
-    "--columns",
-    shell_complete=among(lambda: _analysis().column_names()),
-    metavar="NAMES",
-    settings=Reach.NOTHING,
-    heading=Heading.MOST_USED,
+    "--columns", shell_complete=among(lambda: _analysis().column_names()), metavar="NAMES",
+    settings=Reach.NOTHING, heading=Heading.MOST_USED,
     help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
     "georisk_interval, wtl, ...",
-)
+)  # fmt: skip
 @own_option(
     "--no-ranks", is_flag=True, settings=Reach.NOTHING, key_only=True, help="No ranks in the table."
 )
 @own_option(
-    "--marks",
-    type=click.Choice(words(Marks)),
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--marks", type=click.Choice(words(Marks)), settings=Reach.NOTHING, key_only=True,
     help="How significance is marked. [default: arrows; daggers in latex]",
-)
+)  # fmt: skip
 @own_option(
-    "--precision",
-    type=click.IntRange(0, 15),
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--precision", type=click.IntRange(0, 15), settings=Reach.NOTHING, key_only=True,
     help="Decimals in the table. [default: by column]",
-)
+)  # fmt: skip
 def score(
     inputs: Inputs,
     comparing: Comparing,

@@ -28,27 +28,18 @@ _CORRECTION = {
 @options(Comparing, "comparing", {"correction": _CORRECTION})
 @output_options()
 @own_option(
-    "--of",
-    multiple=True,
-    shell_complete=among(risk_measures),
-    default=("mean", "georisk"),
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--of", multiple=True, shell_complete=among(risk_measures), default=("mean", "georisk"),
+    show_default=True, settings=Reach.NOTHING,
     help="What is compared: mean, zrisk or georisk. Repeatable.",
-)
+)  # fmt: skip
 @own_option(
-    "--between",
-    type=click.Choice(words(Between)),
-    settings=Reach.NOTHING,
+    "--between", type=click.Choice(words(Between)), settings=Reach.NOTHING,
     help="All pairs of runs, or each run with the baseline. [default: all, or baseline with -b]",
-)
+)  # fmt: skip
 @own_option(
-    "--matrix",
-    is_flag=True,
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--matrix", is_flag=True, settings=Reach.NOTHING, key_only=True,
     help="Show all differences, even of more than 15 runs.",
-)
+)  # fmt: skip
 def significance(
     inputs: Inputs,
     comparing: Comparing,

@@ -19,32 +19,20 @@ from riskcli.output.formats import FINDING_FORMATS, RowsFormat
 @output_options(FINDING_FORMATS, for_people=True)
 @own_option("--strict", is_flag=True, settings=Reach.NOTHING, help="Exit with 1 for warnings, too.")
 @own_option(
-    "--max-docs",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
+    "--max-docs", type=click.IntRange(min=1), default=1000, show_default=True,
     settings=Reach.NOTHING,
     help="Warn of topics with more documents.",
-)
+)  # fmt: skip
 @own_option(
-    "--max-findings",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    metavar="N",
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--max-findings", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+    settings=Reach.NOTHING, key_only=True,
     help="Findings shown of one code and file, 0 for all; every one is counted.",
-)
+)  # fmt: skip
 @own_option(
-    "--only",
-    type=click.Choice(words(Only)),
-    default="all",
-    show_default=True,
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--only", type=click.Choice(words(Only)), default="all", show_default=True,
+    settings=Reach.NOTHING, key_only=True,
     help="Findings to show; all are counted, and decide the exit code.",
-)
+)  # fmt: skip
 def validate(
     files: Files, output: Output, strict: bool, max_docs: int, max_findings: int, only: Only
 ) -> int:

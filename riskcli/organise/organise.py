@@ -21,14 +21,9 @@ from riskcli.page import TITLE, refuse_what_the_page_lacks
 @organising_options
 @comparing_options
 @own_option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    settings=Reach.OUTPUT,
-    heading=Heading.MOST_USED,
+    "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Heading.MOST_USED,
     help="The folder to write; an existing pack is replaced.",
-)
+)  # fmt: skip
 @own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)
 @own_option(
     "--collection", default="", metavar="TEXT", settings=Reach.NOTHING, help="What was searched."

@@ -21,51 +21,34 @@ from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 @input_options
 @comparing_options
 @own_option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    settings=Reach.OUTPUT,
-    heading=Heading.MOST_USED,
+    "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Heading.MOST_USED,
     help="The page to write: report.html.",
-)
+)  # fmt: skip
 @own_option(
-    "--also",
-    multiple=True,
-    metavar="NAME",
+    "--also", multiple=True, metavar="NAME",
     help="A further baseline to switch to in the page, each by itself. Repeatable.",
-)
+)  # fmt: skip
 @own_option(
-    "--both-populations",
-    is_flag=True,
-    settings=Reach.NOTHING,
-    key_only=True,
-    help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the baseline.",
-)
+    "--both-populations", is_flag=True, settings=Reach.NOTHING, key_only=True,
+    help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the "
+    "baseline.",
+)  # fmt: skip
 @own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)
 @own_option(
-    "--collection",
-    default="",
-    metavar="TEXT",
-    settings=Reach.NOTHING,
+    "--collection", default="", metavar="TEXT", settings=Reach.NOTHING,
     help="What was searched, below the title.",
-)
+)  # fmt: skip
 @own_option(
     "--date", default="", metavar="TEXT", settings=Reach.NOTHING, help="When, below the title."
 )
 @own_option(
-    "--about-runs",
-    type=INPUT,
-    settings=Reach.INPUT,
+    "--about-runs", type=INPUT, settings=Reach.INPUT,
     help="CSV or TSV with the columns run and any of name, team, description.",
-)
+)  # fmt: skip
 @own_option(
-    "--documents",
-    type=click.IntRange(1, 1000),
-    metavar="N",
-    settings=Reach.NOTHING,
+    "--documents", type=click.IntRange(1, 1000), metavar="N", settings=Reach.NOTHING,
     help="Take the first N documents of each ranking along, with grades; the page grows.",
-)
+)  # fmt: skip
 def report(
     inputs: Inputs,
     comparing: Comparing,

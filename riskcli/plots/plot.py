@@ -60,55 +60,35 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1; alpha: 0:20]"
 )
 @own_option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    heading=Heading.MOST_USED,
+    "-o", "--output", required=True, type=OUTPUT, heading=Heading.MOST_USED,
     help="The file: .svg, .png, .pdf, .html or .json.",
-)
+)  # fmt: skip
 @own_option(
-    "--figure",
-    metavar="NAME",
-    settings=Reach.NOTHING,
+    "--figure", metavar="NAME", settings=Reach.NOTHING,
     help="paper: which figure, such as ecir20-2; ? lists them.",
-)
+)  # fmt: skip
 @own_option(
-    "--run",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=runs,
-    settings=Reach.NOTHING,
+    "--run", "names", multiple=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="A run to show or bring out. Repeatable.",
-)
+)  # fmt: skip
 @own_option(
-    "--of",
-    metavar="NAME",
-    shell_complete=among(risk_measures),
-    settings=Reach.NOTHING,
+    "--of", metavar="NAME", shell_complete=among(risk_measures), settings=Reach.NOTHING,
     help="alpha: a risk measure; topics: tr or tj; power: mean or georisk; curve: mean, risk, "
     "reward, urisk, trisk or georisk.",
-)
+)  # fmt: skip
 @own_option(
-    "--width",
-    type=_Width(),
-    metavar=f"PIXELS|{'|'.join(words(FigureWidth))}",
+    "--width", type=_Width(), metavar=f"PIXELS|{'|'.join(words(FigureWidth))}",
     settings=Reach.NOTHING,
     help="Pixels of a panel; or the width of the whole figure: ACM's column or page (both "
     "columns), LNCS's text, or a slide, with type of 7 to 9 points.",
-)
+)  # fmt: skip
 @own_option(
     "--height", type=click.IntRange(50, 4000), settings=Reach.NOTHING, help="Pixels of a panel."
 )
 @own_option(
-    "--seed",
-    type=int,
-    default=20161,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--seed", type=int, default=20161, show_default=True, settings=Reach.NOTHING,
     help="Random seed of ecir20-3.",
-)
+)  # fmt: skip
 def plot(
     kind: str,
     inputs: Inputs,
