@@ -162,10 +162,10 @@ class Command(click.Command):
         try:
             rest = super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            key = error.option_name.removeprefix("--")
-            if key not in {option.key for option in self.keys}:
+            name = error.option_name.removeprefix("--")
+            if name not in {option.key for option in self.keys}:
                 raise
-            message = f"{error.option_name} is no option but a key of settings: put {key} = ... "
+            message = f"{error.option_name} is no option but a key of settings: put {name} = ... "
             raise click.UsageError(f"{message}into riskeval.toml", ctx) from error
         for key in self.keys:
             key.handle_parse_result(ctx, {}, [])
