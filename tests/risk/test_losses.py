@@ -20,6 +20,7 @@ from riskcli import (
     topic_table,
 )
 from riskcli.risk.losses import PUBLISHED, Cubic, fences, through_fences
+from riskcli.risk.measures import measures
 from riskcli.risk.paired import two_sided_p
 from tests.helpers import reference
 from tests.helpers.inprocess import riskeval
@@ -27,7 +28,7 @@ from tests.helpers.program import SAMPLES, Key, Ran
 from tests.helpers.strategies import Floats, named, score_values
 from tests.helpers.tables import paper_table
 
-SIGNED = ("urisk", "trisk", "zrisk", "georisk")
+SIGNED = {measure.id for measure in measures() if measure.signed}
 
 
 def close(expected: object) -> object:
@@ -127,6 +128,7 @@ def test_minus_turns_signs_and_keeps_ranks_and_flags(values: Floats) -> None:
         ).to_frame()
         for convention in ("plain", "minus")
     )
+    assert {"urisk", "trisk", "zrisk", "georisk"} <= SIGNED and "mean" not in SIGNED
     for column in plain.columns:
         stem, _, ending = column.rpartition("_")
         if column in SIGNED or (stem in SIGNED and ending == "diff"):
