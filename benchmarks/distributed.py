@@ -42,7 +42,7 @@ LEAST: Least = {"min_data_in_leaf": 100}
 
 def _effectiveness(made: Made, scores: Floats) -> tuple[Floats, Floats]:
     """A ranking's and the baseline's, by query with a relevant document."""
-    known = URisk().know(made.grades, made.sizes, made.baseline)
+    known = URisk().prepare(made.grades, made.sizes, made.baseline)
     return known.queries.effectiveness(scores), known.baselines[0]
 
 
@@ -72,7 +72,7 @@ def workers(made: Made, count: int, rounds: int = ROUNDS, least: Least = LEAST) 
     from dask import array
     from distributed import Client, LocalCluster
 
-    known = URisk(ties="file").know(made.grades, made.sizes, made.baseline)
+    known = URisk(ties="file").prepare(made.grades, made.sizes, made.baseline)
     effectiveness = np.zeros(len(made.sizes))
     effectiveness[known.queries.counted] = known.baselines[0]
     queries = len(made.sizes) // count

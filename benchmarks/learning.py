@@ -113,7 +113,7 @@ def growth(repeat: int) -> None:
         shown = []
         for name in list(CONTENDERS)[1:]:
             objective: Objective = CONTENDERS[name](made)
-            known = objective.know(made.grades, made.sizes, objective.baseline)
+            known = objective.prepare(made.grades, made.sizes, objective.baseline)
             best = float("inf")
             for _ in range(repeat):
                 start = time.process_time()

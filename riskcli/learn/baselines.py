@@ -50,9 +50,8 @@ class BaselineSource:
     @property
     def inputs(self) -> list[Input]:
         """The file that the scores were read from, if any."""
-        if self.kind == "feature":
-            return []
-        return [Input(self._file.path, self.kind, self._file.sha256)]
+        file = None if self.kind == "feature" else self._file
+        return [Input(file.path, self.kind, file.sha256)] if file else []
 
     @cached_property
     def _file(self) -> File:
@@ -99,24 +98,22 @@ def scored(
 def _of_run(features: Features, run: Run) -> tuple[Floats, list[Note]]:
     """A run's scores in the precision of `riskeval score`; documents that it lacks come last."""
     path = run.path
-    given: dict[tuple[int, str], float] = {}
     with np.errstate(over="ignore"):
         scores = run.scores.astype(np.float32).astype(np.float64).tolist()
-    names = run.docnos.as_strings()
-    for code, name, score in zip(run.topic_codes.tolist(), names, scores, strict=True):
-        given[code, name] = score
+    lines = zip(run.topic_codes.tolist(), run.docnos.as_strings(), strict=True)
+    given = dict(zip(lines, scores, strict=True))
     codes = {topic: code for code, topic in enumerate(run.topics)}
     own = [codes.get(topic, -1) for topic in features.topics]
-    found = np.array([
+    values = np.array([
         given.get((own[query], name), np.nan)
         for query, name in zip(features.query_of.tolist(), features.docnos, strict=True)
     ])  # fmt: skip
-    missing = int(np.isnan(found).sum())
-    if missing == len(found):
+    missing = int(np.isnan(values).sum())
+    if missing == len(values):
         raise InputError(path, "no-common-document", f"no document of {features.path} is in it")
     message = f"{path.name} lacks {counted(missing, 'document')} of {features.path.name}: "
     note = Note("documents-not-in-run", message + "they are ranked below all that it has")
-    return tie_free(features, found), [note] if missing else []
+    return tie_free(features, values), [note] if missing else []
 
 
 def pooled_start(features: Features, baselines: Sequence[Floats]) -> Floats:

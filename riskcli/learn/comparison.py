@@ -86,7 +86,7 @@ class ModelComparison:
         runs = self.outcome.complete(plan.seeds[0])
         names = [one.name + end for one in plan.models for end in ("", BLEND, SELECTIVE)]
         for name in [name for name in names if name in runs]:
-            known = {
+            figures = {
                 "run": name,
                 "chosen": _finite_mean(runs[name].chosen),
                 **self._over_seeds(name),
@@ -94,7 +94,7 @@ class ModelComparison:
                 **self._coin_flip(name),
                 **self._at_equal_risk(name),
             }
-            rows.append(dict.fromkeys(COLUMNS) | known)
+            rows.append(dict.fromkeys(COLUMNS) | figures)
         correction = self.table.options.significance.correction
         for column in COLUMNS:
             if f"{column}{_ADJUSTED}" in COLUMNS:
@@ -190,11 +190,11 @@ class ModelComparison:
         seeds = len(self.outcome.plan.seeds)
         if seeds > 1:
             caption.append(f"±: standard deviation over {seeds} seeds.")
-        known = [
+        ranges = [
             (_finite_mean(self.outcome.alpha_range), "training queries (SIGIR'12)"),
             (_finite_mean(self.outcome.alpha_range_valid), "validation queries"),
         ]
-        if ends := [f"{end:.1f} on {queries}" for end, queries in known if end is not None]:
+        if ends := [f"{end:.1f} on {queries}" for end, queries in ranges if end is not None]:
             caption.append(
                 f"Interesting range of α: from 0 to gain over risk of the plain model, "
                 f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."

@@ -204,7 +204,7 @@ class _Trial:
         self, outcome: Outcome, seed: int, spec: training.ModelSpec, tick: training.Ticked
     ) -> None:
         parts = (self.train.part, self.valid.part)
-        model = training.train_best(*parts, spec, self.plan.settings, seed, tick)
+        model = training.Trainer(*parts, self.plan.settings, seed).best_model(spec, tick)
         outcome.models[seed, self.number, spec.name] = model
         self._add(outcome.runs[seed], spec.name, model.scores(self.test.part), model.trees)
         if spec == training.PLAIN and seed == self.plan.seeds[0]:

@@ -233,8 +233,8 @@ def _places(path: Path, header: Sequence[str]) -> tuple[int, int, int | None, li
     """The columns of the topic, the grade, the document's id, and the features."""
     lowered = [name.strip().lower() for name in header]
 
-    def place(known: tuple[str, ...]) -> int | None:
-        return next((lowered.index(name) for name in known if name in lowered), None)
+    def place(names: tuple[str, ...]) -> int | None:
+        return next((lowered.index(name) for name in names if name in lowered), None)
 
     topic, grade, docno = place(TOPIC), place(GRADE), place(DOCNO)
     if topic is None or grade is None:

@@ -110,8 +110,8 @@ def features_of_lines(
     numbers = np.concatenate([part.numbers for part in parts])
     _check_names(path, "query", of_lines, numbers)
     _check_names(path, "document id", docnos, numbers, may_lack=True)
-    known: dict[str, int] = {}
-    codes = np.array([known.setdefault(topic, len(known)) for topic in of_lines])
+    code_of: dict[str, int] = {}
+    codes = np.array([code_of.setdefault(topic, len(code_of)) for topic in of_lines])
     notes = []
     if (np.diff(codes) < 0).any():
         order = np.argsort(codes, kind="stable")
@@ -119,7 +119,7 @@ def features_of_lines(
         docnos, numbers = [docnos[line] for line in order.tolist()], numbers[order]
         message = f"{path.name}: lines of a query do not lie together; they were brought together"
         notes.append(Note("queries-apart", message, False))
-    topics = tuple(known)
+    topics = tuple(code_of)
     sizes = np.bincount(codes, minlength=len(topics))
     named = _named(path, topics, sizes, docnos, numbers)
     if unnamed := docnos.count(""):
@@ -173,10 +173,9 @@ def _refuse_repeated(path: Path, topic: str, names: Sequence[str], numbers: Sequ
 
 def best_first(features: Features, scores: Floats) -> Ints:
     """The documents by query, then by falling score; missing scores (NaN) come last."""
-    known = np.nan_to_num(scores, nan=-np.inf)
+    finite = np.nan_to_num(scores, nan=-np.inf)
     by_name = features.by_falling_name
-    order = by_name[np.lexsort((-known[by_name], features.query_of[by_name]))]
-    return np.asarray(order)
+    return np.asarray(by_name[np.lexsort((-finite[by_name], features.query_of[by_name]))])
 
 
 def tie_free(features: Features, scores: Floats) -> Floats:
@@ -215,14 +214,14 @@ def run_lines(features: Features, scores: Floats, tag: str) -> Iterator[str]:
 def _strictly_falling(scores: np.ndarray, queries: Ints) -> list[np.float32]:
     """Each score, or the next lower number than the one above it where that is not above it."""
     highest = np.finfo(np.float32).max
-    found: list[np.float32] = []
+    falling: list[np.float32] = []
     last_query, last = -1, np.float32(0)
     for query, score in zip(queries.tolist(), np.clip(scores, -highest / 2, highest), strict=True):
         if query == last_query and not score < last:
             score = np.nextafter(last, np.float32(-np.inf))
-        found.append(score)
+        falling.append(score)
         last_query, last = query, score
-    return found
+    return falling
 
 
 def qrels_lines(features: Features) -> Iterator[str]:

@@ -52,7 +52,8 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
         write_part(part / "models" / "index.csv", _csv(_MODELS, _model_rows(outcome)))
         for (seed, fold, name), model in outcome.models.items():
             stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
-            write_part(part / "models" / f"{stem}.txt", [model.text()])
+            text = model.booster.model_to_string(num_iteration=model.trees)
+            write_part(part / "models" / f"{stem}.txt", [text])
             sidecar = json.dumps(_about(outcome, fold, model), indent=2)
             write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
         write_part(part / "curve.csv", _csv(_CURVE, _curve_rows(outcome)))

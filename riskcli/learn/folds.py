@@ -39,8 +39,8 @@ def refuse_shared_topics(fold: Fold, number: int, seen: dict[str, int]) -> None:
                 "pooled test queries must be distinct"
             )
     if both := set(fold.test.topics) & {*fold.train.topics, *fold.valid.topics}:
-        known = f"test query {min(both)} is a training or validation query too"
-        raise UsageError(f"{fold.test.path}: {known}")
+        fault = f"test query {min(both)} is a training or validation query too"
+        raise UsageError(f"{fold.test.path}: {fault}")
 
 
 def shared_by_validation(fold: Fold) -> list[Note]:
@@ -110,9 +110,9 @@ def _files_of(folder: Path) -> tuple[Path, Path, Path]:
         stems = NAMES[kind]
         fitting = [path for path in files if path.name.split(".")[0].lower() in stems]
         if len(fitting) != 1:
-            found = ", ".join(path.name for path in fitting) or "none"
+            listed = ", ".join(path.name for path in fitting) or "none"
             names = " or ".join(f"{stem}.*" for stem in stems)
-            raise UsageError(f"{folder}: expected one file called {names}, found {found}")
+            raise UsageError(f"{folder}: expected one file called {names}, found {listed}")
         return fitting[0]
 
     return file("train"), file("valid"), file("test")

@@ -83,8 +83,8 @@ class Queries:
         """The queries with a relevant document: only these count, and only these are learned."""
         number = np.full(len(self.sizes), -1)
         number[self.counted] = np.arange(len(self.counted))
-        kept = [_relevant(bucket, number) for bucket in buckets]
-        self.buckets = [bucket for bucket in kept if len(bucket.queries)]
+        relevant_buckets = [_relevant(bucket, number) for bucket in buckets]
+        self.buckets = [bucket for bucket in relevant_buckets if len(bucket.queries)]
 
     @property
     def documents(self) -> int:
@@ -96,12 +96,12 @@ class Queries:
 
         Missing scores (NaN) rank last.
         """
-        known = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, neginf=-np.inf)
-        if known.shape != (self.documents,):
-            raise UsageError(f"{known.size} scores given for {self.documents} documents")
+        finite = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, neginf=-np.inf)
+        if finite.shape != (self.documents,):
+            raise UsageError(f"{finite.size} scores given for {self.documents} documents")
         values = np.zeros(len(self.counted))
         for bucket in self.buckets:
-            worth = bucket.ranked_worth(bucket.order(known))
+            worth = bucket.ranked_worth(bucket.order(finite))
             values[bucket.queries] = self.measure.values(worth, bucket.scale)
         return values
 
@@ -125,8 +125,8 @@ def _check(grades: Floats, sizes: Ints) -> None:
             "give the data set its groups"
         )
     for wrong in np.flatnonzero(~(np.isfinite(grades) & (grades == np.floor(grades)))):
-        found = f"document {wrong + 1} has the grade {grades[wrong]:g}"
-        raise UsageError(f"{found}, expected a whole number")
+        fault = f"document {wrong + 1} has the grade {grades[wrong]:g}"
+        raise UsageError(f"{fault}, expected a whole number")
     if not len(grades):
         raise UsageError("the data set holds no document")
 
@@ -138,15 +138,15 @@ def _bucket(
     if ties == "shuffled":
         mixed = np.argsort(_mixed(documents), axis=1)
         documents = np.take_along_axis(documents, mixed, axis=1)
-    mine = worth[documents]
-    return Bucket(queries, documents, mine, measure.scale(mine))
+    bucket_worth = worth[documents]
+    return Bucket(queries, documents, bucket_worth, measure.scale(bucket_worth))
 
 
 def _relevant(bucket: Bucket, number: Ints) -> Bucket:
     """Only the queries that count, by their number among these."""
-    kept = bucket.scale > 0
-    queries = number[bucket.queries[kept]]
-    return Bucket(queries, bucket.documents[kept], bucket.worth[kept], bucket.scale[kept])
+    rows = bucket.scale > 0
+    queries = number[bucket.queries[rows]]
+    return Bucket(queries, bucket.documents[rows], bucket.worth[rows], bucket.scale[rows])
 
 
 def _mixed(numbers: Ints) -> NDArray[np.uint64]:
@@ -210,12 +210,12 @@ def gradients(
     ranked: list[RankedBucket],
     scores: Floats,
     changed: SwapChange,
-    how: PairWeighting,
+    options: PairWeighting,
 ) -> Gradients:
     """The gradients of all documents at these scores."""
     total = Gradients(np.zeros(queries.documents), np.zeros(queries.documents))
     for part in ranked:
-        rows = min(how.rows, part.order.shape[1] - 1)
+        rows = min(options.rows, part.order.shape[1] - 1)
         if rows < 1:
             continue
         for chunk in part.bucket.chunks(rows):
@@ -223,13 +223,15 @@ def gradients(
             documents = np.take_along_axis(bucket.documents[chunk], part.order[chunk], axis=1)
             change = queries.measure.changes(part.worth[chunk], bucket.scale[chunk], rows)
             weight = changed(bucket.queries[chunk], change)
-            found = pair_gradients(scores[documents], change, weight, how)
-            total.grad[documents] = found.grad
-            total.hess[documents] = found.hess
+            derivatives = pair_gradients(scores[documents], change, weight, options)
+            total.grad[documents] = derivatives.grad
+            total.hess[documents] = derivatives.hess
     return total
 
 
-def pair_gradients(scores: Floats, change: Floats, weight: Floats, how: PairWeighting) -> Gradients:
+def pair_gradients(
+    scores: Floats, change: Floats, weight: Floats, options: PairWeighting
+) -> Gradients:
     """The gradients of ranked documents (queries × ranks) from the weights of their swaps.
 
     `weight` is above 0 where the swap improves the ranking: then the lower document is H.
@@ -237,21 +239,22 @@ def pair_gradients(scores: Floats, change: Floats, weight: Floats, how: PairWeig
     rows = change.shape[1]
     apart = scores[:, :rows, None] - scores[:, None, :]
     np.maximum(apart, 0.0, out=apart)  # below 0 only where j is not below i, and nothing changes
-    odds = np.exp(-how.sigma * apart)
+    odds = np.exp(-options.sigma * apart)
     lower_wins = 1 / (1 + odds)
     hess = odds * lower_wins
     rho = np.where(change > 0, lower_wins, hess)
     hess *= lower_wins
-    if how.normalize:
+    if options.normalize:
         np.add(apart, _NEAR, out=apart)
         apart[scores[:, 0] == scores[:, -1]] = 1.0
         rho /= apart
         hess /= apart
-    factor = _norm(rho, change, how.sigma) if how.normalize else 1.0
+    factor = _norm(rho, change, options.sigma) if options.normalize else 1.0
     hess *= np.abs(weight)
     rho *= weight
     return Gradients(
-        how.sigma * factor * _spread(rho, -1.0), how.sigma**2 * factor * _spread(hess, 1.0)
+        options.sigma * factor * _spread(rho, -1.0),
+        options.sigma**2 * factor * _spread(hess, 1.0),
     )
 
 

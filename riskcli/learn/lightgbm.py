@@ -99,32 +99,32 @@ _BOOSTING = ("gbdt", "gbrt", "goss")
 
 def tree_params(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """All that LightGBM is told; `params` are those that somebody asked for."""
-    asked = checked(params)
-    goss = "goss" in (asked.get("boosting"), asked.get("data_sample_strategy"))
-    return {**DEFAULTS, **({} if goss else _BAGGING), "seed": seed, **asked, **FIXED}
+    chosen = checked(params)
+    goss = "goss" in (chosen.get("boosting"), chosen.get("data_sample_strategy"))
+    return {**DEFAULTS, **({} if goss else _BAGGING), "seed": seed, **chosen, **FIXED}
 
 
 def checked(params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters by LightGBM's first name for each, if they do something and do no harm."""
-    found = {}
+    by_first_name = {}
     for name, value in params.items():
         canonical = _first_name(name)
         _refuse(name, canonical)
         _refuse_value(name, canonical, value)
-        found[canonical] = value
-    return found
+        by_first_name[canonical] = value
+    return by_first_name
 
 
 def _first_name(name: str) -> str:
     """LightGBM's first name for a parameter."""
-    known = {
+    first_names = {
         alias: first
         for first, aliases in lightgbm().basic._ConfigAliases._get_all_param_aliases().items()
         for alias in (first, *aliases)
     }
-    if name not in known:
-        raise UsageError(f"LightGBM has no parameter {name!r}{nearest(name, list(known))}")
-    return str(known[name])
+    if name not in first_names:
+        raise UsageError(f"LightGBM has no parameter {name!r}{nearest(name, list(first_names))}")
+    return str(first_names[name])
 
 
 def _refuse(name: str, canonical: str) -> None:
@@ -165,16 +165,16 @@ def read_params(texts: Sequence[str]) -> dict[str, Any]:
 
     A file has one a line. Those of the command line itself win over those of files.
     """
-    found: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for text in texts:
         if text.startswith(LIST_MARK):
             path = Path(text.removeprefix(LIST_MARK))
             for n, line in listed_in(path, "parameter"):
-                found |= _param(line, f"{path}:{n}: ")
+                given |= _param(line, f"{path}:{n}: ")
     for text in texts:
         if not text.startswith(LIST_MARK):
-            found |= _param(text, "--param: ")
-    return found
+            given |= _param(text, "--param: ")
+    return given
 
 
 def _param(text: str, where: str) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def predicted(booster: Any, features: Features, trees: int | None = None) -> Flo
     values, expected = features.values, booster.num_feature()
     missing = expected - values.shape[1]
     if missing < 0:
-        found = f"{features.path} has {values.shape[1]} features"
-        raise UsageError(f"{found}, the model expects {expected}")
+        size = f"{features.path} has {values.shape[1]} features"
+        raise UsageError(f"{size}, the model expects {expected}")
     values = np.pad(values, ((0, 0), (0, missing))) if missing else values
     return np.asarray(booster.predict(values, num_iteration=trees), dtype=np.float64)

@@ -54,7 +54,7 @@ class QueryData:
     memory: dict[str, Any] = field(default_factory=dict)
     """What an objective keeps from one iteration to the next."""
 
-    def weigh(self, weights: ArrayLike | None) -> None:
+    def set_weights(self, weights: ArrayLike | None) -> None:
         """Take the weights of documents, where there are any."""
         self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
 
@@ -100,7 +100,7 @@ class Objective(ABC):
         return self
 
     @abstractmethod
-    def swapped(self, model: Floats, known: QueryData) -> SwapChange:
+    def swapped(self, model: Floats, data: QueryData) -> SwapChange:
         """How changes of the measure change the objective, at the model's effectiveness."""
 
     @property
@@ -112,20 +112,20 @@ class Objective(ABC):
         """The gradients and hessians: from (scores, Dataset), as lgb.train asks, or from
         (grades, scores, weights, query sizes), as LGBMRanker does.
         """
-        known, scores = self._training.shown(first, second, weight, group)
-        return self.derivatives(np.asarray(scores, dtype=np.float64), known)
+        data, scores = self._training.shown(first, second, weight, group)
+        return self.derivatives(np.asarray(scores, dtype=np.float64), data)
 
-    def derivatives(self, scores: Floats, known: QueryData) -> FloatPair:
+    def derivatives(self, scores: Floats, data: QueryData) -> FloatPair:
         """The gradients and hessians at these scores."""
-        queries = known.queries
+        queries = data.queries
         if scores.shape != (queries.documents,):
             raise UsageError(f"{scores.size} scores for {queries.documents} documents")
         ranked, model = rank(queries, scores)
-        self.history.append(summary(model, known.baselines, self.alpha))
-        how = PairWeighting(self.truncation or self.swaps.rows, self.sigma, self.normalize)
-        grad, hess = gradients(queries, ranked, scores, self.swapped(model, known), how)
-        if known.weights is not None:
-            grad, hess = grad * known.weights, hess * known.weights
+        self.history.append(summary(model, data.baselines, self.alpha))
+        options = PairWeighting(self.truncation or self.swaps.rows, self.sigma, self.normalize)
+        grad, hess = gradients(queries, ranked, scores, self.swapped(model, data), options)
+        if data.weights is not None:
+            grad, hess = grad * data.weights, hess * data.weights
         return grad, hess
 
     def measure(
@@ -146,15 +146,15 @@ class Objective(ABC):
         validation = _DataSets(self, baseline)
 
         def evaluated(first: Any, second: Any, weight: Any = None, group: Any = None) -> Evaluated:
-            known, scores = validation.shown(first, second, weight, group)
-            figures = summary(known.queries.effectiveness(scores), known.baselines, self.alpha)
+            data, scores = validation.shown(first, second, weight, group)
+            figures = summary(data.queries.effectiveness(scores), data.baselines, self.alpha)
             if history is not None:
                 history.append(figures)
             return figure, figures[figure], True
 
         return evaluated
 
-    def know(
+    def prepare(
         self, grades: ArrayLike, sizes: ArrayLike, baseline: BaselineScores | None
     ) -> QueryData:
         """A data set with its baselines, for `derivatives`."""
@@ -198,9 +198,9 @@ class _DataSets:
             raise UsageError("the data set has no query groups: give Dataset(..., group=sizes)")
         rows, baseline = _rows_of_the_whole(dataset), self._baseline
         chosen = baseline if rows is None or baseline is None else _of_rows(baseline, rows)
-        known = self._objective.know(dataset.get_label(), dataset.get_group(), chosen)
-        known.weigh(dataset.get_weight())
-        return known
+        data = self._objective.prepare(dataset.get_label(), dataset.get_group(), chosen)
+        data.set_weights(dataset.get_weight())
+        return data
 
     def _of_arrays(self, grades: Any, weights: Any, sizes: Any) -> QueryData:
         """The one data set that LGBMRanker shows to each function, known by grades and queries."""
@@ -210,9 +210,9 @@ class _DataSets:
         if last is None or not (
             np.array_equal(last.grades, grades) and np.array_equal(last.sizes, sizes)
         ):
-            self._last = self._objective.know(grades, sizes, self._baseline)
+            self._last = self._objective.prepare(grades, sizes, self._baseline)
         assert self._last is not None
-        self._last.weigh(weights)
+        self._last.set_weights(weights)
         return self._last
 
 

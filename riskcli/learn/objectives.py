@@ -36,7 +36,7 @@ class Plain(Objective):
     def needs_baseline(self) -> bool:
         return False
 
-    def swapped(self, model: Floats, known: QueryData) -> SwapChange:  # noqa: ARG002
+    def swapped(self, model: Floats, data: QueryData) -> SwapChange:  # noqa: ARG002
         return lambda _queries, change: change
 
 
@@ -53,8 +53,8 @@ class URisk(Objective):
         "SIGIR'12, section 4.3 and theorem 1", stop="urisk",
     )  # fmt: skip
 
-    def swapped(self, model: Floats, known: QueryData) -> SwapChange:
-        changes = [weighted_change(model, baseline, self.alpha) for baseline in known.baselines]
+    def swapped(self, model: Floats, data: QueryData) -> SwapChange:
+        changes = [weighted_change(model, baseline, self.alpha) for baseline in data.baselines]
         return mean_over(changes)
 
 
@@ -77,10 +77,10 @@ class DistributedURisk:
             raise UsageError("sample_weight must hold the baseline's effectiveness, by document")
         lengths = np.asarray(sizes, dtype=np.int64)
         baseline = np.asarray(weights, dtype=np.float64)[np.cumsum(lengths) - lengths]
-        known = self._objective
-        if known is None or not np.array_equal(known.baseline, baseline):  # type: ignore[arg-type]
-            known = self._objective = URisk(baseline=baseline, **self._options)
-        return known(grades, scores, None, lengths)
+        objective = self._objective
+        if objective is None or not np.array_equal(objective.baseline, baseline):  # type: ignore[arg-type]
+            objective = self._objective = URisk(baseline=baseline, **self._options)
+        return objective(grades, scores, None, lengths)
 
 
 def weighted_change(model: Floats, baseline: Floats, alpha: float | Floats) -> SwapChange:
@@ -130,17 +130,17 @@ class TSaro(Objective):
         super().__post_init__()
         check_words(tr=(self.tr, QueryRisk), spread=(self.spread, Spread))
 
-    def swapped(self, model: Floats, known: QueryData) -> SwapChange:
-        alphas = self.alphas(model, known)
-        pairs = zip(known.baselines, alphas, strict=True)
+    def swapped(self, model: Floats, data: QueryData) -> SwapChange:
+        alphas = self.alphas(model, data)
+        pairs = zip(data.baselines, alphas, strict=True)
         return mean_over([weighted_change(model, baseline, own) for baseline, own in pairs])
 
-    def alphas(self, model: Floats, known: QueryData) -> Floats:
+    def alphas(self, model: Floats, data: QueryData) -> Floats:
         """alpha' of every query (column) against every baseline (row)."""
-        pairs = [Paired(model[None], baseline) for baseline in known.baselines]
+        pairs = [Paired(model[None], baseline) for baseline in data.baselines]
         errors = np.array([pair.urisk_se(self.alpha)[0] for pair in pairs])
         if self.spread == "first":
-            errors = _after_first_iteration(errors, known)
+            errors = _after_first_iteration(errors, data)
         unit = errors if self.tr == "se" else errors * np.sqrt(len(model))
         each = [
             pair.weighted(self.alpha) if self.tr == "weighted" else pair.delta for pair in pairs
@@ -151,9 +151,9 @@ class TSaro(Objective):
         return np.asarray(self.alpha * (1 - ndtr(t)))
 
 
-def _after_first_iteration(errors: Floats, known: QueryData) -> Floats:
+def _after_first_iteration(errors: Floats, data: QueryData) -> Floats:
     """The errors after the first tree, once there is one; until then those at hand."""
-    seen: list[Floats] = known.memory.setdefault("errors", [])
+    seen: list[Floats] = data.memory.setdefault("errors", [])
     if len(seen) < 2:
         seen.append(errors)
     return seen[-1]
@@ -171,8 +171,8 @@ class TFaro(TSaro):
         "SIGIR'14, Eq. 26; with several baselines T*-FARO, SIGIR'16, section 6", stop="urisk",
     )  # fmt: skip
 
-    def swapped(self, model: Floats, known: QueryData) -> SwapChange:
-        weights = 1 + self.alphas(model, known).mean(axis=0)
+    def swapped(self, model: Floats, data: QueryData) -> SwapChange:
+        weights = 1 + self.alphas(model, data).mean(axis=0)
 
         def changed(queries: Ints, change: Floats) -> Floats:
             return np.asarray(weights[queries][:, None, None] * change)
@@ -202,8 +202,8 @@ class GeoRisk(Objective):
         super().__post_init__()
         check_words(marginals=(self.marginals, Marginals))
 
-    def swapped(self, model: Floats, known: QueryData) -> SwapChange:
-        return _Swaps(model, known.baselines, self.alpha, self.marginals == "exact").changed
+    def swapped(self, model: Floats, data: QueryData) -> SwapChange:
+        return _Swaps(model, data.baselines, self.alpha, self.marginals == "exact").changed
 
     def _merged(self, each: Floats) -> Floats:
         return each
@@ -236,8 +236,8 @@ class _Swaps:
     @cached_property
     def _before(self) -> tuple[float, float]:
         """ZRisk and GeoRisk of the model as it is."""
-        known = self._population
-        return float(known.zrisk(self.alpha)[0]), float(known.georisk(self.alpha)[0])
+        own = self._population
+        return float(own.zrisk(self.alpha)[0]), float(own.georisk(self.alpha)[0])
 
     @cached_property
     def _sums(self) -> population.SumsByShare:

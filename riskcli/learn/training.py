@@ -96,77 +96,62 @@ class TrainedModel:
 
     def scores(self, part: RankedDocuments) -> Floats:
         """The scores of documents."""
-        found = predicted(self.booster, part.features, self.trees)
-        return found + self.start_weight * part.start if self.start_weight else found
-
-    def text(self) -> str:
-        """The model as LightGBM reads it."""
-        return str(self.booster.model_to_string(num_iteration=self.trees))
+        scores = predicted(self.booster, part.features, self.trees)
+        return scores + self.start_weight * part.start if self.start_weight else scores
 
 
-def train_best(
-    train: RankedDocuments,
-    valid: RankedDocuments,
-    spec: ModelSpec,
-    settings: Settings,
-    seed: int,
-    tick: Ticked,
-) -> TrainedModel:
-    """The model, from the start (none, or a weight of the baseline) that validation data prefer."""
-    found = [
-        train_one(train, valid, spec, settings, seed, tick, weight)
-        for weight in (0.0, *settings.start_weights)
-    ]
-    return max(found, key=lambda one: one.figure)
+@dataclass(frozen=True)
+class Trainer:
+    """Trains the models of one fold."""
 
+    train: RankedDocuments
+    valid: RankedDocuments
+    settings: Settings
+    seed: int
 
-def train_one(
-    train: RankedDocuments,
-    valid: RankedDocuments,
-    spec: ModelSpec,
-    settings: Settings,
-    seed: int,
-    tick: Ticked,
-    start_weight: float = 0.0,
-) -> TrainedModel:
-    """One model, until the validation data have shown nothing better for `patience` trees."""
-    kind = OBJECTIVES[spec.objective]
-    objective = kind(
-        baseline=train.baselines, alpha=spec.alpha, effectiveness=settings.effectiveness,
-        max_grade=settings.max_grade, truncation=settings.truncation, discount=settings.discount,
-        pool=settings.pool if settings.pool in kind.pools else "mean", **spec.options,
-    )  # fmt: skip
-    shown: list[dict[str, float]] = []
-    evaluated = objective.measure(valid.baselines, settings.stop, shown)
-    best, best_trees = -np.inf, 0
-    with failures_told():
-        booster = _booster(train, valid, tree_params(settings.params, seed), start_weight)
-        for number in range(1, settings.trees + 1):
-            booster.update(fobj=objective)
-            ((_, _, value, _),) = booster.eval_valid(evaluated)
-            if value > best:
-                best, best_trees = value, number
-            if number - best_trees >= settings.patience or not tick():
-                break
-    curve = [
-        {"part": part, "trees": number, **row}
-        for part, rows, first in (("train", objective.history, 0), ("valid", shown, 1))
-        for number, row in enumerate(rows, start=first)
-    ]
-    names = train.features.names
-    return TrainedModel(spec, booster, best_trees, start_weight, best, curve, names)
+    def best_model(self, spec: ModelSpec, tick: Ticked) -> TrainedModel:
+        """From the start (none, or a weight of the baseline) that validation data prefer."""
+        weights = (0.0, *self.settings.start_weights)
+        return max((self._model(spec, tick, weight) for weight in weights), key=lambda m: m.figure)
 
+    def _model(self, spec: ModelSpec, tick: Ticked, start_weight: float) -> TrainedModel:
+        """Trained until the validation data have shown nothing better for `patience` trees."""
+        settings, kind = self.settings, OBJECTIVES[spec.objective]
+        objective = kind(
+            baseline=self.train.baselines, alpha=spec.alpha, effectiveness=settings.effectiveness,
+            max_grade=settings.max_grade, truncation=settings.truncation,
+            discount=settings.discount,
+            pool=settings.pool if settings.pool in kind.pools else "mean", **spec.options,
+        )  # fmt: skip
+        shown: list[dict[str, float]] = []
+        evaluated = objective.measure(self.valid.baselines, settings.stop, shown)
+        best, best_trees = -np.inf, 0
+        with failures_told():
+            booster = self._booster(start_weight)
+            for number in range(1, settings.trees + 1):
+                booster.update(fobj=objective)
+                ((_, _, value, _),) = booster.eval_valid(evaluated)
+                if value > best:
+                    best, best_trees = value, number
+                if number - best_trees >= settings.patience or not tick():
+                    break
+        curve = [
+            {"part": part, "trees": number, **row}
+            for part, rows, first in (("train", objective.history, 0), ("valid", shown, 1))
+            for number, row in enumerate(rows, start=first)
+        ]
+        names = self.train.features.names
+        return TrainedModel(spec, booster, best_trees, start_weight, best, curve, names)
 
-def _booster(
-    train: RankedDocuments, valid: RankedDocuments, params: Mapping[str, Any], start_weight: float
-) -> Any:
-    def dataset(part: RankedDocuments, **given: Any) -> Any:
-        known, start = part.features, start_weight * part.start if start_weight else None
-        sizes = {"group": known.sizes, "init_score": start}
-        return lightgbm().Dataset(known.values, known.grades, **sizes, **given)
+    def _booster(self, start_weight: float) -> Any:
+        params = tree_params(self.settings.params, self.seed)
 
-    data = dataset(train, params=dict(params))
-    held_out = dataset(valid, reference=data)
-    booster = lightgbm().Booster(dict(params), data)
-    booster.add_valid(held_out, "valid")
-    return booster
+        def dataset(part: RankedDocuments, **given: Any) -> Any:
+            features, start = part.features, start_weight * part.start if start_weight else None
+            sizes = {"group": features.sizes, "init_score": start}
+            return lightgbm().Dataset(features.values, features.grades, **sizes, **given)
+
+        data = dataset(self.train, params=dict(params))
+        booster = lightgbm().Booster(params, data)
+        booster.add_valid(dataset(self.valid, reference=data), "valid")
+        return booster

@@ -69,7 +69,7 @@ def on_test(kind: type[Objective], alpha: float = 0.0) -> OnTest:
     data = lightgbm.Dataset(MADE.features[rows], MADE.grades[rows], group=MADE.sizes[:HALF])
     booster = lightgbm.train({**TREES, "objective": objective}, data, 60)
     scores = {name: scores[rest] for name, scores in SEVERAL.items()}
-    known = GeoRisk().know(MADE.grades[rest], MADE.sizes[HALF:], scores)
+    known = GeoRisk().prepare(MADE.grades[rest], MADE.sizes[HALF:], scores)
     model = known.queries.effectiveness(booster.predict(MADE.features[rest]))
     return OnTest(model, known.baselines[0], known.baselines)
 

@@ -143,7 +143,7 @@ def test_early_stopping_is_on_the_measure_trained_for() -> None:
     )
     assert list(curve["valid_0"]) == ["urisk"]
     assert booster.best_iteration == 1 + int(np.argmax(curve["valid_0"]["urisk"]))
-    known = objective.know(valid.grades, valid.sizes, valid.baseline)
+    known = objective.prepare(valid.grades, valid.sizes, valid.baseline)
     model = known.queries.effectiveness(booster.predict(valid.features))
     delta = model - known.baselines[0]
     expected = np.where(delta < 0, 6 * delta, delta).mean()
@@ -197,7 +197,7 @@ def test_folds_of_cv_take_their_own_rows_of_the_baseline() -> None:
             made.features[train], made.grades[train], group=sizes, reference=whole
         )
         booster = trained(own, part, 8)
-        known = own.know(made.grades[test], np.full(len(test) // 12, 12), made.baseline[test])
+        known = own.prepare(made.grades[test], np.full(len(test) // 12, 12), made.baseline[test])
         model = known.queries.effectiveness(booster.predict(made.features[test]))
         delta = model - known.baselines[0]
         by_hand.append(np.where(delta < 0, 6 * delta, delta).mean())
@@ -221,7 +221,7 @@ def test_a_part_of_a_part_takes_its_own_rows_of_the_baseline() -> None:
     part.construct().set_group(made.sizes[:15])  # LightGBM forgets them in parts of parts
     objective = URisk(alpha=5, baseline=made.baseline)
     trained(objective, part, 1)
-    own = URisk(alpha=5).know(made.grades[rows], made.sizes[:15], made.baseline[rows])
+    own = URisk(alpha=5).prepare(made.grades[rows], made.sizes[:15], made.baseline[rows])
     delta = own.queries.effectiveness(np.zeros(len(rows))) - own.baselines[0]
     assert objective.history[0]["risk"] == pytest.approx(np.maximum(-delta, 0).mean())
 
@@ -241,7 +241,7 @@ def test_scores_to_start_from_are_seen() -> None:
     cold, warm = (URisk(baseline=made.baseline, truncation=12) for _ in range(2))
     trained(cold, made.dataset(), 2)
     booster = trained(warm, made.dataset(init_score=start), 2)
-    known = warm.know(made.grades, made.sizes, made.baseline)
+    known = warm.prepare(made.grades, made.sizes, made.baseline)
     assert warm.history[0]["mean"] == pytest.approx(known.baselines[0].mean())
     assert cold.history[0]["mean"] < warm.history[0]["mean"]
     after = known.queries.effectiveness(start + booster.predict(made.features))
@@ -256,7 +256,7 @@ def test_bagging_by_query_shows_all_documents_to_the_objective() -> None:
     booster = trained(
         objective, made.dataset(), 5, bagging_by_query=True, bagging_fraction=0.5, bagging_freq=1
     )
-    known = objective.know(made.grades, made.sizes, made.baseline)
+    known = objective.prepare(made.grades, made.sizes, made.baseline)
     for number in range(1, 5):
         scores = booster.predict(made.features, num_iteration=number)
         expected = known.queries.effectiveness(scores).mean()
@@ -328,7 +328,7 @@ def test_xgboost_gets_the_same_gradients(kind: type[Objective]) -> None:
     scores = np.random.default_rng(2).normal(size=len(made.grades))
     found = xgboost_objective(kind(baseline=made.baseline))(scores, matrix)
     objective = kind(baseline=made.baseline)
-    known = objective.know(made.grades, made.sizes, made.baseline)
+    known = objective.prepare(made.grades, made.sizes, made.baseline)
     expected = objective.derivatives(scores, known)
     for ours, theirs in zip(found, expected, strict=True):
         assert ours == pytest.approx(theirs * np.repeat(weights, 12), rel=1e-6)

@@ -31,13 +31,13 @@ EXP10 = "nDCG(dcg='exp-log2')@10"
 
 
 def derivatives(objective: Objective, data: Data) -> tuple[Floats, Floats]:
-    known = objective.know(data.grades, data.sizes, objective.baseline)
+    known = objective.prepare(data.grades, data.sizes, objective.baseline)
     return objective.derivatives(data.scores, known)
 
 
 def swap_weights(objective: Objective, data: Data) -> dict[tuple[int, int], tuple[float, float]]:
     """Change of the measure and of the objective, a pair of documents each."""
-    known = objective.know(data.grades, data.sizes, objective.baseline)
+    known = objective.prepare(data.grades, data.sizes, objective.baseline)
     ranked, model = rank(known.queries, data.scores)
     changed = objective.swapped(model, known)
     found = {}
@@ -133,7 +133,7 @@ def test_gradients_of_the_example(name: str) -> None:
 )
 def test_the_alphas_of_the_example(tr: Any, printed: list[float]) -> None:
     objective = TSaro(baseline=B, tr=tr, **COMMON)
-    known = objective.know(GOLDEN.grades, GOLDEN.sizes, B)
+    known = objective.prepare(GOLDEN.grades, GOLDEN.sizes, B)
     _, model = rank(known.queries, GOLDEN.scores)
     assert objective.alphas(model, known)[0] == pytest.approx(printed, abs=SIX_DECIMALS)
 
@@ -398,7 +398,7 @@ def test_georisk_where_everything_is_zero(marginals: Any, discount: Any) -> None
 def test_a_model_that_equals_its_baseline_halves_alpha() -> None:
     data = learning.made(4)
     objective = TSaro(baseline=data.scores, alpha=3.0)
-    known = objective.know(data.grades, data.sizes, data.scores)
+    known = objective.prepare(data.grades, data.sizes, data.scores)
     _, model = rank(known.queries, data.scores)
     assert (objective.alphas(model, known) == 1.5).all()
 
@@ -446,7 +446,7 @@ def test_first_spread_is_kept_from_the_second_iteration() -> None:
     data = learning.made(8, ties=False)
     later = Data(data.sizes, data.grades, -data.scores, data.baselines)
     kept = TSaro(baseline=data.baselines[0], alpha=5.0, spread="first")
-    known = kept.know(data.grades, data.sizes, data.baselines[0])
+    known = kept.prepare(data.grades, data.sizes, data.baselines[0])
     models = [rank(known.queries, scores)[1] for scores in (np.zeros(len(data.grades)),
               data.scores, later.scores)]  # fmt: skip
     start, second, third = (kept.alphas(model, known) for model in models)
@@ -462,7 +462,7 @@ def test_workers_get_the_gradients_of_one_machine() -> None:
     data = learning.made(11, queries=12)
     options: dict[str, Any] = {"alpha": 5.0, "ties": "file"}
     whole = URisk(baseline=data.baselines[0], **options)
-    known = whole.know(data.grades, data.sizes, data.baselines[0])
+    known = whole.prepare(data.grades, data.sizes, data.baselines[0])
     expected = whole.derivatives(data.scores, known)
     effectiveness = np.zeros(len(data.sizes))
     effectiveness[known.queries.counted] = known.baselines[0]
@@ -511,12 +511,12 @@ def test_wrong_data_are_refused(
     grades: list[float], sizes: list[int], baseline: Any, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        URisk().know(grades, sizes, baseline)
+        URisk().prepare(grades, sizes, baseline)
 
 
 def test_err_refuses_grades_above_its_highest() -> None:
     with pytest.raises(UsageError, match="grade 5, above the highest that ERR expects"):
-        Plain(effectiveness="ERR@10").know([5, 0], [2], None)
+        Plain(effectiveness="ERR@10").prepare([5, 0], [2], None)
 
 
 def test_every_objective_is_declared() -> None:
