@@ -69,3 +69,12 @@ def test_settings_keys_exist(document: Path) -> None:
     phrases = re.findall(r"settings keys? ((?:`[\w-]+`(?: \([^)]*\))?(?:, | and )?)+)", text)
     named = {key for phrase in phrases for key in re.findall(r"`([\w-]+)`", phrase)}
     assert {key.replace("-", "_") for key in named} <= {key.replace("-", "_") for key in KEYS}
+
+
+def test_the_page_of_settings_lists_every_key_that_is_no_option() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    table = text.split("## Keys that are not options")[1].split("## ")[0]
+    first = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    listed = re.findall(r"`([\w-]+)`", " ".join(first))
+    keys = {key.name for command in COMMANDS for key in getattr(load_command(command), "keys", ())}
+    assert sorted(name.replace("-", "_") for name in listed) == sorted(keys)
