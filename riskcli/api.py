@@ -18,7 +18,7 @@ from riskcli.analyses.churn import ChurnTable, churn_table
 from riskcli.analyses.explain import explain_run
 from riskcli.analyses.population import freeze
 from riskcli.analyses.power import PowerTable, power_table
-from riskcli.analyses.score import RiskTable as Comparisons
+from riskcli.analyses.score import ComparisonTable
 from riskcli.analyses.score import risk_table as compared
 from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_alpha import Sweep, alpha_sweep
@@ -103,7 +103,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, repr=False)
-class RiskTable(Comparisons):
+class RiskTable(ComparisonTable):
     """A risk table with the scores that it was computed from, for figures and for the page."""
 
     scores: tuple[ScoreMatrix, ...] = ()

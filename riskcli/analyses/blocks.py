@@ -22,7 +22,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, corrected, rank, rank_each
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, Cubic
-from riskcli.risk.measure import Column, RiskMeasure
+from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures, statistics
 from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
 from riskcli.risk.significance import Significance, adjust
@@ -229,7 +229,7 @@ class Block:
     smooth: Cubic | None = None
     """The loss function where it is not linear."""
 
-    def cells(self, column: Column | str) -> Floats | Flags | None:
+    def cells(self, column: MeasureColumn | str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
         if isinstance(column, str):
             column = columns()[column]
@@ -241,12 +241,12 @@ class Block:
         cells: Floats | Flags | None = getattr(estimate, column.field)
         return cells
 
-    def number(self, column: Column | str, row: int) -> float | None:
+    def number(self, column: MeasureColumn | str, row: int) -> float | None:
         """One cell that holds a number; None where it is undefined."""
         cells = self.cells(column)
         return None if cells is None or np.isnan(cells[row]) else float(cells[row])
 
-    def numbers(self, column: Column | str) -> list[float | None]:
+    def numbers(self, column: MeasureColumn | str) -> list[float | None]:
         """A column that holds numbers; None where one is undefined."""
         cells = self.cells(column)
         if cells is None:

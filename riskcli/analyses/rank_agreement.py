@@ -163,7 +163,7 @@ class Agreed:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRankings:
     """Every ordered pair of rankings, and how they were compared."""
 
     rankings: tuple[Ranking, ...]

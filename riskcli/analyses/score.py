@@ -34,7 +34,7 @@ _SHUFFLED = " against a virtual baseline"
 
 
 @dataclass(frozen=True, repr=False)
-class RiskTable(Analysis):
+class ComparisonTable(Analysis):
     """Every measure of every run for each effectiveness measure, baseline and alpha."""
 
     blocks: tuple[Block, ...]
@@ -120,7 +120,7 @@ def risk_table(
     *,
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
-) -> RiskTable:
+) -> ComparisonTable:
     """URisk, TRisk, ZRisk and GeoRisk of every run of one or several score matrices.
 
     `scores` is an evaluation, a matrix or several, or a DataFrame of runs (index) by topics
@@ -141,7 +141,7 @@ def risk_table(
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
     record, doubts = loss_record(((b.measure, b.baseline, b.smooth) for b in blocks), options.loss)
     provenance = setup.provenance.adding({**described(options), **record}, [*notes, *doubts])
-    return RiskTable(tuple(blocks), options, provenance=provenance)
+    return ComparisonTable(tuple(blocks), options, provenance=provenance)
 
 
 def sortable_columns() -> list[str]:

@@ -12,7 +12,7 @@ from riskcli.core.choices import Marks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import UNDEFINED, Cell, Column, Heading, decimals, p_value
 from riskcli.output.measure_words import columns, measured_columns, titled, words_of
-from riskcli.risk.measure import Column as Declared
+from riskcli.risk.measure import MeasureColumn as Declared
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import Options

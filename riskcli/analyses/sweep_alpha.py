@@ -30,7 +30,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
 from riskcli.risk.estimate import negative, rank_each
 from riskcli.risk.losses import LINEAR
-from riskcli.risk.measure import Column, FieldName, RiskMeasure
+from riskcli.risk.measure import FieldName, MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import two_sided_p
 from riskcli.scores.comparisons import Options, comparisons, matching_runs
@@ -79,7 +79,7 @@ def series_columns() -> tuple[str, ...]:
     return (*head, *(column.name for column in _shown_columns()))
 
 
-def _shown_columns() -> list[Column]:
+def _shown_columns() -> list[MeasureColumn]:
     """The values of all measures, the p-values of those that are tests, the ranks.
 
     The columns of measures that tables do not show unasked come after those of all others.

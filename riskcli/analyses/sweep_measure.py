@@ -22,7 +22,7 @@ from riskcli.analyses.base import (
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.rank_agreement import (
     Agreed,
-    Compared,
+    ComparedRankings,
     Ranking,
     kendall_tau_b,
     rank_biased_overlap,
@@ -43,7 +43,7 @@ from riskcli.scores.matrix import ScoreMatrix
 Show = Callable[[Agreed], str]
 
 
-def displays(agreement: Compared, width: int) -> list[Display]:
+def displays(agreement: ComparedRankings, width: int) -> list[Display]:
     """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
     about = f"baseline {in_title(agreement.baseline)}, α = {agreement.alpha:g}"
     seen = "" if agreement.depth is None else f", first {agreement.depth} runs"
@@ -79,7 +79,7 @@ def displays(agreement: Compared, width: int) -> list[Display]:
     return made
 
 
-def _extremes(agreement: Compared) -> list[str]:
+def _extremes(agreement: ComparedRankings) -> list[str]:
     """Which rankings agree most and least, in words."""
     names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
     known = [
@@ -93,7 +93,7 @@ def _extremes(agreement: Compared) -> list[str]:
     return [f"Most alike: {most[1]}; least alike: {least[1]}."]
 
 
-def _matrix(agreement: Compared, title: str, show: Show, caption: Sequence[str]) -> Display:
+def _matrix(agreement: ComparedRankings, title: str, show: Show, caption: Sequence[str]) -> Display:
     names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
     found = {(pair.first, pair.second): pair for pair in agreement.pairs}
     headings = [Heading("", left=True), *(Heading(name.replace(" ", "\n")) for name in names)]
@@ -129,7 +129,7 @@ PERSISTENCE = 0.9
 
 
 @dataclass(frozen=True, repr=False)
-class Agreement(Analysis, Compared):
+class Agreement(Analysis, ComparedRankings):
     """Every ordered pair of rankings, and what they rest on."""
 
     def displays(self, width: int, /) -> Sequence[Display]:

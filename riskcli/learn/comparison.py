@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.score import RiskTable, risk_table
+from riskcli.analyses.score import ComparisonTable, risk_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note
 from riskcli.learn.comparators import mean_loss
@@ -54,7 +54,7 @@ class ModelComparison:
     outcome: Outcome
     evaluations: Sequence[Evaluation]
     """The test runs scored, a seed each; all but the first only tell how far seeds matter."""
-    table: RiskTable
+    table: ComparisonTable
     """Of the first seed's runs: what `riskeval score` says of them."""
 
     @cached_property

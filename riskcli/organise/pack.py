@@ -18,7 +18,7 @@ from riskcli.analyses.base import refuse_much
 from riskcli.analyses.checker import Checks
 from riskcli.analyses.matrix import Matrices
 from riskcli.analyses.population import freeze
-from riskcli.analyses.score import RiskTable, risk_table
+from riskcli.analyses.score import ComparisonTable, risk_table
 from riskcli.cli.options import Comparing
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs
@@ -163,7 +163,7 @@ class Pack:
     evaluation: Evaluation
     participants: Sequence[Participant]
     population: FrozenPopulation
-    table: RiskTable
+    table: ComparisonTable
     labels: Labels
 
     def about(self) -> dict[str, Any]:

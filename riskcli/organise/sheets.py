@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskcli.analyses.base import Analysis
-from riskcli.analyses.score import RiskTable
+from riskcli.analyses.score import ComparisonTable
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import counted
 from riskcli.organise.submissions import Participant, in_public
@@ -77,7 +77,7 @@ class Sheet(Analysis):
 
     participant: Participant
     matrices: tuple[ScoreMatrix, ...]
-    table: RiskTable
+    table: ComparisonTable
     """Of all runs."""
 
     def result(self) -> Result:

@@ -13,7 +13,7 @@ from functools import cache
 from inspect import getdoc
 
 from riskcli.core.choices import Convention
-from riskcli.risk.measure import Column, FieldName, RiskMeasure
+from riskcli.risk.measure import FieldName, MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures
 
 
@@ -179,12 +179,12 @@ _MEANINGS: dict[FieldName, str] = {
 """Of the column of each field of an estimate, whatever the measure."""
 
 _KEYS = {
-    Column("run", "name"): "the run",
-    Column("measure", "name"): "the effectiveness measure of the scores",
-    Column("baseline", "name"): "what the run is compared with",
-    Column("population", "name"): "whose totals give a topic its expected score",
-    Column("alpha", "number"): "losses count 1 + alpha times",
-    Column("topics", "count"): "number of topics",
+    MeasureColumn("run", "name"): "the run",
+    MeasureColumn("measure", "name"): "the effectiveness measure of the scores",
+    MeasureColumn("baseline", "name"): "what the run is compared with",
+    MeasureColumn("population", "name"): "whose totals give a topic its expected score",
+    MeasureColumn("alpha", "number"): "losses count 1 + alpha times",
+    MeasureColumn("topics", "count"): "number of topics",
 }
 """What says which number a row holds."""
 
@@ -222,19 +222,19 @@ ORDER = (
 
 
 @cache
-def columns() -> Mapping[str, Column]:
+def columns() -> Mapping[str, MeasureColumn]:
     """Every column of a risk table by its name, in the order of the machine formats."""
     declared = [*_KEYS, *(column for measure in measures() for column in measure.all_columns)]
     by_name = {column.name: column for column in declared}
     return {name: by_name[name] for name in dict.fromkeys([*ORDER, *by_name])}
 
 
-def measured_columns() -> list[Column]:
+def measured_columns() -> list[MeasureColumn]:
     """Those that a risk measure declares."""
     return [column for column in columns().values() if column.measure is not None]
 
 
-def meaning_of(column: Column) -> str:
+def meaning_of(column: MeasureColumn) -> str:
     """What a column holds, in words."""
     for measure in measures():
         if measure.id == column.measure and column.field is not None:

@@ -104,7 +104,7 @@ Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
 
 def part_of(provenance: Provenance, tables: Tables, part: str) -> Result:
     """The result whose rows are that part; JSON holds the other parts beside them."""
-    others = Parts({name: table for name, table in tables.items() if name != part})
+    others = PartRecords({name: table for name, table in tables.items() if name != part})
     columns, rows = tables[part]
     return Result(tuple(columns), rows, provenance, others)
 
@@ -144,7 +144,7 @@ class _ManyRows(Sequence[Row]):
         return next(islice(self._make(), chosen, None))
 
 
-class Parts(Mapping[str, list[dict[str, Any]]]):
+class PartRecords(Mapping[str, list[dict[str, Any]]]):
     """Tables by name, each a list of records that is made when it is asked for."""
 
     def __init__(self, tables: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:

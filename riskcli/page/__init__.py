@@ -15,7 +15,7 @@ from riskcli.core.messages import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riskcli.analyses.score import RiskTable
+    from riskcli.analyses.score import ComparisonTable
     from riskcli.scores.matrix import ScoreMatrix
 
 TITLE = "Risk-sensitive leaderboard"
@@ -42,7 +42,7 @@ def refuse_what_the_page_lacks(loss: str, convention: str, test: str, family: st
 
 def write_page(
     path: Path,
-    table: RiskTable,
+    table: ComparisonTable,
     scores: Sequence[ScoreMatrix],
     also: Sequence[str],
     both_populations: bool,
@@ -67,7 +67,7 @@ def write_page(
 
 
 def leaderboard(
-    title: str, scores: Sequence[ScoreMatrix], tables: Sequence[RiskTable], **parts: Any
+    title: str, scores: Sequence[ScoreMatrix], tables: Sequence[ComparisonTable], **parts: Any
 ) -> str:
     """The page as HTML; `parts` are the further fields of `Page`."""
     from riskcli.page.document import Page, as_page  # late, as above

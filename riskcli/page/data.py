@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.score import RiskTable
+from riskcli.analyses.score import ComparisonTable
 from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_population import left_out, members_of, who_is_in
 from riskcli.core.arrays import Counts, Floats
@@ -29,7 +29,7 @@ from riskcli.output.escape import visible
 from riskcli.output.measure_words import columns, usual_measures, words_of
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import Column, RiskMeasure
+from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.significance import CORRECTION_TITLES, Significance, correction_title
 from riskcli.scores.comparisons import Options, comparisons
@@ -50,7 +50,9 @@ _FLAGS = {"better": "+", "worse": "-", "": "."}
 
 
 def page_data(
-    matrices: Sequence[ScoreMatrix], tables: Sequence[RiskTable], about: RunNotes | None = None
+    matrices: Sequence[ScoreMatrix],
+    tables: Sequence[ComparisonTable],
+    about: RunNotes | None = None,
 ) -> dict[str, Any]:
     """Every matrix against the baselines of every table; the tables differ in nothing else."""
     options = tables[0].options
@@ -94,7 +96,7 @@ def _declared(measure: RiskMeasure) -> dict[str, Any]:
     }
 
 
-def _measure(matrix: ScoreMatrix, tables: Sequence[RiskTable]) -> dict[str, Any]:
+def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str, Any]:
     shared = _merged(_ranges(matrix, tables[0].options), _groups(matrix, tables[0].options))
     return {
         "name": visible(matrix.measure),
@@ -229,7 +231,7 @@ def _ranges(matrix: ScoreMatrix, options: Options) -> Shared:
 
 
 def _tables(
-    matrix: ScoreMatrix, comparison: Comparison, table: RiskTable, shared: Shared
+    matrix: ScoreMatrix, comparison: Comparison, table: ComparisonTable, shared: Shared
 ) -> list[dict[str, Any]]:
     """The risk table's columns at each of its alphas, runs in the order of the matrix.
 
@@ -262,7 +264,7 @@ def _tables(
     ]
 
 
-def _packed_column(column: Column, values: Sequence[Any]) -> Any:
+def _packed_column(column: MeasureColumn, values: Sequence[Any]) -> Any:
     """A flag a character; whole numbers as they are; the rest as doubles, NaN for undefined."""
     if column.kind == "flag":
         return "".join(_FLAGS[value] for value in values)

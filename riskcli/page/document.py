@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.analyses.base import Scores
-from riskcli.analyses.score import RiskTable, risk_table
+from riskcli.analyses.score import ComparisonTable, risk_table
 from riskcli.core.choices import PopulationRule, Precision
 from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.core.version import __version__
@@ -48,8 +48,8 @@ def plans(options: Options, further: Sequence[str], both_populations: bool) -> l
 
 
 def comparisons_of(
-    table: RiskTable, scores: Scores, further: Sequence[str], both_populations: bool
-) -> list[RiskTable]:
+    table: ComparisonTable, scores: Scores, further: Sequence[str], both_populations: bool
+) -> list[ComparisonTable]:
     """The tables to put into the page, the one asked for first."""
     return [
         table if plan == table.options else risk_table(scores, options=plan)
@@ -177,7 +177,7 @@ class Page:
 
     title: str
     matrices: Sequence[ScoreMatrix]
-    tables: Sequence[RiskTable]
+    tables: Sequence[ComparisonTable]
     collection: str = ""
     date: str = ""
     about: RunNotes = field(default_factory=dict)
@@ -288,7 +288,7 @@ def _further(page: Page) -> str:
     )
 
 
-def _about(table: RiskTable) -> str:
+def _about(table: ComparisonTable) -> str:
     """Settings, warnings, and inputs with their checksums (on paper they are counted only)."""
     found = table.result().envelope()
     settings = "".join(

@@ -30,7 +30,7 @@ FieldName = Literal[
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasureColumn:
     """A column of a risk table: its name and the kind of value that it holds."""
 
     name: str
@@ -43,19 +43,19 @@ class Column:
     """The field of the measure's estimate that it shows; None: a further column of its own."""
 
 
-FIELDS: dict[FieldName, Column] = {
-    "value": Column("{id}", "number"),
-    "low": Column("{id}_lo", "number", averages=False),
-    "high": Column("{id}_hi", "number", averages=False),
-    "difference": Column("{id}_diff", "number"),
-    "difference_low": Column("{id}_diff_lo", "number", averages=False),
-    "difference_high": Column("{id}_diff_hi", "number", averages=False),
-    "p": Column("{id}_p", "p", averages=False),
-    "p_adjusted": Column("{id}_p_adj", "p", averages=False),
-    "flag": Column("{id}_flag", "flag", averages=False),
-    "rank": Column("rank_{id}", "rank", averages=False),
-    "rank_low": Column("rank_{id}_lo", "rank", averages=False),
-    "rank_high": Column("rank_{id}_hi", "rank", averages=False),
+FIELDS: dict[FieldName, MeasureColumn] = {
+    "value": MeasureColumn("{id}", "number"),
+    "low": MeasureColumn("{id}_lo", "number", averages=False),
+    "high": MeasureColumn("{id}_hi", "number", averages=False),
+    "difference": MeasureColumn("{id}_diff", "number"),
+    "difference_low": MeasureColumn("{id}_diff_lo", "number", averages=False),
+    "difference_high": MeasureColumn("{id}_diff_hi", "number", averages=False),
+    "p": MeasureColumn("{id}_p", "p", averages=False),
+    "p_adjusted": MeasureColumn("{id}_p_adj", "p", averages=False),
+    "flag": MeasureColumn("{id}_flag", "flag", averages=False),
+    "rank": MeasureColumn("rank_{id}", "rank", averages=False),
+    "rank_low": MeasureColumn("rank_{id}_lo", "rank", averages=False),
+    "rank_high": MeasureColumn("rank_{id}_hi", "rank", averages=False),
 }
 """The column of each field of an estimate, whatever the measure."""
 
@@ -79,7 +79,7 @@ class RiskMeasure:
     details: Details | None = None
     fields: tuple[FieldName, ...] = ()
     """Columns beside the value and the rank."""
-    columns: tuple[Column, ...] = ()
+    columns: tuple[MeasureColumn, ...] = ()
     """Columns of its own, which are in the `extra` of its estimates."""
     paired: bool = False
     """Whether it is about differences to the baseline, whose own row is empty."""
@@ -149,7 +149,7 @@ class RiskMeasure:
         return replace(estimate, rank_low=low, rank_high=high)
 
     @property
-    def all_columns(self) -> tuple[Column, ...]:
+    def all_columns(self) -> tuple[MeasureColumn, ...]:
         """The columns of its fields, and those of its own."""
         fields = {"value", "rank", *self.fields, *(OF_A_STATISTIC if self.statistic else ())}
         if "p" in fields:

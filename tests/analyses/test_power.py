@@ -13,16 +13,7 @@ import pytest
 from scipy import stats
 
 import riskcli
-from riskcli import (
-    Options,
-    Rules,
-    ScoreMatrix,
-    UsageError,
-    freeze,
-    judge,
-    power_table,
-    risk_table,
-)
+from riskcli import Options, Rules, ScoreMatrix, UsageError, freeze, judge, power_table, risk_table
 from tests.helpers import reference
 from tests.helpers.examples import past
 from tests.helpers.inprocess import riskeval

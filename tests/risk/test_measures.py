@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.analyses.score import RiskTable
+from riskcli.analyses.score import ComparisonTable
 from riskcli.risk.baselines import VIRTUAL
 from riskcli.risk.estimate import rank
 from riskcli.risk.paired import Paired
@@ -27,7 +27,7 @@ def close(expected: Any) -> Any:
     return pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def column(table: RiskTable, name: str) -> list[float | None]:
+def column(table: ComparisonTable, name: str) -> list[float | None]:
     result = table.result()
     return [row[result.columns.index(name)] for row in result.rows]
 

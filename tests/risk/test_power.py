@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskcli import (
-    judge,
-    power_table,
-)
+from riskcli import judge, power_table
 from riskcli.risk.power import power
 from tests.helpers.examples import past
 from tests.helpers.strategies import named

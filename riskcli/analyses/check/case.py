@@ -15,7 +15,7 @@ from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.core.provenance import WithProvenance
 from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import Estimate
-from riskcli.risk.measure import Column
+from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.power import smallest_loss
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
@@ -137,7 +137,7 @@ TOPIC_QUANTITIES = (
 )  # fmt: skip
 
 
-def column_quantities() -> list[Column]:
+def column_quantities() -> list[MeasureColumn]:
     """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
     return [column for column in columns().values() if column.name not in _NO_RULES]
 

@@ -10,7 +10,7 @@ from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import Column, RiskMeasure
+from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
 
 
@@ -58,10 +58,10 @@ MEASURE = RiskMeasure(
         "rank_high",
     ),
     columns=(
-        Column("baseline_mean", "number"),
-        Column("mean_dz", "number"),
-        Column("mean_dz_lo", "number", averages=False),
-        Column("mean_dz_hi", "number", averages=False),
+        MeasureColumn("baseline_mean", "number"),
+        MeasureColumn("mean_dz", "number"),
+        MeasureColumn("mean_dz_lo", "number", averages=False),
+        MeasureColumn("mean_dz_hi", "number", averages=False),
     ),
     plain_mean=True,
     depends_on_alpha=False,

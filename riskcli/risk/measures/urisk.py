@@ -13,7 +13,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import break_evens, swaps_of_lines
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import Column, RiskMeasure
+from riskcli.risk.measure import MeasureColumn, RiskMeasure
 
 
 def urisk(comparison: Comparison, alpha: float) -> Floats:
@@ -72,15 +72,15 @@ MEASURE = RiskMeasure(
     details=details,
     fields=("low", "high"),
     columns=(
-        Column("wins", "count"),
-        Column("ties", "count"),
-        Column("losses", "count"),
-        Column("losses20", "count"),
-        Column("reward", "number"),
-        Column("risk", "number"),
-        Column("urisk_se", "number", averages=False),
-        Column("reward_risk_ratio", "number"),
-        Column("win_loss_ratio", "number"),
+        MeasureColumn("wins", "count"),
+        MeasureColumn("ties", "count"),
+        MeasureColumn("losses", "count"),
+        MeasureColumn("losses20", "count"),
+        MeasureColumn("reward", "number"),
+        MeasureColumn("risk", "number"),
+        MeasureColumn("urisk_se", "number", averages=False),
+        MeasureColumn("reward_risk_ratio", "number"),
+        MeasureColumn("win_loss_ratio", "number"),
     ),
     paired=True,
     contributions=contributions,
