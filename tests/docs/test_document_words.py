@@ -78,3 +78,12 @@ def test_the_page_of_settings_lists_every_key_that_is_no_option() -> None:
     listed = re.findall(r"`([\w-]+)`", " ".join(first))
     keys = {key.name for command in COMMANDS for key in getattr(load_command(command), "keys", ())}
     assert sorted(name.replace("-", "_") for name in listed) == sorted(keys)
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, pytest.param(ROOT / "CONTRIBUTING.md", id="C")])
+def test_files_and_modules_of_the_project_exist(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    named = re.findall(r"\b(?:tests|riskcli|benchmarks)/[\w/.-]*\w", text)
+    modules = re.findall(r"-m ((?:tests|benchmarks)(?:\.\w+)+)", text)
+    named += [f"{module.replace('.', '/')}.py" for module in modules]
+    assert [name for name in named if not (ROOT / name).exists()] == []
