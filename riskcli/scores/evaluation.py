@@ -22,20 +22,7 @@ from riskcli.core.messages import (
 from riskcli.core.parallel import Progress, watch_of
 from riskcli.core.provenance import Provenance, WithProvenance
 from riskcli.effectiveness.measures import canonical_name, split_names
-from riskcli.scores.bookkeeping import (
-    any_run,
-    judgements_of,
-    only_run,
-    other_judgements,
-    part_notes,
-    qrels_notes,
-    runs_of,
-    settings_in_force,
-    skip_notes,
-    with_baseline_files,
-    without_own_scores,
-)
-from riskcli.scores.bookkeeping import inputs as inputs_of
+from riskcli.scores import bookkeeping
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
 from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, ReadingPlan, Rules, ScoreLoader
 from riskcli.trec.discovery import Folders, RunFiles, find_files, judgements_first, passed_over
@@ -140,14 +127,14 @@ def evaluate(
     reader.of_folders, reader.watch = run_files.of_folders, watch_of(progress)
     loader = ScoreLoader(reader, plan, progress)
     loaded, skipped, passed = _sorted_out(loader.load(run_files.files), run_files, rules)
-    loaded, added, naming = with_baseline_files(
+    loaded, added, naming = bookkeeping.with_baseline_files(
         reader, loader, loaded, list(baselines), dict(run_files.names)
     )
     loaded, strangers = _without_strangers(loaded, reader, set(added.values()))
     store_notes = loader.close()
     matrices, provenance = _put_together(loaded, reader, skipped + strangers)
     notes = (*turned, *run_files.notes, *passed, *naming, *provenance.notes, *store_notes)
-    files = {only_run(file): file.path for file in loaded if file.kind == "run"}
+    files = {bookkeeping.only_run(file): file.path for file in loaded if file.kind == "run"}
     return Evaluation(matrices, added, files=files, provenance=replace(provenance, notes=notes))
 
 
@@ -156,15 +143,16 @@ def _put_together(
 ) -> tuple[tuple[ScoreMatrix, ...], Provenance]:
     """A matrix for each measure, and what they rest on."""
     matrices, notes = _joined(loaded, reader)
-    scored = any_run(loaded)
-    in_force = settings_in_force(loaded, reader.rules.settings(), scored)
+    scored = bookkeeping.any_run(loaded)
+    checksum = _checksum_of_qrels(loaded, reader) if scored else None
+    in_force = bookkeeping.settings_in_force(loaded, reader.rules.settings(), scored)
     provenance = Provenance(
         settings={"measures": [matrix.measure for matrix in matrices], **in_force},
-        inputs=inputs_of(loaded, reader),
+        inputs=bookkeeping.inputs(loaded, reader),
         notes=(
-            *skip_notes(skipped),
-            *part_notes(loaded, reader),
-            *other_judgements(loaded, _checksum_of_qrels(loaded, reader) if scored else None),
+            *bookkeeping.skip_notes(skipped),
+            *bookkeeping.part_notes(loaded, reader),
+            *bookkeeping.other_judgements(loaded, checksum),
             *notes,
         ),
         skipped=skipped,
@@ -182,7 +170,7 @@ def _sorted_out(
         e for e in errors if e.code == OWN_RESULT and Path(e.path) in run_files.of_folders
     ]
     skipped = tuple(error for error in errors if error not in own_results)
-    loaded, own_scores = without_own_scores(
+    loaded, own_scores = bookkeeping.without_own_scores(
         loaded, run_files.of_folders, rules.run_names, run_files.names
     )
     if not loaded:
@@ -199,13 +187,13 @@ def _without_strangers(
     loaded: list[FileScores], reader: Reader, baselines: Set[str]
 ) -> tuple[list[FileScores], tuple[InputError, ...]]:
     """The parts but runs that answer no topic, where what is broken is to be left out."""
-    if reader.rules.on_error == "stop" or not any_run(loaded):
+    if reader.rules.on_error == "stop" or not bookkeeping.any_run(loaded):
         return loaded, ()
     topics = _universe(reader.qrels, reader.rules.topics)
     strangers = {
         file.path: InputError(file.path, "no-topic-known", answers_nothing(name, topics))
         for file in loaded
-        for name in runs_of([file])
+        for name in bookkeeping.runs_of([file])
         if file.kind == "run" and name not in baselines and _is_stranger(file, set(topics))
     }
     if len(strangers) == len(loaded):
@@ -222,17 +210,17 @@ def _joined(
 ) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
     """A matrix for each measure, over the topics that the rule and the qrels ask for."""
     rule = reader.rules.topics
-    scored = any_run(loaded)
+    scored = bookkeeping.any_run(loaded)
     universe = _universe(reader.qrels, rule) if scored else None
     groups = _by_measure(loaded, reader, scored)
     matrices, notes = join_all(groups, universe, rule, reader.rules.only_topics)
-    return matrices, [*(qrels_notes(reader) if scored else []), *notes]
+    return matrices, [*(bookkeeping.qrels_notes(reader) if scored else []), *notes]
 
 
 def _checksum_of_qrels(loaded: Sequence[FileScores], reader: Reader) -> str | None:
     """That of the judgements at hand, where files of scores name theirs."""
     path = reader.qrels.path
-    if reader.qrels.sha256 or path is None or not any(map(judgements_of, loaded)):
+    if reader.qrels.sha256 or path is None or not any(map(bookkeeping.judgements_of, loaded)):
         return reader.qrels.sha256
     return sha256_of_file(path) if path.is_file() else None
 

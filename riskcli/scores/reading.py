@@ -15,14 +15,9 @@ from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_
 from riskcli.core.limits import refuse_file
 from riskcli.core.messages import InputError, Note, RiskevalError, short_repr
 from riskcli.core.parallel import Progress, Watch, available_cores, in_order
+from riskcli.effectiveness import measures as measure_names
 from riskcli.effectiveness.measure import Measure
-from riskcli.effectiveness.measures import (
-    DEFAULT_MEASURES,
-    canonical_name,
-    parse_measures,
-    split_names,
-    texts_of,
-)
+from riskcli.effectiveness.measures import DEFAULT_MEASURES
 from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.scores.files import INPUT_FORMATS, registry
@@ -58,7 +53,7 @@ class Rules:
     """Some of the topics: ids, ranges such as 151-160, globs; none: all that `topics` says."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "measures", texts_of(self.measures))
+        object.__setattr__(self, "measures", measure_names.texts_of(self.measures))
         object.__setattr__(self, "only_topics", topics_asked(self.only_topics))
         check_words(
             topics=(self.topics, TopicRule),
@@ -148,7 +143,7 @@ class Reader:
     @cached_property
     def measures(self) -> list[Measure]:
         """The measures asked for, or the defaults."""
-        return parse_measures(self.rules.measures or DEFAULT_MEASURES)
+        return measure_names.parse_measures(self.rules.measures or DEFAULT_MEASURES)
 
     def qrels_place(self) -> Path | None:
         """Where the judgements lie, if that can be told: in a folder of runs they are no run."""
@@ -205,8 +200,8 @@ class Reader:
     @cached_property
     def _label(self) -> str:
         """What the measure of a wide score file is called: the one that was asked for."""
-        wanted = split_names(self.rules.measures)
-        return canonical_name(wanted[0]) if len(wanted) == 1 else registry.UNNAMED
+        wanted = measure_names.split_names(self.rules.measures)
+        return measure_names.canonical_name(wanted[0]) if len(wanted) == 1 else registry.UNNAMED
 
     def _judged(self) -> Qrels:
         with self._lock:

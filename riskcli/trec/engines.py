@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from riskcli.trec import records
 from riskcli.trec.findings import Finding
-from riskcli.trec.records import Judgement, Retrieved, RunFormat, bad_score, loaded, score_of
 
 _START = 2**20
 _RANK_EVAL = re.compile(rb'\s*\{\s*"(?:metric_score|details|failures)"\s*:')
@@ -40,8 +40,8 @@ def is_ratings(text: bytes) -> bool:
     return _REQUESTS.match(text) is not None and _RATINGS.search(text, 0, _START) is not None
 
 
-def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    answer = loaded(path, text)
+def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+    answer = records.loaded(path, text)
     if isinstance(answer, Finding):
         yield answer
         return
@@ -61,8 +61,8 @@ def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | Retrieved]
             yield _wrong(path, f'topic {topic}: expected "hits"')
 
 
-def _inspect_msearch(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    answer = loaded(path, text)
+def _inspect_msearch(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+    answer = records.loaded(path, text)
     if isinstance(answer, Finding):
         yield answer
         return
@@ -89,22 +89,19 @@ def _incomplete(response: Any) -> str | None:
     return None if "hits" in response else 'expected "hits"'
 
 
-def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | Retrieved]:
+def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | records.Retrieved]:
     unscored = all(isinstance(hit, dict) and hit.get("_score") is None for hit in hits)
     for rank, hit in enumerate(hits, start=1):
         if not isinstance(hit, dict) or not isinstance(hit.get("_id"), str) or not hit["_id"]:
             yield _wrong(path, f'topic {topic}: hit {rank} has no "_id"')
             continue
-        score = -float(rank) if unscored else score_of(hit.get("_score"))
-        if score is None:
-            yield bad_score(path, None, topic, hit["_id"], hit.get("_score"))
-        else:
-            yield Retrieved(None, topic, hit["_id"], score)
+        score = -float(rank) if unscored else hit.get("_score")
+        yield records.scored(path, None, topic, hit["_id"], score)
 
 
-def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
     """The ratings of a request to _rank_eval."""
-    request_body = loaded(path, text)
+    request_body = records.loaded(path, text)
     if isinstance(request_body, Finding):
         yield request_body
         return
@@ -118,7 +115,7 @@ def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
         for rating in ratings:
             docno = rating.get("_id") if isinstance(rating, Mapping) else None
             if isinstance(docno, str) and docno:
-                yield Judgement(None, topic, docno, json.dumps(rating.get("rating")))
+                yield records.Judgement(None, topic, docno, json.dumps(rating.get("rating")))
             else:
                 yield _wrong(path, f'topic {topic}: a rating has no "_id"')
 
@@ -127,9 +124,13 @@ def _wrong(path: Path, message: str) -> Finding:
     return Finding(path, None, "bad-json", message)
 
 
-RANK_EVAL = RunFormat(
-    "rank_eval", "Elasticsearch's and OpenSearch's _rank_eval", _is_rank_eval, _inspect_rank_eval
-)
-MSEARCH = RunFormat(
-    "msearch", "their _msearch: topics are the places of answers", _is_msearch, _inspect_msearch
-)
+FORMATS = (
+    records.RunFormat(
+        "rank_eval", "Elasticsearch's and OpenSearch's _rank_eval", _is_rank_eval,
+        _inspect_rank_eval,
+    ),
+    records.RunFormat(
+        "msearch", "their _msearch: topics are the places of answers", _is_msearch,
+        _inspect_msearch,
+    ),
+)  # fmt: skip

@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riskcli.trec.findings import Finding, not_utf8, number, text_lines, whole_number, wrong_columns
-from riskcli.trec.records import Judgement, Retrieved, RunFormat
+from riskcli.trec import findings, records
+from riskcli.trec.findings import Finding
 
 Documents = Sequence[tuple[str, str]]
 """Topic and document of each line of a feature file."""
@@ -38,27 +38,27 @@ def docno_of(line: bytes) -> str:
     return match[1].decode() if match else ""
 
 
-def inspect_features(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+def inspect_features(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
     """The grade of each line's document; one without an id is called `<qid>-<n>`."""
     counts: Counter[str] = Counter()
-    for line, raw in text_lines(text):
+    for line, raw in findings.text_lines(text):
         parts = raw.partition(b"#")[0].split()
         if not parts:
             continue
         try:
             grade, topic, docno = parts[0].decode(), parts[1].decode(), docno_of(raw)
         except IndexError:
-            yield wrong_columns(path, line, parts, "a grade and qid:<query>")
+            yield findings.wrong_columns(path, line, parts, "a grade and qid:<query>")
             continue
         except UnicodeDecodeError:
-            yield not_utf8(path, line)
+            yield findings.not_utf8(path, line)
             continue
         if not topic.startswith("qid:") or topic == "qid:":
-            yield wrong_columns(path, line, parts, "qid:<query> behind the grade")
+            yield findings.wrong_columns(path, line, parts, "qid:<query> behind the grade")
             continue
         topic = topic.removeprefix("qid:")
         counts[topic] += 1
-        yield Judgement(line, topic, docno or f"{topic}-{counts[topic]}", grade)
+        yield records.Judgement(line, topic, docno or f"{topic}-{counts[topic]}", grade)
 
 
 # Scores of the lines
@@ -70,7 +70,7 @@ def _first_lines(text: bytes) -> list[list[bytes]]:
 
 
 def _is_number(text: bytes) -> bool:
-    return number(text.decode(errors="replace")) is not None
+    return findings.number(text.decode(errors="replace")) is not None
 
 
 def _are_predictions(text: bytes) -> bool:
@@ -93,21 +93,23 @@ def _are_of_ranklib(text: bytes) -> bool:
     return bool(sample) and sample[0][1] == b"0" and counted and 2 * right > len(sample)
 
 
-def _inspect_predictions(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    for place, (line, raw) in enumerate(text_lines(text)):
+def _inspect_predictions(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+    for place, (line, raw) in enumerate(findings.text_lines(text)):
         parts = raw.split()
         if len(parts) != 1:
-            yield wrong_columns(path, line, parts, "1 (a score)")
+            yield findings.wrong_columns(path, line, parts, "1 (a score)")
             continue
         yield from _scored(path, line, "", place, parts[0])
 
 
-def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    for line, raw in text_lines(text):
+def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+    for line, raw in findings.text_lines(text):
         parts = raw.split()
-        place = whole_number(parts[1].decode(errors="replace")) if len(parts) == 3 else None
+        place = (
+            findings.whole_number(parts[1].decode(errors="replace")) if len(parts) == 3 else None
+        )
         if len(parts) != 3:
-            yield wrong_columns(path, line, parts, "3 (query, place, score)")
+            yield findings.wrong_columns(path, line, parts, "3 (query, place, score)")
         elif place is None or place < 0:
             message = f"the place (2nd column) is {parts[1]!r:.60}, expected a whole number from 0"
             yield Finding(path, line, "bad-score", message)
@@ -117,28 +119,30 @@ def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
 
 def _scored(
     path: Path, line: int, topic: str, place: int, cell: bytes
-) -> Iterator[Finding | Retrieved]:
-    score = number(cell.decode(errors="replace"))
+) -> Iterator[Finding | records.Retrieved]:
+    score = findings.number(cell.decode(errors="replace"))
     if score is None:
         shown = cell.decode(errors="replace")
         yield Finding(path, line, "bad-score", f"the score is {shown!r:.60}, expected a number")
     else:
-        yield Retrieved(line, topic, str(place), score)
+        yield records.Retrieved(line, topic, str(place), score)
 
 
-PREDICTIONS = RunFormat(
-    "predictions", "a score a line of a feature file (--qrels)", _are_predictions,
-    _inspect_predictions, by_place=True,
-)  # fmt: skip
-RANKLIB = RunFormat(
-    "ranklib", "RankLib's -score: query, place, score", _are_of_ranklib,
-    _inspect_ranklib, by_place=True,
+FORMATS = (
+    records.RunFormat(
+        "ranklib", "RankLib's -score: query, place, score", _are_of_ranklib,
+        _inspect_ranklib, by_place=True,
+    ),
+    records.RunFormat(
+        "predictions", "a score a line of a feature file (--qrels)", _are_predictions,
+        _inspect_predictions, by_place=True,
+    ),
 )  # fmt: skip
 
 
 def named(
-    path: Path, items: Iterator[Finding | Retrieved], documents: Documents | None
-) -> Iterator[Finding | Retrieved]:
+    path: Path, items: Iterator[Finding | records.Retrieved], documents: Documents | None
+) -> Iterator[Finding | records.Retrieved]:
     """Scores of places as scores of the documents that stand there in the feature file."""
     if documents is None:
         message = "scores of places: give the feature file whose documents they are as --qrels"
@@ -157,7 +161,7 @@ def named(
         place, count = int(item.docno), count + 1
         if place < len(ranked):
             topic, docno = ranked[place]
-            yield Retrieved(item.line, topic, docno, item.score)
+            yield records.Retrieved(item.line, topic, docno, item.score)
         elif item.topic or place == len(ranked):
             of = f" of query {item.topic}" if item.topic else ""
             message = f"place {place}{of}, but the judgements list {len(ranked)} documents there"

@@ -10,18 +10,8 @@ from pathlib import Path
 from riskcli.core.limits import refuse_file
 from riskcli.core.locations import DataSetPath, place_of
 from riskcli.core.messages import Note, counted, naturally
-from riskcli.trec import fields
-from riskcli.trec.findings import (
-    COMMENT,
-    Finding,
-    begins_with_comment,
-    doubtful_comment,
-    not_utf8,
-    text_lines,
-    whole_number,
-    without_comments,
-    wrong_columns,
-)
+from riskcli.trec import fields, findings
+from riskcli.trec.findings import Finding
 from riskcli.trec.formats import judgement_reader
 from riskcli.trec.letor import Documents, inspect_features
 from riskcli.trec.records import Judgement
@@ -93,7 +83,7 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
             yield item
             continue
         line, topic, docno, spelled = item
-        grade = whole_number(spelled)
+        grade = findings.whole_number(spelled)
         if grade is None or abs(grade) > MAX_GRADE:
             where = "the grade (4th column)" if reader is _inspect_lines else "the grade"
             message = f"{where} is {spelled!r}, expected a whole number of at most {MAX_GRADE}"
@@ -115,18 +105,18 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
 def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
     """TREC's own lines."""
     text = _uncommented(text)
-    for line, raw in text_lines(text):
-        if raw.startswith(COMMENT):
-            yield doubtful_comment(path, line)
+    for line, raw in findings.text_lines(text):
+        if raw.startswith(findings.COMMENT):
+            yield findings.doubtful_comment(path, line)
             continue
         parts = raw.split()
         if len(parts) != len(LAYOUT):
-            yield wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
+            yield findings.wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
             continue
         try:
             topic, docno, grade = (parts[index].decode() for index in _PLACES)
         except UnicodeDecodeError:
-            yield not_utf8(path, line)
+            yield findings.not_utf8(path, line)
             continue
         if b"\0" in raw:
             yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
@@ -137,18 +127,18 @@ def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
 
 
 def _uncommented(text: bytes) -> bytes:
-    return without_comments(text, len(LAYOUT), list(LAYOUT).index("grade"))
+    return findings.without_comments(text, len(LAYOUT), list(LAYOUT).index("grade"))
 
 
 def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
     text = _uncommented(text)
-    table = None if begins_with_comment(text) else fields.read(text, LAYOUT, _WANTED)
+    table = None if findings.begins_with_comment(text) else fields.read(text, LAYOUT, _WANTED)
     if table is None:
         return None
     topics, topic_codes = table.coded("topic")
     spelled, grade_codes = table.coded("grade")
-    numbers = [whole_number(text) for text in spelled]
+    numbers = [findings.whole_number(text) for text in spelled]
     grades = [grade for grade in numbers if grade is not None and abs(grade) <= MAX_GRADE]
     if len(grades) < len(spelled):
         return None

@@ -10,18 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from riskcli.trec import records
 from riskcli.trec.archives import DamagedError, archive_of
 from riskcli.trec.findings import Finding
-from riskcli.trec.records import (
-    DOCNO,
-    GRADE,
-    TOPIC,
-    Judgement,
-    Retrieved,
-    RunFormat,
-    bad_score,
-    score_of,
-)
 
 PARQUET = b"PAR1"
 
@@ -42,7 +33,10 @@ def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
         names = arrow.parquet().read_schema(arrow.reader(text)).names
     except arrow.UNREADABLE:
         return None
-    matches = [[name for name in names if name in accepted] for accepted in (TOPIC, DOCNO, value)]
+    matches = [
+        [name for name in names if name in accepted]
+        for accepted in (records.TOPIC, records.DOCNO, value)
+    ]
     return [some[0] for some in matches] if all(len(some) == 1 for some in matches) else None
 
 
@@ -53,7 +47,7 @@ def is_run_table(text: bytes) -> bool:
 
 def is_judged_table(text: bytes) -> bool:
     """Whether a whole file is Parquet with a judged document a row."""
-    return _columns(text, GRADE) is not None
+    return _columns(text, records.GRADE) is not None
 
 
 def _rows(text: bytes, value: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
@@ -65,24 +59,21 @@ def _rows(text: bytes, value: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]
         yield "" if topic is None else str(topic), "" if docno is None else str(docno), cell
 
 
-def _inspect_run_table(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+def _inspect_run_table(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
     for row, (topic, docno, value) in enumerate(_rows(text, ("score",)), start=1):
-        score = score_of(value)
-        if not topic or not docno:
-            yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
-        elif score is None:
-            yield bad_score(path, None, topic, docno, value)
+        if topic and docno:
+            yield records.scored(path, None, topic, docno, value)
         else:
-            yield Retrieved(None, topic, docno, score)
+            yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
 
 
-def inspect_judged_table(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+def inspect_judged_table(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
     """The judgements in a Parquet file."""
-    for row, (topic, docno, grade) in enumerate(_rows(text, GRADE), start=1):
-        if not topic or not docno:
-            yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
+    for row, (topic, docno, grade) in enumerate(_rows(text, records.GRADE), start=1):
+        if topic and docno:
+            yield records.Judgement(None, topic, docno, str(grade))
         else:
-            yield Judgement(None, topic, docno, str(grade))
+            yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
 
 
 # LZ4
@@ -128,6 +119,18 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
     return depth > 0 and type(value) in (str, int, float)
 
 
-RUN_TABLE = RunFormat(
-    "run-parquet", "ranx' Parquet: q_id, doc_id, score", is_run_table, _inspect_run_table
+def _inspect_packed_run(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+    return records.retrieved(path, records.cells_of(path, unpacked(path, text)))
+
+
+def inspect_packed_judgements(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
+    """The judgements in what ranx packed."""
+    return records.judged(records.cells_of(path, unpacked(path, text)))
+
+
+FORMATS = (
+    records.RunFormat(
+        "run-parquet", "ranx' Parquet: q_id, doc_id, score", is_run_table, _inspect_run_table
+    ),
+    records.RunFormat("run-lz4", "ranx' LZ4", is_packed, _inspect_packed_run),
 )

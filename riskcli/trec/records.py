@@ -20,14 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riskcli.trec.findings import (
-    Finding,
-    line_of,
-    not_utf8,
-    text_lines,
-    whole_number,
-    wrong_columns,
-)
+from riskcli.trec import findings
+from riskcli.trec.findings import Finding
 
 TOPIC = ("qid", "q_id", "query_id", "query-id", "topic", "topic_id", "query")
 DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
@@ -85,7 +79,7 @@ def loaded(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     try:
         content = json.loads(text, object_pairs_hook=_unrepeated)
     except UnicodeDecodeError as error:
-        return not_utf8(path, line_of(text, error))
+        return findings.not_utf8(path, findings.line_of(text, error))
     except (ValueError, RecursionError) as error:
         return Finding(path, getattr(error, "lineno", None), "bad-json", str(error))
     cells: Mapping[str, Any] = content
@@ -134,8 +128,13 @@ def score_of(value: object) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def bad_score(path: Path, line: int | None, topic: str, docno: str, value: object) -> Finding:
-    """The finding for a score that is no finite number."""
+def scored(
+    path: Path, line: int | None, topic: str, docno: str, value: object
+) -> Finding | Retrieved:
+    """The document with its score, or the finding that this is no finite number."""
+    score = score_of(value)
+    if score is not None:
+        return Retrieved(line, topic, docno, score)
     where = f"topic {topic}, document {docno}"
     message = f"{where}: the score is {value!r:.60}, expected a finite number"
     return Finding(path, line, "bad-score", message)
@@ -148,19 +147,11 @@ def _inspect_nested_run(path: Path, text: bytes) -> Iterator[Finding | Retrieved
 def retrieved(path: Path, cells: Cells) -> Iterator[Finding | Retrieved]:
     """The documents of a run that is a dictionary of dictionaries."""
     for cell in cells:
-        if isinstance(cell, Finding):
-            yield cell
-            continue
-        topic, docno, value = cell
-        score = score_of(value)
-        if score is None:
-            yield bad_score(path, None, topic, docno, value)
-        else:
-            yield Retrieved(None, topic, docno, score)
+        yield cell if isinstance(cell, Finding) else scored(path, None, *cell)
 
 
 def _first_line(text: bytes) -> bytes:
-    return next((raw for _, raw in text_lines(text[: 2**16])), b"")
+    return next((raw for _, raw in findings.text_lines(text[: 2**16])), b"")
 
 
 def _is_run_line(text: bytes) -> bool:
@@ -177,25 +168,22 @@ def _is_run_line(text: bytes) -> bool:
 
 
 def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
-    for line, raw in text_lines(text):
+    for line, raw in findings.text_lines(text):
         try:
             members = json.loads(raw, object_pairs_hook=_unrepeated)
             topic, docno = (str(_member(members, names)) for names in (TOPIC, DOCNO))
             value = members["score"]
         except UnicodeDecodeError:
-            yield not_utf8(path, line)
+            yield findings.not_utf8(path, line)
             continue
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             message = f"expected an object with qid, docid and score ({error!r})"
             yield Finding(path, line, "bad-json", message)
             continue
-        score = score_of(value)
-        if not topic or not docno:
-            yield Finding(path, line, "no-name", "the name of a topic or document is empty")
-        elif score is None:
-            yield bad_score(path, line, topic, docno, value)
+        if topic and docno:
+            yield scored(path, line, topic, docno, value)
         else:
-            yield Retrieved(line, topic, docno, score)
+            yield Finding(path, line, "no-name", "the name of a topic or document is empty")
 
 
 def _member(members: Mapping[str, Any], names: Sequence[str]) -> Any:
@@ -220,17 +208,17 @@ def _is_ranks(text: bytes) -> bool:
 
 def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
     lines: dict[tuple[str, int], int] = {}
-    for line, raw in text_lines(text):
+    for line, raw in findings.text_lines(text):
         parts = raw.split()
         if len(parts) != 3:
-            yield wrong_columns(path, line, parts, "3 (topic docno rank)")
+            yield findings.wrong_columns(path, line, parts, "3 (topic docno rank)")
             continue
         try:
             topic, docno, spelled = (part.decode() for part in parts)
         except UnicodeDecodeError:
-            yield not_utf8(path, line)
+            yield findings.not_utf8(path, line)
             continue
-        rank = whole_number(spelled)
+        rank = findings.whole_number(spelled)
         if b"\0" in raw:
             yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
             continue
@@ -299,7 +287,7 @@ def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | Judgemen
     try:
         decoded = io.StringIO(text.decode(), newline="")
     except UnicodeDecodeError as error:
-        yield not_utf8(path, line_of(text, error))
+        yield findings.not_utf8(path, findings.line_of(text, error))
         return
     rows = csv.reader(decoded, delimiter=separator, strict=True)
     width, nothing = 0, True

@@ -13,18 +13,8 @@ from numpy.typing import NDArray
 
 from riskcli.core.locations import place_of
 from riskcli.core.parallel import pulled
-from riskcli.trec import arrow, fields
-from riskcli.trec.findings import (
-    COMMENT,
-    Finding,
-    begins_with_comment,
-    doubtful_comment,
-    not_utf8,
-    number,
-    text_lines,
-    without_comments,
-    wrong_columns,
-)
+from riskcli.trec import arrow, fields, findings
+from riskcli.trec.findings import Finding
 from riskcli.trec.formats import run_format_of
 from riskcli.trec.letor import Documents, named
 from riskcli.trec.records import RunFormat
@@ -124,7 +114,7 @@ def _good_pairs(run: Run) -> arrow.PairHashes | None:
 
 def uncommented(text: bytes) -> bytes:
     """The text of a run with blank lines in place of comments."""
-    return without_comments(text, len(LAYOUT), list(LAYOUT).index("score"))
+    return findings.without_comments(text, len(LAYOUT), list(LAYOUT).index("score"))
 
 
 def quick_run(path: Path, text: bytes) -> tuple[Run, arrow.PairHashes] | None:
@@ -145,14 +135,14 @@ def quick_table(text: bytes) -> fields.Table | None:
 
 def _quickly(text: bytes, wanted: tuple[str, ...]) -> fields.Table | None:
     text = uncommented(text)
-    return None if begins_with_comment(text) else fields.read(text, LAYOUT, wanted)
+    return None if findings.begins_with_comment(text) else fields.read(text, LAYOUT, wanted)
 
 
 def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:
     """Each line of a run, or what is wrong with it; `lines_before` stand above in the file."""
     text = uncommented(text)
     seen: dict[tuple[str, str], int] = {}
-    for line_here, raw in text_lines(text):
+    for line_here, raw in findings.text_lines(text):
         line = lines_before + line_here
         item = _inspect_line(path, line, raw)
         if isinstance(item, Line):
@@ -171,19 +161,19 @@ def empty_run(path: Path) -> Finding:
 
 
 def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
-    if raw.startswith(COMMENT):
-        return doubtful_comment(path, line)
+    if raw.startswith(findings.COMMENT):
+        return findings.doubtful_comment(path, line)
     parts = raw.split()
     if len(parts) != len(LAYOUT):
-        return wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")
+        return findings.wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")
     topic, q0, docno, rank, score_text, tag = parts
     if b"\0" in raw:
         return Finding(path, line, "nul-byte", "this line holds a NUL byte")
     try:
         names = (topic.decode(), docno.decode(), score_text.decode(), tag.decode())
     except UnicodeDecodeError:
-        return not_utf8(path, line)
-    score = number(names[2])
+        return findings.not_utf8(path, line)
+    score = findings.number(names[2])
     if score is None:
         message = f"the score (5th column) is {names[2]!r}, expected a finite number"
         return Finding(path, line, "bad-score", message)
