@@ -46,7 +46,7 @@ RESULTS = [
     ("score", format) for format in ("csv", "tsv", "jsonl", "parquet", "txt", "tex", "json")
 ] + [
     (command, format)
-    for command in ("sweep", "sweep --over baseline", "sweep --over measure", "topics", "churn")
+    for command in ("sweep", "sweep --over baseline", "sweep --over measure", "topics")
     for format in ("csv", "jsonl", "txt")
 ]
 
@@ -57,10 +57,7 @@ def test_a_result_in_the_folder_of_its_runs_is_passed_over(
 ) -> None:
     before = matrix_of(runs, "-q", QRELS)
     out = runs / f"out.{format}"
-    against = ("-b", "indriCASP") if command == "churn" else ()
-    made = run_inside(
-        *command.split(), runs, "-q", QRELS, "-m", "AP", *against, "-o", out, "--quiet"
-    )
+    made = run_inside(*command.split(), runs, "-q", QRELS, "-m", "AP", "-o", out, "--quiet")
     assert made.code == 0
     again = run_inside("matrix", runs, "-q", QRELS, "-m", "AP", "-f", "csv")
     assert (again.code, again.out) == (0, before)

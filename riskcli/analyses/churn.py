@@ -1,4 +1,4 @@
-"""Churn for people: a line a run, then what each tenth of the distance brought."""
+"""How far each run's rankings of documents are from the baseline's (SIGIR'12), topic by topic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from riskcli.analyses.base import Analysis, Names, set_up
 from riskcli.analyses.churn_distances import (
-    BINS,
+    MOVES,
     Churn,
     Moves,
     RunChurn,
@@ -30,96 +30,9 @@ from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.runs import Run, read_run
 from riskcli.trec.source import MAX_BYTES
 
-_MOST_RUNS = 12
-
-
-def displays(table: Churn, width: int) -> list[Display]:
-    """The summary of all runs, then the bins of each effectiveness measure."""
-    measures = list(dict.fromkeys(part.measure for part in table.parts))
-    made = folded(_summary(table, measures[0]), width)
-    for measure in measures:
-        made += folded(_bins(table, measure), width)
-    return made
-
-
-def _summary(table: Churn, measure: str) -> Display:
-    headings = [
-        Heading("run", left=True, names=True), Heading("distance\nmean"), Heading("median"),
-        Heading("largest"), Heading("RBO"), Heading(f"overlap\nat {table.at}"),
-        Heading("topics\nin bin 0"),
-    ]  # fmt: skip
-    rows = []
-    for part in _of(table, measure):
-        moves = part.moves
-        rows.append(
-            [
-                Cell(part.run),
-                Cell(f"{moves.distance.mean():.3f}"),
-                Cell(f"{np.median(moves.distance):.3f}"),
-                Cell(f"{moves.distance.max():.3f}"),
-                Cell(f"{moves.rbo.mean():.3f}"),
-                Cell(f"{moves.overlap.mean():.3f}"),
-                Cell(f"{(moves.bins == 0).mean():.0%}"),
-            ]
-        )
-    deep = "" if table.depth is None else f", first {counted(table.depth, 'document')}"
-    base = in_title(table.parts[0].baseline)
-    title = f"How far rankings are from those of {base}{deep}"
-    caption = [
-        f"Over {counted(len(table.topics), 'topic')}. Distance: share of the pairs of documents in "
-        "another order (Kendall), 0 the same, 1 the reverse. A document missing from a "
-        "ranking is placed below all others; a pair of two missing documents counts one half.",
-        f"RBO: persistence {table.persistence:g}, extrapolated. Bin 0: distance below 0.1.",
-    ]
-    return Display.of_rows(title, headings, rows, caption)
-
-
-def _bins(table: Churn, measure: str) -> Display:
-    parts = _of(table, measure)
-    shown = sorted({number for part in parts[:_MOST_RUNS] for number in part.moves.bins.tolist()})
-    headings = [
-        Heading("run", left=True, names=True),
-        Heading("", left=True),
-        *(Heading(f"{number / BINS:.1f}–\n{(number + 1) / BINS:.1f}") for number in shown),
-    ]
-    rows = [row for part in parts[:_MOST_RUNS] for row in _bin_rows(part, shown)]
-    caption = [
-        "Topics by distance (SIGIR'12, Figure 5), and what they add to the run's reward and risk; "
-        "bins without a topic are left out."
-    ]
-    if len(parts) > _MOST_RUNS:
-        caption.append(f"The first {_MOST_RUNS} of {len(parts)} runs; -f json has all.")
-    return Display.of_rows(f"{measure}: topics by distance", headings, rows, caption)
-
-
-def _bin_rows(part: RunChurn, shown: Sequence[int]) -> Iterator[list[Cell]]:
-    """Only of the bins that are shown."""
-    bins = list(part.by_bin())
-    _, topics, reward, risk = zip(*(bins[number] for number in shown), strict=True)
-    every = len(part.delta)
-    yield [Cell(part.run), Cell("topics"), *(Cell(_blank(n, f"{n / every:.0%}")) for n in topics)]
-    for word, values in (("reward", reward), ("risk", risk)):
-        cells = [_blank(n, f"{value:.4f}") for n, value in zip(topics, values, strict=True)]
-        yield [Cell(""), Cell(word), *map(Cell, cells)]
-
-
-def _blank(topics: int, text: str) -> str:
-    return text if topics else ""
-
-
-def _of(table: Churn, measure: str) -> Sequence[RunChurn]:
-    return [part for part in table.parts if part.measure == measure]
-
-
-# How far each run's rankings moved from the baseline's, topic by topic, and what that brought.
-
-
 USUAL_DEPTH = 10
 USUAL_PERSISTENCE = 0.9
-COLUMNS = (
-    "run", "measure", "baseline", "topic", "distance", "bin", "rbo", "overlap", "documents",
-    "baseline_documents", "shared_documents", "score", "baseline_score", "delta",
-)  # fmt: skip
+COLUMNS = ("run", "measure", "baseline", "topic", *MOVES, "score", "baseline_score", "delta")
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,13 +40,51 @@ class ChurnTable(Analysis, Churn):
     """Every run but the baseline, by every effectiveness measure, and what it rests on."""
 
     def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self, width)
+        """A line a run: its rankings are the same under every effectiveness measure."""
+        parts = {part.run: part for part in self.parts}.values()
+        headings = [Heading("run", left=True, names=True), Heading("distance\nmean")]
+        headings += [Heading("median"), Heading("largest"), Heading("RBO")]
+        headings += [Heading(f"overlap\nat {self.at}"), Heading("topics\nin bin 0")]
+        rows = [[Cell(text) for text in (part.run, *_summary(part.moves))] for part in parts]
+        deep = "" if self.depth is None else f", first {counted(self.depth, 'document')}"
+        title = f"How far rankings are from those of {in_title(self.parts[0].baseline)}{deep}"
+        caption = [
+            f"Over {counted(len(self.topics), 'topic')}. {self.legend}",
+            "Bin 0: distance below 0.1.",
+        ]
+        return folded(Display.of_rows(title, headings, rows, caption), width)
+
+    def of(self, measure: str, baseline: str) -> dict[str, RunChurn]:
+        """By run; the baseline is the one that rankings were compared with."""
+        parts = [p for p in self.parts if (p.measure, p.baseline) == (measure, baseline)]
+        if not parts:
+            raise UsageError(f"rankings were not compared with those of {baseline} by {measure}")
+        return {part.run: part for part in parts}
+
+    @property
+    def legend(self) -> str:
+        """What the figures are."""
+        return (
+            "Distance: share of the pairs of documents in another order (Kendall), 0 the same, 1 "
+            "the reverse. A document missing from a ranking is placed below all others; a pair of "
+            f"two missing documents counts one half. RBO: persistence {self.persistence:g}, "
+            f"extrapolated. Overlap: of the first {counted(self.at, 'document')}."
+        )
 
     def result(self) -> Result:
         """A row a run, measure and topic; what the bins add up to beside them."""
         rows = [row for part in self.parts for row in _rows(part, self.topics)]
-        return Result(COLUMNS, rows, self.provenance, {"bins": [*map(_bins_entry, self.parts)]})
+        bins = [
+            {"run": part.run, "measure": part.measure, "bins": part.bins} for part in self.parts
+        ]
+        return Result(COLUMNS, rows, self.provenance, {"bins": bins})
+
+
+def _summary(moves: Moves) -> list[str]:
+    distance = moves.distance
+    figures = (distance.mean(), np.median(distance), distance.max(), moves.rbo.mean())
+    texts = [f"{figure:.3f}" for figure in (*figures, moves.overlap.mean())]
+    return [*texts, f"{(moves.bins == 0).mean():.0%}"]
 
 
 def churn_table(
@@ -265,21 +216,6 @@ class _Reader:
 
 
 def _rows(part: RunChurn, topics: Sequence[str]) -> Iterator[tuple[Value, ...]]:
-    moves = part.moves
-    columns = [
-        tidy(column)
-        for column in (
-            moves.distance, moves.bins, moves.rbo, moves.overlap, moves.documents,
-            moves.baseline_documents, moves.shared, part.scores, part.baseline_scores, part.delta,
-        )
-    ]  # fmt: skip
-    for topic, *values in zip(topics, *columns, strict=True):
+    columns = [*part.moves.columns.values(), part.scores, part.baseline_scores, part.delta]
+    for topic, *values in zip(topics, *map(tidy, columns), strict=True):
         yield (part.run, part.measure, part.baseline, topic, *values)
-
-
-def _bins_entry(part: RunChurn) -> dict[str, Value | list[dict[str, Value]]]:
-    bins: list[dict[str, Value]] = [
-        {"bin": number, "topics": topics, "reward": reward, "risk": risk}
-        for number, topics, reward, risk in part.by_bin()
-    ]
-    return {"run": part.run, "measure": part.measure, "bins": bins}

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskcli.core.arrays import Counts, Floats, Rows
 
@@ -200,6 +202,10 @@ def _agreement(shared: Shared, at: int, persistence: float) -> tuple[Floats, Flo
 
 
 BINS = 10
+MOVES = (
+    "distance", "bin", "rbo", "overlap", "documents", "baseline_documents", "shared_documents",
+)  # fmt: skip
+"""The columns of what moved."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +226,13 @@ class Moves:
         tenths = np.floor(self.distance * BINS + 1e-9).astype(np.intp)
         return np.minimum(tenths, BINS - 1)
 
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """A cell a topic, by the name of the column."""
+        lengths = (self.documents, self.baseline_documents, self.shared)
+        arrays = (self.distance, self.bins, self.rbo, self.overlap, *lengths)
+        return dict(zip(MOVES, arrays, strict=True))
+
 
 @dataclass(frozen=True)
 class RunChurn:
@@ -237,17 +250,24 @@ class RunChurn:
         """Score less the baseline's, by topic."""
         return np.asarray(self.scores - self.baseline_scores)
 
-    def by_bin(self) -> Iterator[tuple[int, int, float, float]]:
-        """Bin, its topics, and what they add to reward and to risk: the sums are the run's."""
+    @property
+    def bins(self) -> list[dict[str, int | float]]:
+        """Of each bin its topics, and what they add to reward and to risk: the sums are the run's.
+
+        SIGIR'12, Figure 5.
+        """
         gains, losses = np.maximum(self.delta, 0.0), np.maximum(-self.delta, 0.0)
-        for number in range(BINS):
-            here, topics = self.moves.bins == number, len(self.delta)
-            yield (
-                number,
-                int(here.sum()),
-                float(gains[here].sum() / topics),
-                float(losses[here].sum() / topics),
-            )
+        topics = len(self.delta)
+        return [
+            {
+                "bin": number,
+                "topics": int(here.sum()),
+                "reward": float(gains[here].sum() / topics),
+                "risk": float(losses[here].sum() / topics),
+            }
+            for number in range(BINS)
+            for here in [self.moves.bins == number]
+        ]
 
 
 @dataclass(frozen=True)

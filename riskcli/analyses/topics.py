@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,9 +21,11 @@ from riskcli.analyses.base import (
     set_up,
 )
 from riskcli.analyses.cautions import cautions
+from riskcli.analyses.churn import ChurnTable
+from riskcli.analyses.churn_distances import MOVES, RunChurn
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention, TopicOrder, check_words
-from riskcli.core.messages import Note, UsageError, counted
+from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.output.display import (
     Cell,
     Column,
@@ -31,6 +33,7 @@ from riskcli.output.display import (
     Heading,
     decimal,
     decimals,
+    folded,
     in_title,
     width_of,
 )
@@ -43,6 +46,32 @@ from riskcli.risk.measures import measures, zrisk
 from riskcli.risk.significance import flags
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
+
+KEYS = ("run", "measure", "baseline", "population", "alpha", "topic")
+FIGURES = (
+    "score", "baseline_score", "delta", "w", "tr", "tj", "flag", "expected", "z", "zrisk_part",
+    "zrisk_share",
+)  # fmt: skip
+COLUMNS = (*KEYS, *FIGURES)
+_TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
+"""What the minus convention turns: what URisk and ZRisk are made of."""
+
+_HEADINGS: dict[str, tuple[str, int]] = {
+    "score": ("score", 4), "baseline_score": ("base", 4), "delta": ("δ", 4), "w": ("w", 4),
+    "tr": ("TR", 2), "tj": ("TJ", 2), "expected": ("exp.", 4), "z": ("z", 2),
+    "zrisk_part": ("part", 4), "zrisk_share": ("share", 3), "distance": ("distance", 3),
+    "bin": ("bin", 0), "rbo": ("RBO", 3), "overlap": ("overlap", 3), "documents": ("docs", 0),
+    "baseline_documents": ("base\ndocs", 0), "shared_documents": ("shared\ndocs", 0),
+}  # fmt: skip
+"""By column: its heading and decimals in tables for people."""
+_PAIRED = FIGURES[:6]
+_IN_POPULATION = ("expected", "z", "zrisk_share")
+_MEANS = ("distance", "rbo", "overlap")
+"""Of these columns a run's mean over all topics stands with its totals."""
+_POPULATION_LEGEND = (
+    "exp., z: the score expected in the population, the departure from it; share: the topic's "
+    "part in ZRisk."
+)
 
 
 @dataclass(frozen=True)
@@ -57,12 +86,13 @@ class RunTopics:
     topics: tuple[str, ...]
     columns: Mapping[str, NDArray[Any]]
     totals: Mapping[str, float]
-    """The run's values by every risk measure, as the risk table has them."""
+    """The run's values by every risk measure, as the risk table has them; means of churn."""
     baseline_mean: float
     of_topics: int
     """How many topics the totals are over, shown or not."""
     critical: float
     convention: Convention = "plain"
+    churn: RunChurn | None = None
 
     def chosen(self, topics: Sequence[int] | Rows) -> RunTopics:
         """Only those topics, in that order."""
@@ -71,32 +101,24 @@ class RunTopics:
         return replace(self, topics=tuple(self.topics[i] for i in kept), columns=columns)
 
 
+def asks_for_churn(columns: Iterable[str]) -> bool:
+    """Whether such columns need the rankings of documents."""
+    return any(name in (*MOVES, "churn") for name in columns)
+
+
 # Which topics a run's risk comes from: the exploratory analysis of SIGIR'14, section 6.
 
 
-@dataclass(frozen=True)
-class TopicRisk:
-    """By run (row) and topic (column). What a score below 0 leaves undefined is NaN."""
+def exploratory(
+    comparison: Comparison, alpha: float, gamma: float
+) -> tuple[dict[str, NDArray[Any]], float]:
+    """By run (row) and topic (column), and the critical value of TR and TJ.
 
-    w: Floats
-    """The difference to the baseline as the loss counts it; its mean is URisk."""
-    tr: Floats
-    """w over its standard deviation (SIGIR'14, Eq. 21)."""
-    tj: Floats
-    """How much the topic moves URisk, standardised (SIGIR'14, Eq. 23)."""
-    flag: Flags
-    """`better` or `worse` where TR or TJ lies beyond the critical value."""
-    expected: Floats
-    z: Floats
-    part: Floats
-    """What the topic adds to ZRisk: z, counted 1 + alpha times below 0."""
-    share: Floats
-    """The part over the sum of all parts' sizes, with its sign."""
-    critical: float
-
-
-def exploratory(comparison: Comparison, alpha: float, gamma: float) -> TopicRisk:
-    """Every run on every topic. TR and TJ are NaN where w is the same on all topics."""
+    TR (Eq. 21) is w over its standard deviation; TJ (Eq. 23) is how much the topic moves URisk,
+    standardised: NaN where w is the same on all topics. The flag is `better` or `worse` where
+    either lies beyond the critical value. `zrisk_part` is what the topic adds to ZRisk, its share
+    that over the sum of all parts' sizes: NaN where a score is below 0.
+    """
     topics = comparison.topics
     paired = comparison.paired
     w = paired.weighted(alpha)
@@ -110,9 +132,10 @@ def exploratory(comparison: Comparison, alpha: float, gamma: float) -> TopicRisk
         moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
         np.divide(moved, deviation, out=tj, where=varies)
         critical = float(stdtrit(topics - 1, 1 - gamma / 2))
-    return TopicRisk(
-        w, tr, tj, _flags(tr, tj, critical), *_in_population(comparison, alpha), critical
-    )
+    base = np.broadcast_to(comparison.baseline.scores, w.shape)
+    columns = (comparison.scores, base, paired.delta, w, tr, tj, _flags(tr, tj, critical),
+               *_in_population(comparison, alpha))  # fmt: skip
+    return dict(zip(FIGURES, columns, strict=True)), critical
 
 
 def _flags(tr: Floats, tj: Floats, critical: float) -> Flags:
@@ -134,46 +157,78 @@ def _in_population(comparison: Comparison, alpha: float) -> tuple[Floats, Floats
     return comparison.population.expected, comparison.population.z, part, share
 
 
-# The topics of a run for people: what was lost where, and what it adds up to.
+@dataclass(frozen=True, repr=False)
+class TopicTable(Analysis):
+    """The topics of every run asked for, and what they rest on."""
+
+    parts: tuple[RunTopics, ...]
+    gamma: float
+    churn: ChurnTable | None = None
+    shown: tuple[str, ...] = ()
+    """The columns asked for; none: the usual."""
+
+    def only_flagged(self) -> TopicTable:
+        """Only the topics that are flagged."""
+        kept = [part.chosen(np.flatnonzero(part.columns["flag"] != "")) for part in self.parts]
+        return replace(self, parts=tuple(kept))
+
+    def top(self, count: int) -> TopicTable:
+        """Only the first topics of each run."""
+        kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
+        return replace(self, parts=tuple(kept))
+
+    def of_columns(self, names: Iterable[str]) -> TopicTable:
+        """Only these columns, in every format, beside those that tell rows apart.
+
+        `churn` names all columns of the rankings' moves.
+        """
+        listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
+        for name in listed:
+            if name not in (*FIGURES, *MOVES):
+                hint = nearest(name, (*FIGURES, *MOVES, "churn"))
+                raise UsageError(f"no column is called {name!r}{hint}")
+        if asks_for_churn(listed) and self.churn is None:
+            raise UsageError("columns of churn need what churn_table says of these runs")
+        return replace(self, shown=tuple(dict.fromkeys(listed)))
+
+    def displays(self, width: int, /) -> Sequence[Display]:
+        """A table for each run, measure, baseline and alpha; the last explains the columns."""
+        made = [table for part in self.parts for table in self._displays(part, width)]
+        if self.parts:
+            wide = any("exp." in column.heading.text for column in made[-1].columns)
+            about = [*made[-1].caption]
+            if not self.shown or {"w", "tr", "tj"} & {*self.shown}:
+                about += _legend(self.parts[-1], self.gamma)
+            about += [_POPULATION_LEGEND] if wide else []
+            about += [self.churn.legend] if self.churn else []
+            made[-1] = replace(made[-1], caption=about)
+        return made
+
+    def _displays(self, part: RunTopics, width: int) -> list[Display]:
+        counting = weights([part.alpha], part.convention)
+        title = f"{part.run} against {in_title(part.baseline)}: {part.measure}, {counting}"
+        topics = [*(Cell(topic) for topic in part.topics), Cell("all", strong=True)]
+        first = Column(Heading("topic", left=True), topics)
+        usual = (*_PAIRED, *(_MEANS if self.churn else ()))
+        columns = [first, *(_column(part, name) for name in self.shown or usual)]
+        wide = [*columns, *(_column(part, name) for name in _IN_POPULATION)]
+        if not self.shown and width_of(wide) <= width:
+            columns = wide
+        display = Display(title, columns, _totals_lines(part))
+        return folded(display, width) if self.shown else [display]
+
+    def result(self) -> Result:
+        """A row a run and topic; the totals beside them."""
+        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()))
+        rows = [row for part in self.parts for row in _rows(part, names)]
+        totals = [_totals_entry(part) for part in self.parts]
+        return Result((*KEYS, *names), rows, self.provenance, {"totals": totals})
 
 
-_PAIRED = (
-    ("score", "score", 4),
-    ("baseline_score", "base", 4),
-    ("delta", "δ", 4),
-    ("w", "w", 4),
-    ("tr", "TR", 2),
-    ("tj", "TJ", 2),
-)
-_CROWD_LEGEND = (
-    "exp., z: the score expected in the population, the departure from it; share: the topic's "
-    "part in ZRisk."
-)
-_CROWD = (("expected", "exp.", 4), ("z", "z", 2), ("zrisk_share", "share", 3))
-
-
-def displays(parts: Sequence[RunTopics], gamma: float, width: int) -> list[Display]:
-    """A display for each run, measure, baseline and alpha."""
-    last = len(parts) - 1
-    return [
-        _display(part, gamma, width, explained=index == last) for index, part in enumerate(parts)
-    ]
-
-
-def _display(part: RunTopics, gamma: float, width: int, explained: bool) -> Display:
-    counting = weights([part.alpha], part.convention)
-    title = f"{part.run} against {in_title(part.baseline)}: {part.measure}, {counting}"
-    about = _totals_lines(part) + (_legend(part, gamma) if explained else [])
-    topics = [*(Cell(topic) for topic in part.topics), Cell("all", strong=True)]
-    paired = [Column(Heading("topic", left=True), topics)]
-    paired += [_column(part, *column) for column in _PAIRED]
-    wide = [*paired, *(_column(part, *column) for column in _CROWD)]
-    if width_of(wide) > width:
-        return Display(title, paired, about)
-    return Display(title, wide, about + ([_CROWD_LEGEND] if explained else []))
-
-
-def _column(part: RunTopics, name: str, title: str, places: int) -> Column:
+def _column(part: RunTopics, name: str) -> Column:
+    if name == "flag":
+        return Column(Heading(name), [*map(Cell, part.columns[name].tolist()), Cell("")])
+    title, places = _HEADINGS[name]
     texts = decimals(part.columns[name].tolist(), places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     cells = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
@@ -181,24 +236,26 @@ def _column(part: RunTopics, name: str, title: str, places: int) -> Column:
 
 
 def _foot(part: RunTopics, name: str, places: int) -> Cell:
-    """The risk table's figure that the column adds up to, over all topics, shown or not."""
-    totals: dict[str, Callable[[], float | None]] = {
-        "score": lambda: part.totals["mean"],
-        "baseline_score": lambda: part.baseline_mean,
-        "delta": lambda: part.totals["mean"] - part.baseline_mean,
-        "w": lambda: part.totals["urisk"],
+    """The figure of the run that the column adds up to, over all topics, shown or not."""
+    figures = {
+        "score": part.totals["mean"],
+        "baseline_score": part.baseline_mean,
+        "delta": part.totals["mean"] - part.baseline_mean,
+        "w": part.totals["urisk"],
+        **{mean: part.totals[mean] for mean in _MEANS if mean in part.totals},
     }
-    return Cell(decimal(totals[name](), places), strong=True) if name in totals else Cell("")
+    return Cell(decimal(figures[name], places), strong=True) if name in figures else Cell("")
 
 
 def _totals_lines(part: RunTopics) -> list[str]:
     """The values of the risk table, over all topics."""
-    found = []
-    for measure in usual_measures():
-        if measure.id in part.totals:
-            total = decimal(part.totals[measure.id], words_of(measure).decimals)
-            found.append(f"{titled(measure, part.convention)} {total}")
-    return [f"Over all {counted(part.of_topics, 'topic')}: {', '.join(found)}."]
+    totals = [
+        f"{titled(measure, part.convention)} "
+        f"{decimal(part.totals[measure.id], words_of(measure).decimals)}"
+        for measure in usual_measures()
+        if measure.id in part.totals
+    ]
+    return [f"Over all {counted(part.of_topics, 'topic')}: {', '.join(totals)}."]
 
 
 def _legend(part: RunTopics, gamma: float) -> list[str]:
@@ -212,43 +269,6 @@ def _legend(part: RunTopics, gamma: float) -> list[str]:
     ]
 
 
-# Topic by topic: where a run's risk comes from, in rows and with the totals of the risk table.
-
-
-COLUMNS = (
-    "run", "measure", "baseline", "population", "alpha", "topic", "score", "baseline_score",
-    "delta", "w", "tr", "tj", "flag", "expected", "z", "zrisk_part", "zrisk_share",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, repr=False)
-class TopicTable(Analysis):
-    """The topics of every run asked for, and what they rest on."""
-
-    parts: tuple[RunTopics, ...]
-    gamma: float
-
-    def only_flagged(self) -> TopicTable:
-        """Only the topics that are flagged."""
-        kept = [part.chosen(np.flatnonzero(part.columns["flag"] != "")) for part in self.parts]
-        return replace(self, parts=tuple(kept))
-
-    def top(self, count: int) -> TopicTable:
-        """Only the first topics of each run."""
-        kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
-        return replace(self, parts=tuple(kept))
-
-    def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self.parts, self.gamma, width)
-
-    def result(self) -> Result:
-        """A row a run and topic; the totals beside them."""
-        rows = [row for part in self.parts for row in _rows(part)]
-        totals = [_totals_entry(part) for part in self.parts]
-        return Result(COLUMNS, rows, self.provenance, {"totals": totals})
-
-
 def topic_table(
     scores: Scores,
     baseline: Names = None,
@@ -257,8 +277,13 @@ def topic_table(
     order: TopicOrder = "loss",
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
+    churn: ChurnTable | None = None,
 ) -> TopicTable:
-    """The runs named (globs too; none: all but the baseline) on every topic, worst loss first."""
+    """The runs named (globs too; none: all but the baseline) on every topic, worst loss first.
+
+    With what `churn_table` says of the same runs and baseline come its columns, and of each run
+    their means and its bins.
+    """
     check_words(order=(order, TopicOrder))
     setup = set_up(scores, options, baseline, alpha)
     options, names = setup.options, as_names(runs or ())
@@ -271,13 +296,16 @@ def topic_table(
             rows = _chosen_rows(matrix, comparison, names)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             for level in options.levels:
-                parts += _parts(matrix, comparison, level, rows, options)
+                parts += _parts(matrix, comparison, level, rows, options, churn)
             notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
     ordered = [part.chosen(_order(part, order)) for part in parts]
     record, doubts = loss_record(fits, options.loss)
     settings = {**described(options), **record, "runs": list(names), "order": order}
     provenance = setup.provenance.adding(settings, [*notes, *doubts])
-    return TopicTable(tuple(ordered), options.significance.gamma, provenance=provenance)
+    if churn is not None:
+        names_of_churn = ("depth", "at", "persistence")
+        provenance = provenance.adding({n: churn.provenance.settings[n] for n in names_of_churn})
+    return TopicTable(tuple(ordered), options.significance.gamma, churn, provenance=provenance)
 
 
 def _lines(matrices: Sequence[ScoreMatrix], runs: Sequence[str], options: Options) -> int:
@@ -299,9 +327,15 @@ def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, runs: Sequence[str
 
 
 def _parts(
-    matrix: ScoreMatrix, comparison: Comparison, alpha: float, rows: Sequence[int], options: Options
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    alpha: float,
+    rows: Sequence[int],
+    options: Options,
+    churn: ChurnTable | None,
 ) -> Iterator[RunTopics]:
-    found = exploratory(comparison, alpha, options.significance.gamma)
+    columns, critical = exploratory(comparison, alpha, options.significance.gamma)
+    moves = churn.of(matrix.measure, comparison.baseline.name) if churn is not None else {}
     totals = {measure.id: measure.of(comparison, alpha) for measure in measures()}
     for row in rows:
         part = RunTopics(
@@ -311,36 +345,28 @@ def _parts(
             population=comparison.population_name,
             alpha=alpha if comparison.smooth is None else None,
             topics=matrix.topics,
-            columns=_columns(comparison, found, row),
+            columns={name: column[row] for name, column in columns.items()},
             totals={name: float(v[row]) for name, v in totals.items() if v is not None},
             baseline_mean=float(comparison.baseline.scores.mean()),
             of_topics=comparison.topics,
-            critical=found.critical,
+            critical=critical,
         )
+        part = part if churn is None else _with_churn(part, moves[part.run])
         yield _turned(part) if options.convention == MINUS else part
 
 
-def _columns(comparison: Comparison, found: TopicRisk, row: int) -> dict[str, NDArray[Any]]:
-    return {
-        "score": comparison.scores[row],
-        "baseline_score": comparison.baseline.scores,
-        "delta": comparison.paired.delta[row],
-        "w": found.w[row],
-        "tr": found.tr[row],
-        "tj": found.tj[row],
-        "flag": found.flag[row],
-        "expected": found.expected[row],
-        "z": found.z[row],
-        "zrisk_part": found.part[row],
-        "zrisk_share": found.share[row],
-    }
+def _with_churn(part: RunTopics, churn: RunChurn) -> RunTopics:
+    moved = churn.moves.columns
+    means = {name: float(moved[name].mean()) for name in _MEANS}
+    return replace(
+        part, columns={**part.columns, **moved}, totals={**part.totals, **means}, churn=churn
+    )
 
 
 def _turned(part: RunTopics) -> RunTopics:
     """In the minus convention: what makes up URisk and ZRisk turns with them."""
-    turning = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
     columns = {
-        name: negative(column) if name in turning else column
+        name: negative(column) if name in _TURNING else column
         for name, column in part.columns.items()
     }
     signed = {measure.id for measure in measures() if measure.signed}
@@ -355,14 +381,15 @@ def _order(part: RunTopics, order: TopicOrder) -> Sequence[int] | NDArray[np.int
     return np.argsort(part.columns["delta"], kind="stable")
 
 
-def _rows(part: RunTopics) -> Iterator[tuple[Value, ...]]:
+def _rows(part: RunTopics, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
     fixed = (part.run, part.measure, part.baseline, part.population, part.alpha)
-    columns = [tidy(part.columns[name]) for name in COLUMNS[6:]]
+    columns = [tidy(part.columns[name]) for name in names]
     for topic, *values in zip(part.topics, *columns, strict=True):
         yield (*fixed, topic, *values)
 
 
-def _totals_entry(part: RunTopics) -> dict[str, Value]:
+def _totals_entry(part: RunTopics) -> dict[str, Any]:
     values = tidy(part.totals.values())
     head = {"run": part.run, "measure": part.measure, "baseline": part.baseline}
-    return {**head, "alpha": part.alpha, **dict(zip(part.totals, values, strict=True))}
+    bins = {} if part.churn is None else {"bins": part.churn.bins}
+    return {**head, "alpha": part.alpha, **dict(zip(part.totals, values, strict=True)), **bins}

@@ -15,7 +15,6 @@ COMMANDS = {
     "significance": "Which runs differ: all pairs, or each from the baseline.",
     "sweep": "How the verdict changes with alpha, baseline, measure or population.",
     "topics": "Where a run's risk comes from, topic by topic.",
-    "churn": "How far the rankings themselves moved from the baseline's.",
     "population": "Freeze a population, so later runs do not change a leaderboard.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "power": "Before a run: how many topics detect a loss, and which loss given topics detect.",

@@ -9,6 +9,7 @@ from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Heading, Reach, own_option
 from riskcli.cli.options import Against, Output, against_options, output_options
 from riskcli.cli.output import conclude
+from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.core.choices import TopicOrder, words
 
@@ -48,6 +49,39 @@ from riskcli.core.choices import TopicOrder, words
     heading=Heading.MOST_USED,
     help="Only the first N topics of each run.",
 )
+@own_option(
+    "--columns",
+    metavar="NAMES",
+    settings=Reach.NOTHING,
+    heading=Heading.MOST_USED,
+    help="Only these, in every format: score, delta, w, ...; churn: how far the ranking of "
+    "documents moved from the baseline's (distance, rbo, overlap, ...: run files are read again).",
+)
+@own_option(
+    "--depth",
+    type=click.IntRange(min=1),
+    settings=Reach.NOTHING,
+    key_only=True,
+    help="Churn: compare the first N documents of each ranking. [default: all]",
+)
+@own_option(
+    "--at",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    settings=Reach.NOTHING,
+    key_only=True,
+    help="Churn: overlap of the first N documents.",
+)
+@own_option(
+    "--persistence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    settings=Reach.NOTHING,
+    key_only=True,
+    help="Churn: RBO's persistence.",
+)
 def topics(
     inputs: Inputs,
     against: Against,
@@ -56,21 +90,32 @@ def topics(
     order: TopicOrder,
     only_flagged: bool,
     top: int | None,
+    columns: str | None,
+    depth: int | None,
+    at: int,
+    persistence: float,
 ) -> int:
     """Where the risk of RUNS comes from, topic by topic.
 
     Prints each topic's scores, the difference as the loss counts it (w), how far it stands out
     (TR, TJ of SIGIR'14), and for ZRisk the expected score, z and the topic's share. The last line
-    of a run holds the figures of `riskeval score`.
+    of a run holds the figures of `riskeval score`. With --columns churn, how far its rankings of
+    documents are from the baseline's (SIGIR'12).
     """
     # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.topics import topic_table
+    from riskcli.analyses.churn import churn_table
+    from riskcli.analyses.topics import asks_for_churn, topic_table
 
-    table = topic_table(
-        inputs.evaluate(against.wanted, against.needs_checksums(output)),
-        runs=names,
-        order=order,
-        options=against.options(),
-    )
+    scores = inputs.evaluate(against.wanted, against.needs_checksums(output))
+    options, churn = against.options(), None
+    shown = [name.strip() for name in columns.split(",")] if columns else []
+    if asks_for_churn(shown):
+        with on_terminal(inputs.quiet) as progress:
+            churn = churn_table(
+                scores, options.baselines, depth=depth, at=at, persistence=persistence,
+                jobs=inputs.jobs, max_bytes=inputs.max_bytes, progress=progress,
+            )  # fmt: skip
+    table = topic_table(scores, runs=names, order=order, options=options, churn=churn)
+    table = table.of_columns(shown)
     table = table.only_flagged() if only_flagged else table
     return conclude(table.top(top) if top else table, inputs, output)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli import UsageError, churn_table
+from riskcli.analyses import churn as churn_analysis
 from riskcli.analyses import churn_distances as distances
 from riskcli.analyses.churn_distances import Shared, agreement, inversions, kendall_distance
 from riskcli.analyses.rank_agreement import rank_biased_overlap
@@ -156,10 +157,12 @@ def plain_rankings(path: Path) -> dict[str, list[str]]:
     }
 
 
-def test_the_command_equals_plain_reading() -> None:
+def test_the_command_equals_plain_reading(tmp_path: Path) -> None:
+    keys = tmp_path / "riskeval.toml"
+    keys.write_text("depth = 30\n")
     ran = riskeval(
-        "churn", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "-f", "csv", "--depth",
-        "30", "--quiet",
+        "topics", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "-f", "csv", "--columns",
+        "churn", "--config", keys, "--quiet",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     rows = list(csv.DictReader(io.StringIO(ran.out)))
@@ -180,11 +183,12 @@ def test_the_command_equals_plain_reading() -> None:
 
 def test_bins_add_up_to_the_risk_table() -> None:
     both = ("-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "-m", "nDCG@20", "--quiet")
-    told = json.loads(riskeval("churn", SAMPLES, *both, "-f", "json").out)
+    call = ("topics", SAMPLES, *both, "--columns", "distance", "-f", "json")
+    totals = json.loads(riskeval(*call).out)["totals"]
     scored = json.loads(riskeval("score", SAMPLES, *both, "-f", "json").out)["rows"]
     by_run = {(row["run"], row["measure"]): row for row in scored}
-    assert len(told["bins"]) == 16
-    for entry in told["bins"]:
+    assert len(totals) == 16
+    for entry in totals:
         row = by_run[entry["run"], entry["measure"]]
         for name in ("reward", "risk"):
             assert sum(part[name] for part in entry["bins"]) == pytest.approx(row[name])
@@ -220,13 +224,13 @@ def test_a_run_beside_itself_and_its_reverse(tmp_path: Path) -> None:
     [
         ((SAMPLES, "-q", QRELS, "-b", "@mean"), "name one run as the baseline"),
         ((SAMPLES, "-q", QRELS, "-b", "nobody"), "nobody"),
-        ((SAMPLES, "-q", QRELS), "--baseline"),
+        ((SAMPLES, "-q", QRELS), "name one run as the baseline"),
         (("docs/examples/eight-systems.csv", "-b", "s1"), "has scores alone"),
-        ((SAMPLES, "-q", QRELS, "-b", "indriCASP", "--persistence", "1"), "persistence"),
+        ((SAMPLES, "-q", QRELS, "-b", "indriCASP", "--columns", "chrn"), "did you mean churn"),
     ],
 )
 def test_what_cannot_be_compared(arguments: Sequence[str | Path], expected: str) -> None:
-    ran = riskeval("churn", *arguments)
+    ran = riskeval("topics", "--columns", "churn", *arguments)
     assert ran.code == 2
     assert expected in ran.err
 
@@ -235,3 +239,33 @@ def test_scores_without_runs_are_refused() -> None:
     matrix = riskcli.evaluate([SAMPLES], qrels=QRELS).matrices[0]
     with pytest.raises(UsageError, match="needs the runs themselves"):
         churn_table(matrix, "indriCASP")  # type: ignore[arg-type]
+
+
+def test_columns_of_the_topics_are_those_of_the_table_of_churn() -> None:
+    scores = riskcli.evaluate([SAMPLES], qrels=QRELS)
+    churn = churn_table(scores, "indriCASP", depth=20)
+    table = riskcli.topic_table(scores, "indriCASP", order="topic", churn=churn)
+    names = ["run", "measure", "topic", *distances.MOVES, "delta"]
+    mine, expected = table.to_frame()[names], churn.to_frame()[names]
+    assert mine.sort_values(names[:3]).to_numpy().tolist() == (
+        expected.sort_values(names[:3]).to_numpy().tolist()
+    )
+    means = expected.groupby(["run", "measure"])["distance"].mean()
+    for entry in table.result().extra["totals"]:
+        assert entry["distance"] == pytest.approx(means[entry["run"], entry["measure"]])
+    plain = riskcli.topic_table(scores, "indriCASP")
+    with pytest.raises(UsageError, match="churn_table"):
+        plain.of_columns(["rbo"])
+    assert plain.of_columns(["w", "flag"]).result().columns[6:] == ("w", "flag")
+    with pytest.raises(UsageError, match="not compared with those of"):
+        riskcli.topic_table(scores, "caspPlus", churn=churn)
+
+
+def test_only_those_who_ask_read_the_rankings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unread(*_: object, **__: object) -> None:
+        raise AssertionError("the rankings were read")
+
+    call = ("topics", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "P@5", "-f", "table")
+    monkeypatch.setattr(churn_analysis, "churn_table", unread)
+    shown = riskeval(*call, "--columns", "delta, w", "--top", "1").out
+    assert "RBO" not in shown and "losses weighted" in shown

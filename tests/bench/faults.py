@@ -75,7 +75,7 @@ CALLS = {
     "sweep over baselines": "sweep --over baseline m.csv -o out.html",
     "sweep over measures": "sweep --over measure m.csv -o out.tex",
     "topics": "topics m.csv -b a -o out.parquet",
-    "churn": f"churn {_ON_RUNS} -b x -o out.csv",
+    "topics, churn": f"topics {_ON_RUNS} -b x --columns churn -o out.csv",
     "population": f"population freeze {_ON_RUNS} -o out.json",
     "check": f"check {_ON_RUNS} -b x --report junit=out.xml",
     "power": "power m.csv -b a -o out.csv",

@@ -118,7 +118,10 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     "sweep --over baseline": ((baseline_bias, "friedman"), (SAMPLES, *SCORES)),
     "sweep --over measure": ((population_model, "standardised"), (SAMPLES, *SCORES)),
     "topics": ((population_model, "standardised"), (SAMPLES, *SCORES)),
-    "churn": ((churn_distances, "inversions"), (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "topics --columns churn": (
+        (churn_distances, "inversions"),
+        (SAMPLES, *SCORES, "-b", "indriCASP"),
+    ),
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
     "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
     "power": ((prospects, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
