@@ -219,7 +219,8 @@ def compare_models(
 ) -> ModelComparison:
     """Score the test runs, and compare them with the baselines at these alphas."""
     plan = outcome.plan
-    evaluations = [_evaluated(outcome, seed) for seed in plan.seeds if seed in outcome.runs]
+    seeds = [seed for seed in outcome.runs if outcome.complete(seed)]
+    evaluations = [_evaluated(outcome, seed) for seed in seeds]
     first = evaluations[0]
     provenance = first.provenance.adding({"training": settings}, _notes(outcome, alphas))
     first = replace(first, provenance=replace(provenance, inputs=tuple(outcome.inputs)))

@@ -32,10 +32,11 @@ from riskcli.learn.comparators import (
     mean_loss,
     selected,
 )
-from riskcli.learn.comparison import ModelComparison
-from riskcli.learn.experiment import Outcome, Plan, RunScores
+from riskcli.learn.comparison import ModelComparison, compare_models
+from riskcli.learn.experiment import Interrupts, Outcome, Plan, RunScores, run_experiment
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.features import best_first
+from riskcli.learn.folds import find_folds
 from riskcli.learn.lambdas import Queries
 from riskcli.learn.swaps import swap_measure
 from riskcli.learn.training import ModelSpec, RankedDocuments, Settings
@@ -646,6 +647,26 @@ def test_ctrl_c_keeps_the_best_so_far(data: Path, tmp_path: Path) -> None:
     assert booster.num_trees() == int(model["trees"]) >= 1
     shown = [row["run"] for row in csv.DictReader(out.decode().splitlines(), delimiter="\t")]
     assert sorted(shown) == ["baseline", "plain"]
+
+
+def test_what_is_complete_is_compared_when_the_second_fold_is_interrupted(data: Path) -> None:
+    """After its first model, so the second seed has no run on all queries."""
+    folds = find_folds([data / "Fold1", data / "Fold2"], None, None, None, 1)
+    settings = Settings(trees=2, params={"min_data_in_leaf": 10, "num_threads": 1})
+    specs = [ModelSpec("urisk", 1.0)]
+    plan = Plan(folds, [parse_source("feature:6")], specs, settings, seeds=(1, 2))
+    interrupts = Interrupts()
+
+    def stop_at_the_ninth_tree(trees: int, total: int) -> None:
+        assert total == 2 * 2 * 2 * 2
+        interrupts.pressed = trees == 9
+
+    outcome = run_experiment(plan, stop_at_the_ninth_tree, interrupts)
+    assert outcome.interrupted
+    comparison = compare_models(outcome, [1.0], {})
+    assert sorted(row[0] for row in comparison.result().rows) == ["baseline", "plain"]
+    (row,) = comparison.rows
+    assert (row["run"], row["mean_sd"], row["p_mean_blend"]) == ("plain", None, None)
 
 
 DOCUMENT = ROOT / "docs" / "learning.md"
