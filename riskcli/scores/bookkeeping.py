@@ -6,7 +6,7 @@ judgements, though these may differ in a byte that no score depends on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from riskcli.core.choices import is_virtual
 from riskcli.core.messages import InputError, Note, UsageError, counted, listed
 from riskcli.core.provenance import Input
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
-from riskcli.scores.reading import FileScores, Reader, ScoreLoader
+from riskcli.scores.reading import FileScores, Reader
 from riskcli.trec.names import (
     each_baseline,
     name_of_baseline,
@@ -28,7 +28,7 @@ from riskcli.trec.names import (
 
 def with_baseline_files(
     reader: Reader,
-    loader: ScoreLoader,
+    load: Callable[[Path], FileScores],
     loaded: list[FileScores],
     baselines: Sequence[str],
     given: dict[Path, str],
@@ -51,7 +51,7 @@ def with_baseline_files(
     for name, path in files.values():
         if path.resolve() not in places:
             places[path.resolve()] = len(loaded)
-            loaded = [*loaded, loader.load_one(path)]
+            loaded = [*loaded, load(path)]
         if name is not None:
             given[loaded[places[path.resolve()]].path] = name
     named, notes = _named(loaded, rule, given, count)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from riskcli.core.choices import TopicRule
@@ -19,12 +20,12 @@ from riskcli.core.messages import (
     listed,
     nearest,
 )
-from riskcli.core.parallel import Progress, watch_of
+from riskcli.core.parallel import Progress, available_cores, in_order, watch_of
 from riskcli.core.provenance import Provenance, WithProvenance
 from riskcli.effectiveness.measures import canonical_name, split_names
 from riskcli.scores import bookkeeping
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
-from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, ReadingPlan, Rules, ScoreLoader
+from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, Rules
 from riskcli.trec.discovery import Folders, RunFiles, find_files, judgements_first, passed_over
 from riskcli.trec.names import file_names, named_place
 from riskcli.trec.qrels import Qrels
@@ -33,10 +34,89 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from riskcli.scores.remote import Workers
-    from riskcli.scores.store import Store
+    from riskcli.scores.store import Store, StoredScores
 
 Places = Iterable[Path | str] | Path | str
 """Files and folders, one or several."""
+
+
+@dataclass(frozen=True)
+class ReadingPlan:
+    """The threads, remote workers and score store that are used to read files."""
+
+    jobs: int
+    workers: Workers | None = None
+    store: Store | None = None
+
+    @classmethod
+    def of(
+        cls, jobs: int | None, executor: Executor | Workers | None, store: Path | Store | str | None
+    ) -> ReadingPlan:
+        """The plan, from what `evaluate` is given; without `jobs` a thread for each core."""
+        workers = _remote().Workers(executor) if isinstance(executor, Executor) else executor
+        opened = _store().Store(Path(store)) if isinstance(store, str | Path) else store
+        return cls(jobs or available_cores(), workers, opened)
+
+
+def _remote() -> ModuleType:
+    """Most calls have no workers."""
+    from riskcli.scores import remote
+
+    return remote
+
+
+def _store() -> ModuleType:
+    """Most calls have no store, and it loads what reads Parquet."""
+    from riskcli.scores import store
+
+    return store
+
+
+class ScoreLoader:
+    """What files hold: taken from a store of scores if it is there, else read, here or remotely."""
+
+    def __init__(self, reader: Reader, plan: ReadingPlan, progress: Progress | None) -> None:
+        self._reader = reader
+        self._plan = plan
+        self._progress = progress
+        self._stored: StoredScores | None = None
+        if plan.store is not None:
+            self._stored = _store().StoredScores(plan.store, reader)
+
+    def load(self, files: Sequence[Path]) -> list[FileScores | InputError]:
+        """What each file holds, or what is wrong with it where such files are skipped."""
+        if self._stored is None:
+            return list(self._read(files))
+        # Where others read, they also hash: fetching the files for that would be slower.
+        known = self._stored.find(files, 0 if self._plan.workers else self._plan.jobs)
+        unread = self._read([path for path in files if path not in known])
+        try:
+            return [known.get(path) or self._stored.keep(next(unread)) for path in files]
+        except BaseException:
+            self._stored.close()  # what was read before the error need not be read again
+            raise
+
+    def load_one(self, path: Path) -> FileScores:
+        """What one file holds; what is wrong with it is always an error."""
+        (scores,) = self.load([path])
+        if isinstance(scores, InputError):
+            raise scores
+        return scores
+
+    def close(self) -> list[Note]:
+        """Keep what is new; notes on the store."""
+        return [] if self._stored is None else self._stored.close()
+
+    def _read(self, files: Sequence[Path]) -> Iterator[FileScores | InputError]:
+        """What the files hold, one after the other, as soon as it is known."""
+        if not files:
+            return iter(())
+        if self._plan.workers is not None:
+            read: Callable[..., Iterator[FileScores | InputError]] = _remote().read_remotely
+            return read(self._plan.workers, self._reader, files, self._progress)
+        self._reader.at_once = min(self._plan.jobs, len(files))
+        self._reader.threads = -(-self._plan.jobs // len(files))
+        return in_order(self._reader.try_read, files, self._plan.jobs, self._progress)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +208,7 @@ def evaluate(
     loader = ScoreLoader(reader, plan, progress)
     loaded, skipped, passed = _sorted_out(loader.load(run_files.files), run_files, rules)
     loaded, added, naming = bookkeeping.with_baseline_files(
-        reader, loader, loaded, list(baselines), dict(run_files.names)
+        reader, loader.load_one, loaded, list(baselines), dict(run_files.names)
     )
     loaded, strangers = _without_strangers(loaded, reader, set(added.values()))
     store_notes = loader.close()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_word, check_words
 from riskcli.core.limits import refuse_file
-from riskcli.core.messages import InputError, Note, RiskevalError, short_repr
-from riskcli.core.parallel import Progress, Watch, available_cores, in_order
+from riskcli.core.messages import InputError, RiskevalError, short_repr
+from riskcli.core.parallel import Watch
 from riskcli.effectiveness import measures as measure_names
 from riskcli.effectiveness.measure import Measure
 from riskcli.effectiveness.measures import DEFAULT_MEASURES
@@ -26,10 +24,6 @@ from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import Run, read_foreign, run_in
 from riskcli.trec.source import MAX_BYTES, TextFile
-
-if TYPE_CHECKING:
-    from riskcli.scores.remote import Workers
-    from riskcli.scores.store import Store, StoredScores
 
 OWN_RESULT = "own-result"
 """The code of a file that this program wrote and that holds no scores by topic."""
@@ -267,82 +261,3 @@ class Reader:
         return FileScores(
             run.path, "run", run.tags, tuple(rows), unknown, named=False, sha256=sha256
         )
-
-
-@dataclass(frozen=True)
-class ReadingPlan:
-    """The threads, remote workers and score store that are used to read files."""
-
-    jobs: int
-    workers: Workers | None = None
-    store: Store | None = None
-
-    @classmethod
-    def of(
-        cls, jobs: int | None, executor: Executor | Workers | None, store: Path | Store | str | None
-    ) -> ReadingPlan:
-        """The plan, from what `evaluate` is given; without `jobs` a thread for each core."""
-        workers = _remote().Workers(executor) if isinstance(executor, Executor) else executor
-        opened = _store().Store(Path(store)) if isinstance(store, str | Path) else store
-        return cls(jobs or available_cores(), workers, opened)
-
-
-def _remote() -> ModuleType:
-    """Most calls have no workers."""
-    from riskcli.scores import remote
-
-    return remote
-
-
-def _store() -> ModuleType:
-    """Most calls have no store, and it loads what reads Parquet."""
-    from riskcli.scores import store
-
-    return store
-
-
-class ScoreLoader:
-    """What files hold: taken from a store of scores if it is there, else read, here or remotely."""
-
-    def __init__(self, reader: Reader, plan: ReadingPlan, progress: Progress | None) -> None:
-        self._reader = reader
-        self._plan = plan
-        self._progress = progress
-        self._stored: StoredScores | None = None
-        if plan.store is not None:
-            self._stored = _store().StoredScores(plan.store, reader)
-
-    def load(self, files: Sequence[Path]) -> list[FileScores | InputError]:
-        """What each file holds, or what is wrong with it where such files are skipped."""
-        if self._stored is None:
-            return list(self._read(files))
-        # Where others read, they also hash: fetching the files for that would be slower.
-        known = self._stored.find(files, 0 if self._plan.workers else self._plan.jobs)
-        unread = self._read([path for path in files if path not in known])
-        try:
-            return [known.get(path) or self._stored.keep(next(unread)) for path in files]
-        except BaseException:
-            self._stored.close()  # what was read before the error need not be read again
-            raise
-
-    def load_one(self, path: Path) -> FileScores:
-        """What one file holds; what is wrong with it is always an error."""
-        (scores,) = self.load([path])
-        if isinstance(scores, InputError):
-            raise scores
-        return scores
-
-    def close(self) -> list[Note]:
-        """Keep what is new; notes on the store."""
-        return [] if self._stored is None else self._stored.close()
-
-    def _read(self, files: Sequence[Path]) -> Iterator[FileScores | InputError]:
-        """What the files hold, one after the other, as soon as it is known."""
-        if not files:
-            return iter(())
-        if self._plan.workers is not None:
-            read: Callable[..., Iterator[FileScores | InputError]] = _remote().read_remotely
-            return read(self._plan.workers, self._reader, files, self._progress)
-        self._reader.at_once = min(self._plan.jobs, len(files))
-        self._reader.threads = -(-self._plan.jobs // len(files))
-        return in_order(self._reader.try_read, files, self._plan.jobs, self._progress)

@@ -15,7 +15,6 @@ from pkgutil import iter_modules
 
 from riskcli.core.messages import UsageError, nearest
 from riskcli.effectiveness.measure import Family, Measure, Value
-from riskcli.effectiveness.measures.trec_eval import OFFICIAL
 
 
 @cache
@@ -34,6 +33,12 @@ def families() -> tuple[Family, ...]:
 
 FAMILIES = families()
 DEFAULT_MEASURES = ("ERR@20", "nDCG@20")
+OFFICIAL = (
+    *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+    *(f"iprec_at_recall.{tenths / 10:.2f}" for tenths in range(11)),
+    *(f"P.{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+)
+"""What trec_eval prints of itself (`-m official`), in its order."""
 
 _PATTERN = re.compile(
     r"(?P<name>[A-Za-z0-9_]+?)(\((?P<arguments>[^()]*)\))?((?P<sign>[@._])(?P<at>\d+(\.\d+)?))?"

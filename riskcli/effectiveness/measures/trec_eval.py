@@ -97,10 +97,3 @@ FAMILIES = (
     Family("utility", "relevant less non-relevant retrieved", "none", "utility"),
     Family("num_nonrel_judged_ret", "judged non-relevant", "none", "num_nonrel_judged_ret"),
 )
-
-OFFICIAL = (
-    *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
-    *(f"iprec_at_recall.{tenths / 10:.2f}" for tenths in range(11)),
-    *(f"P.{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
-)
-"""What trec_eval prints of itself (`-m official`), in its order."""
