@@ -14,8 +14,7 @@ import numpy as np
 
 from riskcli.core.choices import DEFAULT_BASELINE, is_virtual
 from riskcli.core.limits import COSTS, refuse_beyond
-from riskcli.core.messages import Note, UsageError, counted, nearest
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import Note, Provenance, UsageError, counted, nearest
 from riskcli.output.formats import Analysis as Analysis
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result

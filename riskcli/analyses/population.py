@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from riskcli.analyses.base import Analysis, Scores, input_records, provenance_of, set_up
-from riskcli.core.messages import UsageError, counted
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import Provenance, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result
 from riskcli.risk.population import team_rows

@@ -16,9 +16,8 @@ from riskcli.analyses.checker import (
     note_same_rankings,
     note_same_scores,
 )
-from riskcli.core.messages import Note, counted
+from riskcli.core.messages import Input, Note, Provenance, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
-from riskcli.core.provenance import Input, Provenance
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.escape import annotation
 from riskcli.output.formats import FINDING_FORMATS, Analysis, Formats

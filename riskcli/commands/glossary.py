@@ -19,7 +19,7 @@ from riskcli.core.messages import UsageError, nearest
 from riskcli.trec.findings import CODES
 
 if TYPE_CHECKING:
-    from riskcli.effectiveness.measure import Family
+    from riskcli.effectiveness.measures import Family
     from riskcli.risk.measure import RiskMeasure
 
 _TAKES = {

@@ -15,7 +15,7 @@ from riskcli.cli.options import Output, output_options
 from riskcli.cli.output import write
 from riskcli.cli.settings import choose, in_force, settings_schema
 from riskcli.cli.types import PATH
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import Provenance
 from riskcli.core.version import __version__
 from riskcli.output.display import PlainRows
 from riskcli.output.result import Result

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Precision
 from riskcli.core.messages import UsageError
-from riskcli.effectiveness.measure import Measure, RankedGrades
+from riskcli.effectiveness.measures import Measure, RankedGrades
 from riskcli.effectiveness.ranking import JudgedDocuments, ranked
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run

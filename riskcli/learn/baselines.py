@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.messages import InputError, Note, UsageError, counted
-from riskcli.core.provenance import Input
+from riskcli.core.messages import Input, InputError, Note, UsageError, counted
 from riskcli.learn.features import Features, standardised, tie_free
 from riskcli.learn.lightgbm import Model, predicted, read_model
 from riskcli.trec.runs import Run, run_of

@@ -12,8 +12,7 @@ from itertools import count
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.core.messages import Note, UsageError
-from riskcli.core.provenance import Input
+from riskcli.core.messages import Input, Note, UsageError
 from riskcli.learn import comparators, training
 from riskcli.learn.baselines import BaselineSource
 from riskcli.learn.features import Features

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.core.files import replaced_folder, write_part
-from riskcli.core.messages import Note, UsageError
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import Note, Provenance, UsageError
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import ModelComparison, alpha_ranges
 from riskcli.learn.experiment import Outcome

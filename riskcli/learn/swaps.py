@@ -19,8 +19,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness import graded
-from riskcli.effectiveness.measure import Measure
-from riskcli.effectiveness.measures import parse_measure
+from riskcli.effectiveness.measures import Measure, parse_measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
 from riskcli.effectiveness.scoring import MAX_EXPONENTIAL_GRADE, WEB_TRACK_MAX_GRADE
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount

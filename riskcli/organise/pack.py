@@ -23,8 +23,7 @@ from riskcli.cli.options import Comparing
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs
 from riskcli.core.files import replaced_folder, write_part
-from riskcli.core.messages import InputError, UsageError, counted, listed
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import InputError, Provenance, UsageError, counted, listed
 from riskcli.core.stopping import UNFINISHED
 from riskcli.organise.sheets import Sheet, Spread
 from riskcli.organise.submissions import (

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from riskcli.core.files import GZIP, replace_file
-from riskcli.core.messages import InputError, UsageError, nearest
-from riskcli.core.provenance import WithProvenance
+from riskcli.core.messages import InputError, UsageError, WithProvenance, nearest
 from riskcli.output.escape import html, visible
 
 if TYPE_CHECKING:

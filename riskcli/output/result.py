@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from riskcli.core.files import as_text
-from riskcli.core.messages import InputError
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import InputError, Provenance
 from riskcli.core.version import __version__
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import InputError, Note, UsageError, counted, listed
-from riskcli.core.provenance import Input
+from riskcli.core.messages import Input, InputError, Note, UsageError, counted, listed
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
 from riskcli.scores.reading import FileScores, Reader
 from riskcli.trec.names import (

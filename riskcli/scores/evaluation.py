@@ -15,13 +15,14 @@ from riskcli.core.messages import (
     InputError,
     NoRunLeftError,
     Note,
+    Provenance,
     UsageError,
+    WithProvenance,
     counted,
     listed,
     nearest,
 )
 from riskcli.core.parallel import Progress, available_cores, in_order, watch_of
-from riskcli.core.provenance import Provenance, WithProvenance
 from riskcli.effectiveness.measures import canonical_name, split_names
 from riskcli.scores import bookkeeping
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from riskcli.core.messages import UsageError
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import Provenance, UsageError
 from riskcli.effectiveness.measures import (
     DEFAULT_MEASURES,
     canonical_name,

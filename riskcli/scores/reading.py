@@ -14,8 +14,7 @@ from riskcli.core.limits import refuse_file
 from riskcli.core.messages import InputError, RiskevalError, short_repr
 from riskcli.core.parallel import Watch
 from riskcli.effectiveness import measures as measure_names
-from riskcli.effectiveness.measure import Measure
-from riskcli.effectiveness.measures import DEFAULT_MEASURES
+from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure
 from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.scores.files import INPUT_FORMATS, registry

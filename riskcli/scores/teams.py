@@ -15,13 +15,13 @@ from riskcli.core.choices import is_virtual
 from riskcli.core.messages import (
     InputError,
     Note,
+    Provenance,
     UsageError,
     counted,
     listed,
     natural_order,
     nearest,
 )
-from riskcli.core.provenance import Provenance
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import UsageError, parse_measure
-from riskcli.effectiveness.measure import Family
-from riskcli.effectiveness.measures import DEFAULT_MEASURES, FAMILIES, parse_measures, split_names
+from riskcli.effectiveness.measures import (
+    DEFAULT_MEASURES,
+    FAMILIES,
+    Family,
+    parse_measures,
+    split_names,
+)
 
 NO_SCORES = {"relstring", "runid", "num_q"}
 """What pytrec_eval calls measures and is none. (It answers 0.0 for relstring.)"""

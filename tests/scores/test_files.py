@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
 from riskcli.analyses.matrix import Matrices
-from riskcli.core.provenance import Provenance
+from riskcli.core.messages import Provenance
 from riskcli.output.formats import named
 from riskcli.scores.files.registry import kind_of
 from riskcli.trec import source

@@ -15,8 +15,7 @@ from riskcli.cli.evaluating import frozen_population as frozen_population
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
-from riskcli.core.messages import InputError, Note, UsageError, listed
-from riskcli.core.provenance import Input
+from riskcli.core.messages import Input, InputError, Note, UsageError, listed
 from riskcli.output.formats import IN_FILE, MATRIX_FORMATS, OutputFormat, chosen, emit
 from riskcli.scores.bookkeeping import SCORING
 from riskcli.scores.evaluation import Evaluation

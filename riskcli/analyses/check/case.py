@@ -11,8 +11,7 @@ from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check.rules import BASELINE_AND_CANDIDATE, Outcome, Policy, Rule
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive
-from riskcli.core.messages import Note, UsageError, nearest
-from riskcli.core.provenance import WithProvenance
+from riskcli.core.messages import Note, UsageError, WithProvenance, nearest
 from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import MeasureColumn

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Floats
-from riskcli.effectiveness.measure import Family, Measure, RankedGrades
+from riskcli.effectiveness.measures import Family, Measure, RankedGrades
 
 
 def expected_reciprocal_rank(grades: NDArray[np.int64], max_grade: int) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.effectiveness.measure import Family, Measure, RankedGrades
+from riskcli.effectiveness.measures import Family, Measure, RankedGrades
 
 
 def judgement_rate(_measure: Measure, ranked: RankedGrades) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.effectiveness.measure import REL, Family, Measure, Parameter, RankedGrades
+from riskcli.effectiveness.measures import REL, Family, Measure, Parameter, RankedGrades
 
 
 def _persistence(text: str) -> float:

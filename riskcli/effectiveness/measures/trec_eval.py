@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from riskcli.effectiveness.measure import REL, Family, Parameter
+from riskcli.effectiveness.measures import REL, Family, Parameter
 
 _LOG_OF_NOTHING = math.log(0.00001)
 """What trec_eval takes for the logarithm of 0."""
