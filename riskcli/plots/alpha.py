@@ -36,20 +36,15 @@ def draw_alpha(request: Request) -> Any:
     own = request.comparison.baseline.own_row
     swept = _swept(request, of)
     measure = next(m for m in known if m.id == of)
+    title = words_of(measure).title
     rows = request.chosen(MOST_COLOURS, without=own if measure.paired else None)
     if of not in swept.series[0].values:
-        raise UsageError(
-            f"{words_of(measure).title} takes no score below 0: choose a risk measure with --of"
-        )
+        raise UsageError(f"{title} takes no score below 0: choose a risk measure with --of")
     alphas, series = swept.series[0].alphas, swept.series[0].values[of]
-    frame = Frame(
-        (float(alphas[0] or 0), float(alphas[-1] or 0)),
-        domain(series),
-        *request.panel(420, 340),
-    )
+    ends = float(alphas[0] or 0), float(alphas[-1] or 0)
+    frame = Frame(ends, domain(series), *request.panel(420, 340))
     x = on_scale(alt.X, "alpha", "α", frame.x)
-    title = f"{words_of(measure).title} of {swept.measure}"
-    y = on_scale(alt.Y, "value", title, frame.y)
+    y = on_scale(alt.Y, "value", f"{title} of {swept.measure}", frame.y)
     names = [swept.runs[row] for row in rows]
     quiet = [row for row in range(len(swept.runs)) if row not in rows]
     layers = run_lines(_lines(swept, series, quiet), _lines(swept, series, rows), names, x, y)
@@ -117,12 +112,8 @@ def _event_layers(swept: Swept, rows: Sequence[int], x: alt.X, y: alt.Y) -> list
     if not shown:
         return []
     kinds = [kind for kind, title in _TITLES.items() if any(r["event"] == title for r in shown)]
-    shape = alt.Shape(
-        "event:N",
-        scale=alt.Scale(domain=[_TITLES[k] for k in kinds], range=[_SHAPES[k] for k in kinds]),
-        legend=alt.Legend(title=None, orient="bottom"),
-    )
-    marks = alt.Chart(values(shown)).mark_point(
-        filled=False, fill="white", stroke="#222222", strokeWidth=1, size=34, opacity=1
-    )
+    scale = alt.Scale(domain=[_TITLES[k] for k in kinds], range=[_SHAPES[k] for k in kinds])
+    shape = alt.Shape("event:N", scale=scale, legend=alt.Legend(title=None, orient="bottom"))
+    look = {"filled": False, "fill": "white", "stroke": "#222222", "strokeWidth": 1, "size": 34}
+    marks = alt.Chart(values(shown)).mark_point(**look, opacity=1)
     return [marks.encode(x=x, y=y, shape=shape)]

@@ -21,10 +21,8 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
         f"{what[0].upper()}{what[1:]}.",
         f"{matrix.measure} of {counted(len(matrix.runs), 'run')} on "
         f"{counted(len(matrix.topics), 'topic')}{_compared(kind, request)}.",
+        *([FACTS[kind](request)] if kind in FACTS else []),
     ]
-    facts = FACTS.get(kind)
-    if facts is not None:
-        parts.append(facts(request))
     return " ".join(parts)
 
 
@@ -45,10 +43,10 @@ def _georisk(request: Request) -> str:
     if request.ranged and len(request.options.alphas) > 1:
         ends = (min(request.options.alphas), max(request.options.alphas))
     best = [runs[int(np.argmax(comparison.population.georisk(alpha)))] for alpha in ends]
-    told = f"{best[0]} has the highest GeoRisk at alpha {ends[0]:g}"
+    said = f"{best[0]} has the highest GeoRisk at alpha {ends[0]:g}"
     if best[0] == best[1]:
-        return f"{told} and at alpha {ends[1]:g}."
-    return f"{told}, {best[1]} at alpha {ends[1]:g}."
+        return f"{said} and at alpha {ends[1]:g}."
+    return f"{said}, {best[1]} at alpha {ends[1]:g}."
 
 
 def _records(request: Request) -> str:
@@ -56,11 +54,11 @@ def _records(request: Request) -> str:
     comparison, paired = request.comparison, request.comparison.paired
     rows = [r for r in np.argsort(-paired.reward + paired.risk, kind="stable").tolist()
             if r != comparison.baseline.own_row][:5]  # fmt: skip
-    told = [
+    said = [
         f"{request.matrix.runs[r]} {paired.wins[r]}/{paired.ties[r]}/{paired.losses[r]}"
         for r in rows
     ]
-    return f"Topics won, tied and lost: {listed(told)}."
+    return f"Topics won, tied and lost: {listed(said)}."
 
 
 def _extremes(request: Request) -> str:
@@ -81,9 +79,5 @@ def _zrisk(request: Request) -> str:
 
 
 FACTS: dict[str, Callable[[Request], str]] = {
-    "alpha": _georisk,
-    "wins": _records,
-    "box": _records,
-    "tradeoff": _extremes,
-    "heatmap": _zrisk,
-}
+    "alpha": _georisk, "wins": _records, "box": _records, "tradeoff": _extremes, "heatmap": _zrisk,
+}  # fmt: skip

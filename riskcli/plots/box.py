@@ -64,12 +64,7 @@ def summary(name: str, delta: Floats) -> dict[str, Any]:
     within = delta[(delta >= low) & (delta <= high)]
     outside = delta[(delta < low) | (delta > high)]
     return {
-        "run": name,
-        "low": float(within.min()),
-        "high": float(within.max()),
-        "first": first,
-        "third": third,
-        "median": median,
-        "mean": float(delta.mean()),
+        "run": name, "low": float(within.min()), "high": float(within.max()),
+        "first": first, "third": third, "median": median, "mean": float(delta.mean()),
         "outliers": np.unique(outside).tolist(),
-    }
+    }  # fmt: skip

@@ -17,27 +17,19 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, naturally
 from riskcli.plots.labels import Frame, domain, end_names, run_lines, shortened
 from riskcli.plots.request import ExperimentRequest
-from riskcli.plots.style import (
-    GAIN,
-    MOST_COLOURS,
-    Titles,
-    bars_between,
-    grid,
-    on_scale,
-    outer_titles,
-)
+from riskcli.plots.style import GAIN, MOST_COLOURS, bars_between, grid, on_scale, outer_titles
 from riskcli.trec.runs import read_run
 
 FILE = "curve.csv"
 FIGURES = {
-    "mean": ("mean", "mean of the measure"),
-    "risk": ("risk", "risk: mean loss to the baseline"),
-    "reward": ("reward", "reward: mean gain over the baseline"),
-    "urisk": ("urisk", "URisk at the model's own alpha"),
-    "trisk": ("trisk", "TRisk at the model's own alpha"),
-    "georisk": ("georisk", "GeoRisk at the model's own alpha"),
+    "mean": "mean of the measure",
+    "risk": "risk: mean loss to the baseline",
+    "reward": "reward: mean gain over the baseline",
+    "urisk": "URisk at the model's own alpha",
+    "trisk": "TRisk at the model's own alpha",
+    "georisk": "GeoRisk at the model's own alpha",
 }
-"""What a curve may show: its column in the file, and the axis."""
+"""What a curve may show, which is a column of the file, and the axis."""
 
 
 def draw_curve(request: ExperimentRequest) -> Any:
@@ -45,13 +37,14 @@ def draw_curve(request: ExperimentRequest) -> Any:
 
     It ends with the tree at which the first of them stopped.
     """
-    column, title = FIGURES[request.one_of(list(FIGURES))]
-    lines = _means(request.folder / FILE, column)
+    of = request.one_of(list(FIGURES))
+    lines = _means(request.folder / FILE, of)
     names = chosen_models(list(lines), request.runs)
     every = np.concatenate([lines[name] for name in names])
     longest = max(len(lines[name]) for name in names)
     frame = Frame((0, longest), domain(every), *request.panel(520, 330))
-    x, y = on_scale(alt.X, "trees", "trees", frame.x), on_scale(alt.Y, "value", title, frame.y)
+    x = on_scale(alt.X, "trees", "trees", frame.x)
+    y = on_scale(alt.Y, "value", FIGURES[of], frame.y)
     quiet = [name for name in lines if name not in names]
     layers = run_lines(_curve_rows(lines, quiet), _curve_rows(lines, names), names, x, y)
     ends = np.array([lines[name][-1] for name in names])
@@ -126,15 +119,22 @@ def draw_churn(request: ExperimentRequest) -> Any:
     names = chosen_models(known, request.runs) if request.runs else chosen_models(models, ())
     before = [_rankings(paths[name]) for name in baselines]
     columns = min(2 if request.narrow else 3, len(names))
+    outer = outer_titles(len(names), columns, "distance", "% of queries")
+    width, height = request.panel(190, 120)
     panels = []
-    for name, titles in zip(
-        names, outer_titles(len(names), columns, "distance", "% of queries"), strict=True
-    ):
+    for name, titles in zip(names, outer, strict=True):
         model = _rankings(paths[name])
         distances = np.mean([_distances(paths[name], model, one) for one in before], axis=0)
-        panels.append(_churn_panel(name, distances, request, titles))
-    title = _TITLE if len(before) == 1 else f"{_TITLE}, mean over {len(before)} baselines"
-    return grid(panels, columns, title, offset=12)
+        shares = histogram(distances).tolist()
+        rows = [
+            {"run": name, "low": number / BINS, "high": (number + 1) / BINS, "share": share}
+            for number, share in enumerate(shares)
+        ]
+        title = alt.Title(f"{shortened(name, 18)}  {shares[0]:.0f} %", fontSize=12, anchor="middle")
+        drawn = bars_between(rows, "share", [0, 1], titles, color=GAIN)
+        panels.append(drawn.properties(title=title, width=width, height=height))
+    whole = _TITLE if len(before) == 1 else f"{_TITLE}, mean over {len(before)} baselines"
+    return grid(panels, columns, whole, offset=12)
 
 
 def histogram(distances: Floats) -> Floats:
@@ -172,15 +172,3 @@ def _ranks(scores: dict[str, float], order: dict[str, float]) -> Floats:
     """The rank of each document, the documents in the order of `order`; written runs never tie."""
     listed = np.array([scores[docno] for docno in order])
     return np.argsort(np.argsort(-listed)).astype(np.float64)
-
-
-def _churn_panel(name: str, distances: Floats, request: ExperimentRequest, titles: Titles) -> Any:
-    shares = histogram(distances)
-    rows = [
-        {"run": name, "low": number / BINS, "high": (number + 1) / BINS, "share": share}
-        for number, share in enumerate(shares.tolist())
-    ]
-    title = alt.Title(f"{shortened(name, 18)}  {shares[0]:.0f} %", fontSize=12, anchor="middle")
-    width, height = request.panel(190, 120)
-    drawn = bars_between(rows, "share", [0, 1], titles, color=GAIN)
-    return drawn.properties(title=title, width=width, height=height)

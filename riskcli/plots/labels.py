@@ -13,18 +13,9 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, counted, listed
 from riskcli.output.display import shortened as shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import (
-    COLOURS,
-    QUIET,
-    RULE,
-    Row,
-    colour_of,
-    dash_of,
-    on_scale,
-    values,
-    words_at,
-)
+from riskcli.plots.style import COLOURS, QUIET, RULE, colour_of, dash_of, on_scale, values, words_at
 
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
 LETTER = 6.1
 LINE = 13.0
 _GAP = 6.0
@@ -177,9 +168,7 @@ _BESIDE = 4.0
 """Pixels that a name may be away from the end of its line."""
 
 
-def run_lines(
-    quiet: Sequence[Row], strong: Sequence[Row], names: Sequence[str], x: Any, y: Any
-) -> list[Any]:
+def run_lines(quiet: Rows, strong: Rows, names: Sequence[str], x: Any, y: Any) -> list[Any]:
     """Thin grey lines below those brought out, which have the colours and dashes of `names`."""
     thick = alt.Chart(values(strong)).mark_line(strokeWidth=2, strokeJoin="round")
     shown = thick.encode(x=x, y=y, color=colour_of(names), strokeDash=dash_of(names))

@@ -16,17 +16,8 @@ from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import OUTPUT
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
-from riskcli.plots import drawing
-from riskcli.plots.kinds import (
-    KINDS,
-    OF_EXPERIMENTS,
-    PAPER,
-    PIXELS,
-    WITHOUT_BASELINE,
-    FigureWidth,
-    find,
-    refuse_what_figures_lack,
-)
+from riskcli.plots import drawing, kinds
+from riskcli.plots.kinds import KINDS, PAPER
 
 FORMATS = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "html", ".json": "json"}
 """The formats of a figure by suffix."""
@@ -48,9 +39,9 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | str:
-        if value in words(FigureWidth):
+        if value in words(kinds.FigureWidth):
             return str(value)
-        return click.IntRange(PIXELS.start, PIXELS.stop - 1).convert(value, param, ctx)
+        return click.IntRange(kinds.PIXELS.start, kinds.PIXELS.stop - 1).convert(value, param, ctx)
 
 
 @click.command(cls=GroupedCommand, epilog=f"\b\nKinds:\n{_KINDS_HELP}")
@@ -77,7 +68,7 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "reward, urisk, trisk or georisk.",
 )  # fmt: skip
 @own_option(
-    "--width", type=_Width(), metavar=f"PIXELS|{'|'.join(words(FigureWidth))}",
+    "--width", type=_Width(), metavar=f"kinds.PIXELS|{'|'.join(words(kinds.FigureWidth))}",
     settings=Reach.NOTHING,
     help="Pixels of a panel; or the width of the whole figure: ACM's column or page (both "
     "columns), LNCS's text, or a slide, with type of 7 to 9 points.",
@@ -106,7 +97,7 @@ def plot(
     One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in
     FILE.alt.txt, is a description in words, for a paper or a page.
     """
-    kind, of = find(kind, figure, of)
+    kind, of = kinds.find(kind, figure, of)
     format = FORMATS.get(output.suffix.lower())
     if format is None:
         raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMATS)}")
@@ -115,17 +106,17 @@ def plot(
         raise UsageError(
             f"--width {width} belongs to {known}: other formats have no width on paper"
         )
-    refuse_what_figures_lack(kind, against.convention, against.loss, of)
+    kinds.refuse_what_figures_lack(kind, against.convention, against.loss, of)
     save = drawing()
     from riskcli.plots import request  # late: help and wrong options need no numpy
 
     layout = {"runs": names, "of": of, "height": height, **request.width_in(width)}
-    if kind in OF_EXPERIMENTS:
+    if kind in kinds.OF_EXPERIMENTS:
         folder = _experiment(kind, inputs, against)
         save.write(kind, request.ExperimentRequest(folder, **layout), format, output)
         return 0
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
-    setup = save.set_up(evaluation, against.options(), noting=kind not in WITHOUT_BASELINE)
+    setup = save.set_up(evaluation, against.options(), noting=kind not in kinds.WITHOUT_BASELINE)
     ranged = bool(against.alphas)
     wanted = request.Request(setup.matrices[0], setup.options, seed, ranged, **layout)
     save.refuse_much(kind, wanted, format)

@@ -58,24 +58,12 @@ _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
 
 DRAWN: dict[str, Callable[[Any], Any]] = {
-    "alpha": draw_alpha,
-    "box": draw_box,
-    "churn": draw_churn,
-    "curve": draw_curve,
-    "heatmap": draw_heatmap,
-    "power": draw_power,
-    "profile": draw_profile,
-    "topics": draw_topics,
-    "tradeoff": draw_tradeoff,
-    "wins": draw_wins,
-    "ecir14-1": draw_pca,
-    "ecir14-2": draw_pca,
-    "ecir14-3": draw_pair,
-    "ecir14-4": draw_losses,
-    "ecir20-2": draw_loss,
-    "ecir20-3": draw_qq,
-    "ecir20-4": draw_rbo,
-}
+    "alpha": draw_alpha, "box": draw_box, "churn": draw_churn, "curve": draw_curve,
+    "heatmap": draw_heatmap, "power": draw_power, "profile": draw_profile, "topics": draw_topics,
+    "tradeoff": draw_tradeoff, "wins": draw_wins,
+    "ecir14-1": draw_pca, "ecir14-2": draw_pca, "ecir14-3": draw_pair, "ecir14-4": draw_losses,
+    "ecir20-2": draw_loss, "ecir20-3": draw_qq, "ecir20-4": draw_rbo,
+}  # fmt: skip
 """What draws each kind, and each figure of a paper that is no kind."""
 
 
@@ -141,11 +129,11 @@ def _with_stacked_keys(figure: dict[str, Any]) -> dict[str, Any]:
     return {**figure, "config": {**config, "legend": {**config["legend"], "layout": _KEYS}}}
 
 
-def _width_of(svg: str) -> float:
-    """The width of a drawing in its pixels."""
+def _head(svg: str) -> re.Match[str]:
+    """The beginning of a drawing, with its width and height in pixels."""
     found = _SVG_SIZE.match(svg)
     assert found is not None, svg[:200]
-    return float(found["width"])
+    return found
 
 
 def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
@@ -162,7 +150,9 @@ def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
         if isinstance(tried, Request):
             tried = replace(tried, notes=[])
         figure = _with_stacked_keys(_wrapped(described(tried), tried))
-        return _width_of(vl_convert.vegalite_to_svg(figure, vl_version=version)) - target
+        return (
+            float(_head(vl_convert.vegalite_to_svg(figure, vl_version=version))["width"]) - target
+        )
 
     panel, over = round(0.4 * target), excess(round(0.4 * target))
     slope = 1.0
@@ -212,8 +202,7 @@ def _sized(svg: str, size: Size | None) -> str:
     """The drawing at the width in points that was asked for, or as it is."""
     if size is None:
         return svg
-    found = _SVG_SIZE.match(svg)
-    assert found is not None
+    found = _head(svg)
     scale = size.points / float(found["width"])
     height = float(found["height"]) * scale
     start = _SVG_LENGTHS.sub(f'width="{size.points:.2f}" height="{height:.2f}"', found[0], count=1)
@@ -222,8 +211,7 @@ def _sized(svg: str, size: Size | None) -> str:
 
 def _titled(svg: str, kind: str, request: AnyRequest) -> str:
     """The drawing with a title and a description for those who cannot see it; lengths in points."""
-    found = _SVG_SIZE.match(svg)
-    assert found is not None
+    found = _head(svg)
     start = found[0]
     if request.size is not None:
         points = f'width="{found["width"]}pt" height="{found["height"]}pt"'

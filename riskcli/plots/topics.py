@@ -36,15 +36,11 @@ def draw_topics(request: Request) -> Any:
         for name in names for part in table.parts if part.alpha == alpha and part.run == name
     ]  # fmt: skip
     last_row = len(parts) - columns
-    panels = [
-        _marked(
-            _panel(part, of, topics, sides)
-            .encode(x=topic_axis(topics, width, "topic", index >= last_row, labelFontSize=10.5))
-            .properties(width=width, height=height),
-            part,
-        )
-        for index, part in enumerate(parts)
-    ]
+    panels = []
+    for index, part in enumerate(parts):
+        axis = topic_axis(topics, width, "topic", index >= last_row, labelFontSize=10.5)
+        bars = _panel(part, of, topics, sides).encode(x=axis)
+        panels.append(_marked(bars.properties(width=width, height=height), part))
     return alt.concat(*panels, columns=columns).resolve_scale(y="shared")
 
 
@@ -72,11 +68,9 @@ def _panel(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any
         {"topic": topic, "value": value if value == value else None, "side": _side(value, critical)}
         for topic, value in zip(topics, found, strict=True)
     ]
-    colour = alt.Color(
-        "side:N",
-        scale=alt.Scale(domain=list(_MEANINGS.values()), range=[GAIN, LOSS, QUIET]),
-        legend=alt.Legend(title=None, orient="bottom", values=sides),
-    )
+    scale = alt.Scale(domain=list(_MEANINGS.values()), range=[GAIN, LOSS, QUIET])
+    legend = alt.Legend(title=None, orient="bottom", values=sides)
+    colour = alt.Color("side:N", scale=scale, legend=legend)
     y = alt.Y("value:Q", title=of.upper())
     return alt.Chart(values(rows)).mark_bar().encode(y=y, color=colour)
 

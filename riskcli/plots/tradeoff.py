@@ -9,16 +9,8 @@ import altair as alt
 import numpy as np
 
 from riskcli.core.arrays import Floats
-from riskcli.plots.labels import (
-    LETTER,
-    LINE,
-    Frame,
-    kinds_of,
-    named_points,
-    shortened,
-    sized,
-    texts,
-)
+from riskcli.output.display import shortened
+from riskcli.plots.labels import LETTER, LINE, Frame, kinds_of, named_points, sized, texts
 from riskcli.plots.request import Request
 from riskcli.plots.style import RULE, values
 
