@@ -348,23 +348,3 @@ def principal_components(scores: Floats, projected: Floats, count: int) -> Compo
     explained = size**2 / total if total > 0 else np.zeros_like(size)
     everything = np.concatenate([scores, projected]) - centre
     return Components(explained[:kept], np.asarray(everything @ axes[:kept].T))
-
-
-@dataclass(frozen=True)
-class MatrixBias:
-    """One score matrix: URisk under every baseline, and what it shows."""
-
-    measure: str
-    alpha: float
-    topics: int
-    runs: tuple[str, ...]
-    means: Floats
-    found: Baselines
-    ranks: Floats
-    """Of URisk, by run and baseline; NaN for the baseline itself."""
-    components: Components
-
-    @property
-    def baselines(self) -> tuple[str, ...]:
-        """The runs, then the virtual ones."""
-        return (*self.runs, *self.found.names)

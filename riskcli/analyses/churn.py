@@ -14,7 +14,7 @@ from riskcli.analyses.churn_distances import (
     Churn,
     Moves,
     RunChurn,
-    Shared,
+    SharedDocuments,
     agreement,
     kendall_distance,
 )
@@ -23,7 +23,7 @@ from riskcli.core.choices import Precision
 from riskcli.core.messages import UsageError, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.ranking import JudgedDocuments, ranked
-from riskcli.output.display import Cell, Display, Heading, folded, in_title
+from riskcli.output.display import Display, Heading, folded, in_title
 from riskcli.output.result import Result, Value, tidy
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.evaluation import Evaluation
@@ -42,17 +42,17 @@ class ChurnTable(Analysis, Churn):
     def displays(self, width: int, /) -> Sequence[Display]:
         """A line a run: its rankings are the same under every effectiveness measure."""
         parts = {part.run: part for part in self.parts}.values()
-        headings = [Heading("run", left=True, names=True), Heading("distance\nmean")]
-        headings += [Heading("median"), Heading("largest"), Heading("RBO")]
-        headings += [Heading(f"overlap\nat {self.at}"), Heading("topics\nin bin 0")]
-        rows = [[Cell(text) for text in (part.run, *_summary(part.moves))] for part in parts]
+        figures = ["distance\nmean", "median", "largest", "RBO", f"overlap\nat {self.at}"]
+        run = Heading("run", left=True, names=True)
+        headings: list[str | Heading] = [run, *figures, "topics\nin bin 0"]
+        rows = [[part.run, *_summary(part.moves)] for part in parts]
         deep = "" if self.depth is None else f", first {counted(self.depth, 'document')}"
         title = f"How far rankings are from those of {in_title(self.parts[0].baseline)}{deep}"
         caption = [
             f"Over {counted(len(self.topics), 'topic')}. {self.legend}",
             "Bin 0: distance below 0.1.",
         ]
-        return folded(Display.of_rows(title, headings, rows, caption), width)
+        return folded(Display.of_texts(title, headings, rows, caption), width)
 
     def of(self, measure: str, baseline: str) -> dict[str, RunChurn]:
         """By run; the baseline is the one that rankings were compared with."""
@@ -74,9 +74,7 @@ class ChurnTable(Analysis, Churn):
     def result(self) -> Result:
         """A row a run, measure and topic; what the bins add up to beside them."""
         rows = [row for part in self.parts for row in _rows(part, self.topics)]
-        bins = [
-            {"run": part.run, "measure": part.measure, "bins": part.bins} for part in self.parts
-        ]
+        bins = [{"run": p.run, "measure": p.measure, "bins": p.bins} for p in self.parts]
         return Result(COLUMNS, rows, self.provenance, {"bins": bins})
 
 
@@ -204,7 +202,7 @@ class _Reader:
         asked, found = asked[there], found[there]
         order = np.argsort(row_of_line[asked], kind="stable")
         asked, found = asked[order], found[order]
-        shared = Shared(
+        shared = SharedDocuments(
             lengths,
             base_lengths,
             row_of_line[asked],

@@ -24,7 +24,7 @@ _BETWEEN = 64
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedDocuments:
     """The documents that two rankings of each topic share, topic after topic, in any order.
 
     `lengths` and `base_lengths` are how many documents either ranking of each topic has; `topics`,
@@ -47,12 +47,12 @@ class Shared:
         """The length of the longer ranking, by topic."""
         return np.maximum(self.lengths, self.base_lengths)
 
-    def groups(self) -> Iterator[Shared]:
+    def groups(self) -> Iterator[SharedDocuments]:
         """Topics whose rankings fit into a table of so many cells, one after the other."""
         ends = np.cumsum(self.counts)
         for first, end in _bounds(self.widths):
             some = slice(int(ends[first - 1]) if first else 0, int(ends[end - 1]))
-            yield Shared(
+            yield SharedDocuments(
                 self.lengths[first:end],
                 self.base_lengths[first:end],
                 self.topics[some] - first,
@@ -73,7 +73,7 @@ def _bounds(widths: Counts) -> Iterator[tuple[int, int]]:
         yield first, len(widths)
 
 
-def kendall_distance(shared: Shared) -> Floats:
+def kendall_distance(shared: SharedDocuments) -> Floats:
     """The share of pairs of documents, of those that either ranking has, in another order.
 
     A document that a ranking lacks stands below all that it has; of two that it lacks the order is
@@ -94,7 +94,7 @@ def kendall_distance(shared: Shared) -> Floats:
     return distance
 
 
-def inversions(shared: Shared) -> Counts:
+def inversions(shared: SharedDocuments) -> Counts:
     """How many pairs of shared documents of each topic stand in another order."""
     turned: list[Counts] = [np.zeros(0, dtype=np.int64)]
     for some in shared.groups():
@@ -160,14 +160,14 @@ class _Grid:
         return np.asarray((held[:, 1:, -2::-1] * beyond).sum(axis=(1, 2)))
 
 
-def _met(shared: Shared, depth: int) -> Floats:
+def _met(shared: SharedDocuments, depth: int) -> Floats:
     """X_d: how many documents both have among their first d, by topic and d = 1, 2, ..."""
     cells = shared.topics * depth + np.maximum(shared.places, shared.base_places)
     found = np.bincount(cells, minlength=len(shared.lengths) * depth)
     return np.asarray(np.cumsum(found.reshape(-1, depth), axis=1), dtype=np.float64)
 
 
-def agreement(shared: Shared, at: int, persistence: float) -> tuple[Floats, Floats]:
+def agreement(shared: SharedDocuments, at: int, persistence: float) -> tuple[Floats, Floats]:
     """Of each topic the overlap at a depth, and the extrapolated RBO.
 
     Overlap: the share of the first `at` documents that both have; of fewer, where both rankings are
@@ -179,7 +179,7 @@ def agreement(shared: Shared, at: int, persistence: float) -> tuple[Floats, Floa
     return np.concatenate(overlap), np.concatenate(rbo)
 
 
-def _agreement(shared: Shared, at: int, persistence: float) -> tuple[Floats, Floats]:
+def _agreement(shared: SharedDocuments, at: int, persistence: float) -> tuple[Floats, Floats]:
     """Of topics that are computed at once."""
     lengths = np.stack([shared.lengths, shared.base_lengths])
     short, long = lengths.min(axis=0), lengths.max(axis=0)

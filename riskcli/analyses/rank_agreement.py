@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.messages import UsageError
-from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.rounding import equal_digits
 
 
@@ -123,52 +122,3 @@ def _most(shared: Floats, short: int, long: int, p: float) -> float:
     unknown = np.maximum(depth - short, 0) + np.maximum(depth - long, 0)
     agreement = np.minimum(depth, seen + unknown) / depth
     return float((1 - p) * p ** (depth - 1) @ agreement + p**full)
-
-
-# Rankings of runs, and how far two of them agree.
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The runs' values by one risk and one effectiveness measure; NaN where there is none."""
-
-    measure: str
-    of: RiskMeasure
-    loss: str
-    values: Mapping[str, float]
-
-    def order(self, runs: Sequence[str]) -> list[str]:
-        """The runs from best to worst; those equal but for rounding as they are given."""
-        values = dict(
-            zip(runs, equal_digits(np.array([self.values[run] for run in runs])), strict=True)
-        )
-        return sorted(runs, key=lambda run: -values[run])
-
-    @property
-    def ranked(self) -> set[str]:
-        """The runs that have a value."""
-        return {run for run, value in self.values.items() if not np.isnan(value)}
-
-
-@dataclass(frozen=True)
-class Agreed:
-    """Two rankings, over the runs that both have; AP correlation takes the first for the truth."""
-
-    first: int
-    second: int
-    runs: int
-    tau_b: float
-    tau_ap: float
-    overlap: Overlap
-
-
-@dataclass(frozen=True)
-class ComparedRankings:
-    """Every ordered pair of rankings, and how they were compared."""
-
-    rankings: tuple[Ranking, ...]
-    pairs: tuple[Agreed, ...]
-    baseline: str
-    alpha: float
-    persistence: float
-    depth: int | None

@@ -7,17 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskcli.analyses.base import (
-    Analysis,
-    Fit,
-    Names,
-    Scores,
-    chosen_measures,
-    described,
-    loss_record,
-    refuse_much,
-    set_up,
-)
+from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.sweep_events import Series, Swept, displays, events
 from riskcli.core.arrays import Floats
@@ -44,7 +34,7 @@ DEFAULT_ALPHAS = tuple(float(alpha) for alpha in range(21))
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Analysis):
+class Sweep(base.Analysis):
     """All sweeps of a call, and what they rest on."""
 
     parts: tuple[Swept, ...]
@@ -96,11 +86,11 @@ def _shown_columns() -> list[MeasureColumn]:
 
 
 def alpha_sweep(
-    scores: Scores,
-    baseline: Names = None,
+    scores: base.Scores,
+    baseline: base.Names = None,
     *,
     between: Sequence[str] = (),
-    of: Names = None,
+    of: base.Names = None,
     alpha: Sequence[float] | None = None,
     options: Options | None = None,
 ) -> Sweep:
@@ -110,16 +100,16 @@ def alpha_sweep(
     risk measures whose events are listed. A smooth loss in the options has no alpha: its values
     stand beside the series.
     """
-    setup = set_up(scores, options, baseline, alpha, default=Options(alphas=DEFAULT_ALPHAS))
+    setup = base.set_up(scores, options, baseline, alpha, default=Options(alphas=DEFAULT_ALPHAS))
     options = setup.options
     if min(options.alphas) == max(options.alphas):
         raise UsageError("a sweep needs a range of alpha, as in 0:20; for one alpha there is score")
     able = [m for m in measures() if of or _has_events(m)]
-    chosen = chosen_measures(of, able, "no measure")
-    refuse_much("sweep", setup.matrices, options, pairs=_pairs(setup.matrices, between))
+    chosen = base.chosen_measures(of, able, "no measure")
+    base.refuse_much("sweep", setup.matrices, options, pairs=_pairs(setup.matrices, between))
     parts: list[Swept] = []
     notes = _without_events(chosen)
-    fits: list[Fit] = []
+    fits: list[base.Fit] = []
     for matrix in setup.matrices:
         smooth = [] if options.loss == LINEAR else comparisons(matrix, options)
         fits += [(matrix.measure, other.baseline.name, other.smooth) for other in smooth]
@@ -128,9 +118,9 @@ def alpha_sweep(
             others = [smooth[index]] if smooth else []
             parts.append(_swept(matrix, plain, others, rows, options, chosen))
             notes += cautions(matrix, plain, options.alphas)
-    record, doubts = loss_record(fits, options.loss)
+    record, doubts = base.loss_record(fits, options.loss)
     settings = {
-        **described(options),
+        **base.described(options),
         **record,
         "alphas": list(options.alphas),
         "between": list(between),

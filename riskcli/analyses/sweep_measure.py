@@ -2,124 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import permutations
 from math import isnan
 
 import numpy as np
 
-from riskcli.analyses.base import (
-    Analysis,
-    Fit,
-    Names,
-    Scores,
-    chosen_measures,
-    described,
-    loss_record,
-    set_up,
-)
+from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
-from riskcli.analyses.rank_agreement import (
-    Agreed,
-    ComparedRankings,
-    Ranking,
-    kendall_tau_b,
-    rank_biased_overlap,
-    tau_ap,
-)
+from riskcli.analyses.rank_agreement import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
-from riskcli.output.display import Cell, Display, Heading, decimal, folded, in_title
+from riskcli.output.display import Display, Heading, decimal, folded, in_title
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
+from riskcli.risk.rounding import equal_digits
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
-
-Show = Callable[[Agreed], str]
-
-
-def displays(agreement: ComparedRankings, width: int) -> list[Display]:
-    """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
-    about = f"baseline {in_title(agreement.baseline)}, α = {agreement.alpha:g}"
-    seen = "" if agreement.depth is None else f", first {agreement.depth} runs"
-    rbo = f"RBO, persistence {agreement.persistence:g}{seen}; {about}"
-    tables = [
-        (
-            f"Kendall's τ_b; {about}",
-            lambda pair: decimal(pair.tau_b, 2),
-            [*_extremes(agreement),
-             "1: the same order, -1: the reverse; ties count as ties. A ranking without the "
-             "baseline's own row is compared over the runs that both have."],
-        ),
-        (
-            f"τ_AP; {about}",
-            lambda pair: decimal(pair.tau_ap, 2),
-            ["The row's ranking is taken for the truth, the column's for the estimate; mistakes "
-             "near the estimate's top weigh most."],
-        ),
-        (
-            f"{rbo}: extrapolated",
-            lambda pair: decimal(pair.overlap.extrapolated, 2),
-            ["1: the same order, 0: nothing in common; the top weighs most."],
-        ),
-        (
-            f"{rbo}: RBO_min + residual",
-            lambda pair: f"{pair.overlap.least:.2f}+{pair.overlap.residual:.2f}",
-            ["What is certain, and how much more it could be if the rankings went on."],
-        ),
-    ]  # fmt: skip
-    made: list[Display] = []
-    for title, show, caption in tables:
-        made += folded(_matrix(agreement, title, show, caption), width)
-    return made
-
-
-def _extremes(agreement: ComparedRankings) -> list[str]:
-    """Which rankings agree most and least, in words."""
-    names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
-    known = [
-        (pair.tau_b, f"{names[pair.first]} and {names[pair.second]} ({decimal(pair.tau_b, 2)})")
-        for pair in agreement.pairs
-        if pair.first < pair.second and not isnan(pair.tau_b)
-    ]
-    if len(known) < 2:
-        return []
-    most, least = max(known, key=lambda each: each[0]), min(known, key=lambda each: each[0])
-    return [f"Most alike: {most[1]}; least alike: {least[1]}."]
-
-
-def _matrix(agreement: ComparedRankings, title: str, show: Show, caption: Sequence[str]) -> Display:
-    names = [_name(ranking, agreement.rankings) for ranking in agreement.rankings]
-    found = {(pair.first, pair.second): pair for pair in agreement.pairs}
-    headings = [Heading("", left=True), *(Heading(name.replace(" ", "\n")) for name in names)]
-    rows = []
-    for row, name in enumerate(names):
-        cells = [
-            Cell("") if row == column else Cell(show(found[row, column]))
-            for column in range(len(names))
-        ]
-        rows.append([Cell(name), *cells])
-    return Display.of_rows(title, headings, rows, caption)
-
-
-def _name(ranking: Ranking, everyone: Sequence[Ranking]) -> str:
-    """As short as it can be told from the others."""
-    parts = []
-    if len({other.measure for other in everyone}) > 1:
-        parts.append(ranking.measure)
-    parts.append(words_of(ranking.of).title)
-    if ranking.loss != LINEAR:
-        parts.append("s(x)")
-    return " ".join(parts)
-
-
-# How far rankings agree: by several risk measures, effectiveness measures and loss functions.
-
 
 COLUMNS = (
     "measure", "of", "loss", "other_measure", "other_of", "other_loss", "runs", "tau_b", "tau_ap",
@@ -128,25 +33,134 @@ COLUMNS = (
 PERSISTENCE = 0.9
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """The runs' values by one risk and one effectiveness measure; NaN where there is none."""
+
+    measure: str
+    of: RiskMeasure
+    loss: str
+    values: Mapping[str, float]
+
+    def order(self, runs: Sequence[str]) -> list[str]:
+        """The runs from best to worst; those equal but for rounding as they are given."""
+        values = dict(
+            zip(runs, equal_digits(np.array([self.values[run] for run in runs])), strict=True)
+        )
+        return sorted(runs, key=lambda run: -values[run])
+
+    @property
+    def ranked(self) -> set[str]:
+        """The runs that have a value."""
+        return {run for run, value in self.values.items() if not np.isnan(value)}
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """Two rankings, over the runs that both have; AP correlation takes the first for the truth."""
+
+    first: int
+    second: int
+    runs: int
+    tau_b: float
+    tau_ap: float
+    overlap: Overlap
+
+
 @dataclass(frozen=True, repr=False)
-class Agreement(Analysis, ComparedRankings):
-    """Every ordered pair of rankings, and what they rest on."""
+class Agreement(base.Analysis):
+    """Every ordered pair of rankings, how they were compared, and what they rest on."""
+
+    rankings: tuple[Ranking, ...]
+    pairs: tuple[Agreed, ...]
+    baseline: str
+    alpha: float
+    persistence: float
+    depth: int | None
 
     def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self, width)
+        """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
+        about = f"baseline {in_title(self.baseline)}, α = {self.alpha:g}"
+        seen = "" if self.depth is None else f", first {self.depth} runs"
+        rbo = f"RBO, persistence {self.persistence:g}{seen}; {about}"
+        tables = [
+            (
+                f"Kendall's τ_b; {about}",
+                lambda pair: decimal(pair.tau_b, 2),
+                [*self._extremes(),
+                 "1: the same order, -1: the reverse; ties count as ties. A ranking without the "
+                 "baseline's own row is compared over the runs that both have."],
+            ),
+            (
+                f"τ_AP; {about}",
+                lambda pair: decimal(pair.tau_ap, 2),
+                ["The row's ranking is taken for the truth, the column's for the estimate; "
+                 "mistakes near the estimate's top weigh most."],
+            ),
+            (
+                f"{rbo}: extrapolated",
+                lambda pair: decimal(pair.overlap.extrapolated, 2),
+                ["1: the same order, 0: nothing in common; the top weighs most."],
+            ),
+            (
+                f"{rbo}: RBO_min + residual",
+                lambda pair: f"{pair.overlap.least:.2f}+{pair.overlap.residual:.2f}",
+                ["What is certain, and how much more it could be if the rankings went on."],
+            ),
+        ]  # fmt: skip
+        return [
+            display
+            for title, show, caption in tables
+            for display in folded(self._matrix(title, show, caption), width)
+        ]
+
+    def _extremes(self) -> list[str]:
+        """Which rankings agree most and least, in words."""
+        taus = [
+            (pair.tau_b, f"{self._names[pair.first]} and {self._names[pair.second]}")
+            for pair in self.pairs
+            if pair.first < pair.second and not isnan(pair.tau_b)
+        ]
+        if len(taus) < 2:
+            return []
+        ends = (max(taus, key=lambda each: each[0]), min(taus, key=lambda each: each[0]))
+        most, least = (f"{names} ({decimal(tau, 2)})" for tau, names in ends)
+        return [f"Most alike: {most}; least alike: {least}."]
+
+    def _matrix(self, title: str, show: Callable[[Agreed], str], caption: Sequence[str]) -> Display:
+        """Every ranking by every other one."""
+        names = self._names
+        texts = {(pair.first, pair.second): show(pair) for pair in self.pairs}
+        headings = [Heading("", left=True), *(Heading(name.replace(" ", "\n")) for name in names)]
+        rows = [
+            [name, *(texts.get((row, column), "") for column in range(len(names)))]
+            for row, name in enumerate(names)
+        ]
+        return Display.of_texts(title, headings, rows, caption)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """Each ranking's name, as short as it can be told from the others."""
+        several = len({ranking.measure for ranking in self.rankings}) > 1
+        return [
+            " ".join(
+                [ranking.measure] * several
+                + [words_of(ranking.of).title]
+                + ["s(x)"] * (ranking.loss != LINEAR)
+            )
+            for ranking in self.rankings
+        ]
 
     def result(self) -> Result:
         """A row an ordered pair."""
-        rows = [_row(self, pair) for pair in self.pairs]
-        return Result(COLUMNS, rows, self.provenance)
+        return Result(COLUMNS, [_row(self, pair) for pair in self.pairs], self.provenance)
 
 
 def ranking_agreement(
-    scores: Scores,
-    baseline: Names = None,
+    scores: base.Scores,
+    baseline: base.Names = None,
     *,
-    of: Names = None,
+    of: base.Names = None,
     persistence: float = PERSISTENCE,
     depth: int | None = None,
     alpha: float | None = None,
@@ -157,13 +171,13 @@ def ranking_agreement(
     With a smooth loss in the options, its rankings stand beside those of the linear one. RBO looks
     at the first `depth` runs of each (None: all).
     """
-    setup = set_up(scores, options, baseline, alpha)
+    setup = base.set_up(scores, options, baseline, alpha)
     options = setup.options
     if len(options.alphas) != 1:
         raise UsageError(f"rankings are compared at one alpha, found {len(options.alphas)}")
-    chosen = chosen_measures(of, measures(), "no measure")
+    chosen = base.chosen_measures(of, measures(), "no measure")
     rankings: list[Ranking] = []
-    fits: list[Fit] = []
+    fits: list[base.Fit] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
         refuse_many_pairs(len(matrix.runs), "give fewer runs")
@@ -177,8 +191,8 @@ def ranking_agreement(
         _agreed(rankings, first, second, persistence, depth)
         for first, second in permutations(range(len(rankings)), 2)
     ]
-    record, doubts = loss_record(fits, options.loss)
-    settings = {**described(options), **record, "alphas": list(options.alphas)}
+    record, doubts = base.loss_record(fits, options.loss)
+    settings = {**base.described(options), **record, "alphas": list(options.alphas)}
     settings |= {"of": [m.id for m in chosen], "persistence": persistence, "depth": depth}
     return Agreement(
         tuple(rankings), tuple(pairs), ", ".join(options.wanted), options.alphas[0], persistence,

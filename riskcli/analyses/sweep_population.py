@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.base import (
-    Analysis,
-    Names,
-    Scores,
-    chosen_measures,
-    population_record,
-    refuse_much,
-    set_up,
-)
+from riskcli.analyses import base
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
-from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.display import Display, Heading
 from riskcli.output.measure_words import words_of
-from riskcli.output.result import Result, Value, tidy
+from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
@@ -34,7 +27,7 @@ from riskcli.scores.teams import Teams
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class WithoutEach:
     """One matrix by one risk measure: everyone's figures, and those without each member."""
 
     measure: str
@@ -66,50 +59,6 @@ class LeftOut:
         return self.left_out[index], float(change[index])
 
 
-# Who hangs on whom, for people: each run's figure and rank, and their ranges without one other.
-
-
-def displays(parts: Sequence[LeftOut]) -> list[Display]:
-    """A table a measure and risk measure, the best first."""
-    return [_display(part) for part in parts]
-
-
-def _display(part: LeftOut) -> Display:
-    digits = words_of(part.of).decimals
-    rows = []
-    for row in sorted(range(len(part.runs)), key=lambda i: (part.ranks[i], part.runs[i])):
-        low, high, best, worst = part.range_of(row)
-        by, change = part.most(row)
-        rows.append(
-            [
-                Cell(f"{part.ranks[row]:.0f}"),
-                Cell(part.runs[row]),
-                Cell(f"{part.values[row]:.{digits}f}"),
-                Cell(f"{low:.{digits}f} to {high:.{digits}f}"),
-                Cell(f"{best:.0f} to {worst:.0f}" if best != worst else f"{best:.0f}"),
-                Cell(by),
-                Cell(f"{change:+.{digits}f}"),
-            ]
-        )
-    headings = [
-        Heading("#"), Heading("run", left=True), Heading(words_of(part.of).title), Heading("range"),
-        Heading("# range"), Heading("most without", left=True), Heading("change"),
-    ]  # fmt: skip
-    title = (
-        f"{words_of(part.of).title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
-    )
-    everybody = "everybody" if part.population == "all" else f"everybody in {part.population}"
-    caption = [
-        f"Ranges with {everybody}, and without each other member of the population in turn. A "
-        "run or team that is left out keeps its rank, so a rank changes only where others "
-        "overtake each other.",
-    ]
-    return Display.of_rows(title, headings, rows, caption)
-
-
-# How much hangs on who takes part: each run, or each team, left out of the population in turn.
-
-
 COLUMNS = (
     "run", "measure", "of", "alpha", "value", "value_min", "value_max", "rank", "rank_min",
     "rank_max", "changed_by", "change", "population",
@@ -117,14 +66,14 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, repr=False)
-class PopulationBias(Analysis):
+class PopulationBias(base.Analysis):
     """All matrices of a call by all risk measures asked for."""
 
-    parts: tuple[LeftOut, ...]
+    parts: tuple[WithoutEach, ...]
 
     def displays(self, _width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self.parts)
+        """A table a measure and risk measure, the best first."""
+        return [_display(part) for part in self.parts]
 
     def result(self) -> Result:
         """A row a run, measure and risk measure."""
@@ -132,9 +81,9 @@ class PopulationBias(Analysis):
 
 
 def population_bias(
-    scores: Scores,
+    scores: base.Scores,
     *,
-    of: Names = None,
+    of: base.Names = None,
     alpha: float | None = None,
     options: Options | None = None,
     frozen: FrozenPopulation | Path | str | None = None,
@@ -146,7 +95,7 @@ def population_bias(
     if frozen is not None:
         given = frozen if isinstance(frozen, FrozenPopulation) else read_population(frozen)
         options = replace(options or Options(), population=given)
-    setup = set_up(scores, options, alpha=alpha, noting=False)
+    setup = base.set_up(scores, options, alpha=alpha, noting=False)
     population = setup.options.population
     if population == "baselines":
         raise UsageError("runs are left out of the population of all runs, or of one in a file")
@@ -156,14 +105,14 @@ def population_bias(
         population=population if isinstance(population, FrozenPopulation) else None,
     )
     able = [measure for measure in measures() if measure.statistic is not None]
-    chosen = chosen_measures(of, able, "no population behind")
+    chosen = base.chosen_measures(of, able, "no population behind")
     pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in setup.matrices) * len(chosen)
-    refuse_much("sweep --over population", setup.matrices, plan, pairs=pairs)
+    base.refuse_much("sweep --over population", setup.matrices, plan, pairs=pairs)
     parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
     settings = {
         "of": [measure.id for measure in chosen],
         "alphas": list(plan.alphas),
-        "population": population_record(plan) if plan.population else "all",
+        "population": base.population_record(plan) if plan.population else "all",
     }
     return PopulationBias(tuple(parts), provenance=setup.provenance.adding(settings))
 
@@ -183,7 +132,9 @@ def who_is_in(matrix: ScoreMatrix, options: Options) -> tuple[ScoreMatrix, Teams
     return matrix, options.teams
 
 
-def left_out(matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure]) -> list[LeftOut]:
+def left_out(
+    matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure]
+) -> list[WithoutEach]:
     """Each of these measures at each alpha of the options, without each member in turn."""
     inside, teams = who_is_in(matrix, options)
     members = members_of(inside.runs, teams)
@@ -212,7 +163,7 @@ def left_out(matrix: ScoreMatrix, options: Options, chosen: Sequence[RiskMeasure
     names = tuple(name for name, _ in members)
     name = options.population.name if isinstance(options.population, FrozenPopulation) else "all"
     return [
-        LeftOut(matrix.measure, measure, alpha, matrix.runs, values[part], rank(values[part]),
+        WithoutEach(matrix.measure, measure, alpha, matrix.runs, values[part], rank(values[part]),
                 names, without[part], ranks[part], name)
         for part, (measure, alpha) in enumerate(wanted)
     ]  # fmt: skip
@@ -247,13 +198,11 @@ def _values(
     (comparison,) = comparisons(matrix, replace(options, teams=Teams(kept, options.teams.pattern)))
     if members is not None:
         comparison = replace(comparison, members=members)
-    found = []
-    for measure, alpha in wanted:
-        values = measure.of(comparison, alpha)
-        if values is None:
+    values = [measure.of(comparison, alpha) for measure, alpha in wanted]
+    for (measure, _), each in zip(wanted, values, strict=True):
+        if each is None:
             raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
-        found.append(values)
-    return found
+    return [each for each in values if each is not None]
 
 
 def _of_rows(matrix: ScoreMatrix, rows: Sequence[int]) -> ScoreMatrix:
@@ -261,15 +210,34 @@ def _of_rows(matrix: ScoreMatrix, rows: Sequence[int]) -> ScoreMatrix:
     return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[list(rows)])
 
 
-def _rows(part: LeftOut) -> Iterator[list[Value]]:
+def _rows(part: WithoutEach) -> Iterator[tuple[Any, ...]]:
     for row, run in enumerate(part.runs):
         low, high, best, worst = part.range_of(row)
         by, change = part.most(row)
+        values = tidy([float(part.values[row]), low, high])
         ranks = tidy([float(part.ranks[row]), best, worst], whole=True)
-        value, low_value, high_value, change_value = tidy(
-            [float(part.values[row]), low, high, change]
-        )
-        yield [
-            run, part.measure, part.of.id, part.alpha, value, low_value, high_value, *ranks, by,
-            change_value, part.population,
-        ]  # fmt: skip
+        head = (run, part.measure, part.of.id, part.alpha)
+        yield (*head, *values, *ranks, by, *tidy([change]), part.population)
+
+
+def _display(part: WithoutEach) -> Display:
+    words = words_of(part.of)
+    digits, rows = words.decimals, []
+    for run, *_, value, low, high, place, best, worst, by, change, _ in sorted(
+        _rows(part), key=lambda row: (row[7], row[0])
+    ):
+        ranks = f"{best} to {worst}" if best != worst else f"{best}"
+        values = f"{value:.{digits}f}", f"{low:.{digits}f} to {high:.{digits}f}"
+        rows.append([f"{place}", run, *values, ranks, by, f"{change:+.{digits}f}"])
+    headings: list[str | Heading] = [
+        "#", Heading("run", left=True), words.title, "range", "# range",
+        Heading("most without", left=True), "change",
+    ]  # fmt: skip
+    everybody = "everybody" if part.population == "all" else f"everybody in {part.population}"
+    caption = [
+        f"Ranges with {everybody}, and without each other member of the population in turn. A "
+        "run or team that is left out keeps its rank, so a rank changes only where others "
+        "overtake each other.",
+    ]
+    title = f"{words.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
+    return Display.of_texts(title, headings, rows, caption)

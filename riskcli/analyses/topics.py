@@ -10,16 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from riskcli.analyses.base import (
-    Analysis,
-    Fit,
-    Names,
-    Scores,
-    described,
-    loss_record,
-    refuse_much,
-    set_up,
-)
+from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import ChurnTable
 from riskcli.analyses.churn_distances import MOVES, RunChurn
@@ -132,8 +123,8 @@ def exploratory(
         moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
         np.divide(moved, deviation, out=tj, where=varies)
         critical = float(stdtrit(topics - 1, 1 - gamma / 2))
-    base = np.broadcast_to(comparison.baseline.scores, w.shape)
-    columns = (comparison.scores, base, paired.delta, w, tr, tj, _flags(tr, tj, critical),
+    beside = np.broadcast_to(comparison.baseline.scores, w.shape)
+    columns = (comparison.scores, beside, paired.delta, w, tr, tj, _flags(tr, tj, critical),
                *_in_population(comparison, alpha))  # fmt: skip
     return dict(zip(FIGURES, columns, strict=True)), critical
 
@@ -158,7 +149,7 @@ def _in_population(comparison: Comparison, alpha: float) -> tuple[Floats, Floats
 
 
 @dataclass(frozen=True, repr=False)
-class TopicTable(Analysis):
+class TopicTable(base.Analysis):
     """The topics of every run asked for, and what they rest on."""
 
     parts: tuple[RunTopics, ...]
@@ -270,10 +261,10 @@ def _legend(part: RunTopics, gamma: float) -> list[str]:
 
 
 def topic_table(
-    scores: Scores,
-    baseline: Names = None,
+    scores: base.Scores,
+    baseline: base.Names = None,
     *,
-    runs: Names = None,
+    runs: base.Names = None,
     order: TopicOrder = "loss",
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
@@ -285,12 +276,14 @@ def topic_table(
     their means and its bins.
     """
     check_words(order=(order, TopicOrder))
-    setup = set_up(scores, options, baseline, alpha)
+    setup = base.set_up(scores, options, baseline, alpha)
     options, names = setup.options, as_names(runs or ())
-    refuse_much("topics", setup.matrices, options, lines=_lines(setup.matrices, names, options))
+    base.refuse_much(
+        "topics", setup.matrices, options, lines=_lines(setup.matrices, names, options)
+    )
     parts: list[RunTopics] = []
     notes: list[Note] = []
-    fits: list[Fit] = []
+    fits: list[base.Fit] = []
     for matrix in setup.matrices:
         for comparison in comparisons(matrix, options):
             rows = _chosen_rows(matrix, comparison, names)
@@ -299,8 +292,8 @@ def topic_table(
                 parts += _parts(matrix, comparison, level, rows, options, churn)
             notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
     ordered = [part.chosen(_order(part, order)) for part in parts]
-    record, doubts = loss_record(fits, options.loss)
-    settings = {**described(options), **record, "runs": list(names), "order": order}
+    record, doubts = base.loss_record(fits, options.loss)
+    settings = {**base.described(options), **record, "runs": list(names), "order": order}
     provenance = setup.provenance.adding(settings, [*notes, *doubts])
     if churn is not None:
         names_of_churn = ("depth", "at", "persistence")

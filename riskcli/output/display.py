@@ -122,6 +122,18 @@ class Display:
         by_column = zip(*rows, strict=True) if rows else [()] * len(headings)
         return cls(title, list(map(Column, headings, by_column)), caption)
 
+    @classmethod
+    def of_texts(
+        cls,
+        title: str,
+        headings: Sequence[str | Heading],
+        rows: Sequence[Sequence[str]],
+        caption: Sequence[str] = (),
+    ) -> Display:
+        """The table whose cells are plain texts; a heading that is a text is over numbers."""
+        known = [h if isinstance(h, Heading) else Heading(h) for h in headings]
+        return cls.of_rows(title, known, [[*map(Cell, row)] for row in rows], caption)
+
     @property
     def full_title(self) -> str:
         """The author's words and the title."""

@@ -82,10 +82,10 @@ def test_each_run_as_baseline_equals_brute_force(values: Floats, alpha: float) -
         baseline = VIRTUAL[name](values).tolist() if name in VIRTUAL else matrix[place]
         for i, run in enumerate(matrix):
             expected = reference.urisk(run, baseline, alpha)
-            assert one.found.urisk[i, place] == pytest.approx(expected, abs=1e-9)
+            assert one.figures.urisk[i, place] == pytest.approx(expected, abs=1e-9)
             own = i == place
             assert np.isnan(one.ranks[i, place]) == own
-            similarity = one.found.similarity[i, place]
+            similarity = one.figures.similarity[i, place]
             if np.ptp(run) > 1e-6 and np.ptp(baseline) > 1e-6:
                 r = np.corrcoef(run, baseline)[0, 1]
                 assert similarity == pytest.approx(r, abs=1e-9)
@@ -98,13 +98,13 @@ def test_tau_b_and_bias_leave_the_baseline_out() -> None:
     (one,) = baseline_bias(named(values), alpha=5.0).parts
     means = values.mean(axis=1)
     others = [i for i in range(7) if i != 2]
-    urisk = one.found.urisk[others, 2]
+    urisk = one.figures.urisk[others, 2]
     tau = reference.kendall_tau_b(means[others].tolist(), urisk.tolist())
-    assert one.found.tau_b[2] == pytest.approx(tau)
+    assert one.figures.tau_b[2] == pytest.approx(tau)
     similarity = [np.corrcoef(values[i], values[2])[0, 1] for i in others]
     fit = stats.linregress(means[others], urisk)
     residual = urisk - fit.intercept - fit.slope * means[others]
-    assert one.found.bias[2] == pytest.approx(np.corrcoef(similarity, residual)[0, 1])
+    assert one.figures.bias[2] == pytest.approx(np.corrcoef(similarity, residual)[0, 1])
     r = {
         (a, b): np.corrcoef(x, y)[0, 1]
         for (a, x), (b, y) in itertools.combinations(
@@ -114,7 +114,7 @@ def test_tau_b_and_bias_leave_the_baseline_out() -> None:
     partial = (r["s", "u"] - r["s", "m"] * r["u", "m"]) / np.sqrt(
         (1 - r["s", "m"] ** 2) * (1 - r["u", "m"] ** 2)
     )
-    assert one.found.partial[2] == pytest.approx(partial)
+    assert one.figures.partial[2] == pytest.approx(partial)
 
 
 def test_a_baseline_favours_runs_that_resemble_it() -> None:
@@ -124,8 +124,8 @@ def test_a_baseline_favours_runs_that_resemble_it() -> None:
     profiles *= 0.5 / profiles.mean(axis=1, keepdims=True)
     values = np.clip(np.repeat(profiles, 6, axis=0) + rng.normal(0, 0.1, (12, 60)), 0, 1)
     (one,) = baseline_bias(named(values), alpha=10.0).parts
-    assert one.found.bias[:12].min() > 0.4
-    assert one.found.partial[:12].min() > 0.9
+    assert one.figures.bias[:12].min() > 0.4
+    assert one.figures.partial[:12].min() > 0.9
 
 
 def test_bias_needs_four_other_runs_that_vary() -> None:

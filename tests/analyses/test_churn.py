@@ -18,7 +18,12 @@ import riskcli
 from riskcli import UsageError, churn_table
 from riskcli.analyses import churn as churn_analysis
 from riskcli.analyses import churn_distances as distances
-from riskcli.analyses.churn_distances import Shared, agreement, inversions, kendall_distance
+from riskcli.analyses.churn_distances import (
+    SharedDocuments,
+    agreement,
+    inversions,
+    kendall_distance,
+)
 from riskcli.analyses.rank_agreement import rank_biased_overlap
 from tests.bench.plain_reader import read_run
 from tests.helpers.inprocess import riskeval
@@ -44,7 +49,7 @@ def brute_distance(one: Ranking, other: Ranking) -> float:
     return apart / len(pairs) if pairs else 0.0
 
 
-def shared_of(topics: Sequence[tuple[Ranking, Ranking]]) -> Shared:
+def shared_of(topics: Sequence[tuple[Ranking, Ranking]]) -> SharedDocuments:
     """Rankings as the arrays that the formulas take."""
     cells = [
         (topic, place, list(base).index(document))
@@ -54,7 +59,7 @@ def shared_of(topics: Sequence[tuple[Ranking, Ranking]]) -> Shared:
     ]
     found = np.array(cells, dtype=np.intp).reshape(-1, 3)
     lengths = [np.array([len(topic[side]) for topic in topics]) for side in (0, 1)]
-    return Shared(lengths[0], lengths[1], found[:, 0], found[:, 1], found[:, 2])
+    return SharedDocuments(lengths[0], lengths[1], found[:, 0], found[:, 1], found[:, 2])
 
 
 rankings = st.permutations(range(9)).flatmap(
@@ -108,7 +113,7 @@ def test_one_deep_ranking_among_many_takes_no_table_for_all() -> None:
     lengths[500] = 20_000
     topics = np.repeat(np.arange(len(lengths)), lengths)
     places = np.concatenate([np.arange(length) for length in lengths.tolist()])
-    shared = Shared(lengths, lengths, topics, places, places)
+    shared = SharedDocuments(lengths, lengths, topics, places, places)
     overlap, rbo = agreement(shared, 10, 0.9)
     assert overlap.min() == 1 and rbo == pytest.approx(1)
     assert not kendall_distance(shared).any()
