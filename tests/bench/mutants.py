@@ -15,12 +15,14 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import math
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -122,33 +124,35 @@ def drawn(root: Path, places: Sequence[str], most: int, seed: int) -> list[Mutan
 
 
 def mirror_of(root: Path, module: str) -> list[str]:
-    """The test files that mirror a module or a folder that it lies in; else those of its folder."""
+    """The test files that mirror a module, or else the nearest folder that it lies in."""
     path = Path("tests", *Path(module).parts[1:]).with_suffix("")
     while len(path.parts) > 1:
         own = sorted((root / path.parent).glob(f"test_{path.name}.py"))
         own += sorted((root / path.parent).glob(f"test_{path.name}_*.py"))
-        if own or (root / path).is_dir():
-            return [file.relative_to(root).as_posix() for file in own] or [path.as_posix()]
+        own += [root / path] * (root / path).is_dir()
+        if own:
+            return [each.relative_to(root).as_posix() for each in own]
         path = path.parent
     return ["."]
 
 
-def survivors(root: Path, chosen: Sequence[Mutant], tests: Sequence[str] = ()) -> Iterator[Mutant]:
-    """The mutants that these tests let pass; without any, the tests of each one's module."""
+def tried(
+    root: Path, chosen: Sequence[Mutant], tests: Sequence[str] = ()
+) -> Iterator[tuple[Mutant, bool]]:
+    """Mutants, and whether these tests let them pass; without any, the tests of each's module."""
     sound: set[tuple[str, ...]] = set()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "main"
         shutil.copytree(root, copy, ignore=lambda _, names: _LEFT_OUT & set(names), symlinks=True)
         if (root.parent / "shared").is_dir():
             (copy.parent / "shared").symlink_to((root.parent / "shared").resolve())
-        for mutant in sorted(chosen, key=lambda each: each.module):
+        for mutant in chosen:
             asked = tuple(tests or mirror_of(root, mutant.module))
             if asked not in sound and not _passes(copy, asked):
                 raise SystemExit(f"{' '.join(asked)}: fails, or finds nothing, without any change")
             sound.add(asked)
             (copy / mutant.module).write_text(mutant.text, encoding="utf-8")
-            if _passes(copy, asked):
-                yield mutant
+            yield mutant, _passes(copy, asked)
             shutil.copyfile(root / mutant.module, copy / mutant.module)
 
 
@@ -170,15 +174,20 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", default=())
     parser.add_argument("--most", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after so long")
     given = parser.parse_args()
-    chosen = drawn(ROOT, given.modules, given.most, given.seed)
-    count = 0
-    for mutant in survivors(ROOT, chosen, given.tests):
-        count += 1
-        line = (ROOT / mutant.module).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
-        place = f"{mutant.module}:{mutant.line}:{mutant.column}"
-        print(f"{place}: {mutant.old!r} -> {mutant.new!r}: {line.strip()}", flush=True)
-    print(f"{count} of {len(chosen)} survived")
+    began, count, survived = time.monotonic(), 0, 0
+    for mutant, passed in tried(
+        ROOT, drawn(ROOT, given.modules, given.most, given.seed), given.tests
+    ):
+        count, survived = count + 1, survived + passed
+        if passed:
+            line = (ROOT / mutant.module).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
+            place = f"{mutant.module}:{mutant.line}:{mutant.column}"
+            print(f"{place}: {mutant.old!r} -> {mutant.new!r}: {line.strip()}", flush=True)
+        if time.monotonic() - began > 60 * given.minutes:
+            break
+    print(f"{survived} of {count} survived")
 
 
 if __name__ == "__main__":
