@@ -101,7 +101,7 @@ class Reports:
 
 
 COPY_MEASURE = "nDCG@20"
-"""The measure whose scores tell copies."""
+"""Runs with equal scores by this measure are reported as copies."""
 
 
 def note_same_rankings(reports: Sequence[FileReport]) -> None:
@@ -294,7 +294,7 @@ class Checker:
         )
 
     def _scores(self, run: runs.Run) -> dict[str, float]:
-        """The run's scores by topic, to tell copies by; none where nothing is judged."""
+        """The run's scores by topic, to find copies; none without judgements."""
         if self._qrels is None:
             return {}
         # Late: without judgements nothing is scored.

@@ -1,4 +1,4 @@
-"""Runs that tell nothing: those whose documents nobody judged, and those that are there already."""
+"""Doubts about a run that can be read: unjudged, repeated, badly ranked or badly named."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _SEPARATOR = re.compile(r"[-_:/.]")
 def rankings(run: Run) -> dict[str, str]:
     """A digest of each topic's ranking: the same documents in the same order have the same one.
 
-    Scores and lines do not matter; documents whose scores tie in single precision stand in no
-    order.
+    Scores and lines do not matter; the order of documents whose scores tie in single
+    precision does not count.
     """
     names = sorted(run.topics)
     place = np.argsort(np.argsort(np.array(run.topics)))
@@ -71,7 +71,7 @@ def nearest_before(runs: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int
 
 
 def _ranking(topics: Rows, scores: NDArray[np.float32]) -> Rows:
-    """Topic after topic, by falling scores; most files stand so already."""
+    """Topic after topic, by falling scores; most files are sorted so already."""
     falling = (topics[1:] != topics[:-1]) | (scores[1:] <= scores[:-1])
     changes = np.count_nonzero(topics[1:] != topics[:-1])
     if falling.all() and changes == topics.max(initial=0):
@@ -131,7 +131,7 @@ MAX_DOCS = 1000
 
 @dataclass(frozen=True)
 class Columns:
-    """A run with the columns that are not used for scoring, and where its lines stand."""
+    """A run with the columns that are not used for scoring, and its line numbers."""
 
     run: Run
     table: Table
@@ -188,7 +188,7 @@ def _note_ranks(tally: Tally, columns: Columns) -> None:
 
 
 def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
-    """Whether the lines of each topic stand together, by rising ranks and falling scores."""
+    """Whether the lines of each topic are adjacent, by rising ranks and falling scores."""
     codes, scores = run.topic_codes, run.scores
     same = codes[1:] == codes[:-1]
     falling = (ranks[1:] > ranks[:-1]) & (scores[1:] <= scores[:-1])

@@ -63,7 +63,7 @@ def removals(store: Store, older_than: float | None, dry_run: bool) -> Result:
 
 
 _ABANDONED = 3600.0
-"""Seconds after which nobody writes a part of a file any more."""
+"""Seconds after which an unfinished file counts as abandoned."""
 _DAY = 86400.0
 
 
@@ -104,7 +104,7 @@ def holdings(store: Store) -> Iterator[Holding]:
 
 
 def verify(store: Store) -> Iterator[tuple[Path, str]]:
-    """All that is wrong with a store, file by file: damage, and looks that do not tell the truth.
+    """All that is wrong with a store, file by file: damage, and files that changed unnoticed.
 
     Files of the store that are damaged are set aside, as when they are used.
     """
@@ -128,10 +128,10 @@ def verify(store: Store) -> Iterator[tuple[Path, str]]:
 
 
 def collect(store: Store, older_than: float | None = None, dry_run: bool = False) -> list[Removal]:
-    """Remove what nobody will ask for again, and merge small files; `older_than` counts days.
+    """Remove what is no longer used, and merge small files; `older_than` counts days.
 
-    That is: damaged and abandoned files, scores by other versions of what computes them, looks at
-    files that have changed since, and scores that were written so long ago.
+    That is: damaged and abandoned files, scores by other versions of what computes them, checksums
+    of files that have changed since, and scores that were written so long ago.
     """
     removals = [*_debris(store), *_outdated(store, older_than)]
     if dry_run:

@@ -119,7 +119,7 @@ class Validation(Analysis, Reports):
         return FINDING_FORMATS
 
     def as_github(self) -> str:
-        """Annotations, as GitHub shows them beside the lines of a change."""
+        """Annotations, as GitHub shows them at the lines of a change."""
         return as_github(self)
 
     def as_sarif(self) -> str:
@@ -183,7 +183,7 @@ def validate(
     """Read every file to its end and report all that is wrong with it.
 
     With `qrels` that file is checked too, and topics are compared with it. The inputs carry the
-    SHA-256 of the bytes that were checked, unless `checksums` says that nobody needs them. What is
+    SHA-256 of the bytes that were checked, unless `checksums` is False. What is
     `known` of runs and scores is not worked out again.
     """
     checks = checks or Checks()

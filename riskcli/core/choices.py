@@ -60,12 +60,12 @@ def check_word(name: str, value: Any, known: Sequence[str]) -> None:
 
 
 def is_virtual(name: str) -> bool:
-    """Whether a name stands for a virtual baseline, known or not."""
+    """Whether a name begins as those of virtual baselines do, known or not."""
     return name.startswith(VIRTUAL_MARK)
 
 
 def virtual_among(names: Iterable[str]) -> list[str]:
-    """The names that stand for virtual baselines."""
+    """The names that begin as those of virtual baselines do."""
     return [name for name in names if name.startswith(VIRTUAL_MARK)]
 
 

@@ -1,4 +1,4 @@
-"""Files and folders that are replaced as a whole, so that nobody ever sees half of one."""
+"""Files and folders that are replaced as a whole: no reader ever sees half of one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GZIP = ".gz"
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the target and rename: whoever looks sees the old file whole or the new one.
+    """Write a file in the target's folder and rename it: readers see the old one or the new one.
 
     A device or a pipe is written to; it is nothing that could be replaced.
     """

@@ -109,7 +109,7 @@ _SMALL = 8_000_000
 
 
 def refuse_file(path: Path, kind: str, size: int, at_once: int) -> None:
-    """Refuse to read a file whose text has so many bytes, beside others of its kind."""
+    """Refuse to read a file whose text has `size` bytes if `at_once` of them exceed the memory."""
     if size > _SMALL:
         each = READING.get(kind, OTHERWISE) * size + IN_HAND
         refuse_beyond(BASE + at_once * each, f"reading {path} ({kind}, {size:,} bytes)")

@@ -54,7 +54,7 @@ def in_order(
     """The answers for all items, worked out by `jobs` threads; the first error in order is raised.
 
     Threads, because the heavy parts (decompressing, parsing, hashing, sorting) run outside of the
-    interpreter's lock; processes measured no faster here, and cannot be forked beside threads.
+    interpreter's lock; processes measured no faster here, and cannot be forked while threads run.
     """
     if jobs <= 1 or len(items) <= 1:
         for done, item in enumerate(items, start=1):
@@ -113,7 +113,7 @@ def keep_freed_memory() -> None:
         c_library.mallopt(_M_TRIM_THRESHOLD, 8 * _LARGE)
 
 
-# Imports beside the reading of files.
+# Imports while files are read.
 
 
 @contextmanager
@@ -121,7 +121,7 @@ def importing(load: Callable[[], object]) -> Iterator[None]:
     """Let `load` import what is needed afterwards while files are read, which waits a good deal."""
 
     def attempt() -> None:
-        with suppress(Exception):  # whoever needs it will meet the error
+        with suppress(Exception):  # the import that needs it raises the error
             load()
 
     thread = Thread(target=attempt)

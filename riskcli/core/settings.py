@@ -2,7 +2,7 @@
 
 They are looked for here, then in the parent folders up to the root of the repository; the first
 folder that has any is the one that counts. A file that was chosen (--config) counts alone. What
-settings name by a relative path lies beside them.
+settings name by a relative path is relative to their folder.
 
 Keys are the commands' long options. Tables under `profile` hold further settings by name; a
 profile's settings win over the rest of the files, and the command line wins over all of them.
@@ -20,7 +20,7 @@ from typing import Any
 from riskcli.core.messages import InputError, UsageError, nearest
 
 FILES = (("pyproject.toml", ("tool", "riskeval")), ("riskeval.toml", ()))
-"""Where settings stand: the file and the table in it; later ones win."""
+"""Files that hold settings, and the table in each; later ones win."""
 
 PROFILE = "profile"
 REPOSITORY = ".git"

@@ -19,7 +19,7 @@ else:
 
 INTERRUPTED = 130
 UNFINISHED: set[str] = set()
-"""Files, and folders of them, that nobody should find, should the program be stopped now."""
+"""Unfinished files and folders, removed if the program is stopped."""
 
 _ENDINGS = {
     "SIGINT": (INTERRUPTED, b"interrupted"),

@@ -3,7 +3,7 @@
 `Scorer` has pytrec_eval compute them from names of documents. Training to rank asks for them after
 every tree, where that would take a third of its time: these are the same numbers but for rounding
 (tested), as array operations. Arrays are queries × ranks; a row has all judged documents of its
-query, so what is best possible can be told from it. ERR of such arrays is in `measures/err.py`.
+query, so the best possible ranking follows from it. ERR of such arrays is in `measures/err.py`.
 """
 
 from __future__ import annotations

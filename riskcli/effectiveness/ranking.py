@@ -163,7 +163,7 @@ class JudgedDocuments:
 
     def find(self, docnos: Texts, lines: Rows, topics: Rows) -> Rows:
         """Where the document of each of these lines is in the list, for its topic; else -1."""
-        # Texts are hashed sooner as they stand in the file, unless few of them are asked for.
+        # Hashing all texts in place is faster than copying some, unless these are few.
         most = 2 * len(lines) > len(docnos)
         hashes = docnos.hashes()[lines] if most else docnos.take(lines).hashes()
         indices = np.full(len(topics), -1, dtype=np.intp)

@@ -66,7 +66,7 @@ class _Planned:
 class _Answer:
     """A run's ranking for each judged topic (a row), and where its documents are judged.
 
-    For each document: its topic's row, its place in the ranking, where it stands in the list of
+    For each document: its topic's row, its place in the ranking, its index in the list of
     judged documents (-1: nowhere) and its grade (0 where it is not judged).
     """
 

@@ -240,7 +240,7 @@ def any_run(loaded: Iterable[FileScores]) -> bool:
 
 
 def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
-    """What is to be said of the files that were taken."""
+    """Notes on the files that were read."""
     scored = loaded if any_run(loaded) else []
     unknown = [(_shown(file), _unknown_topics(file, reader)) for file in scored]
     ignored = [f"{name} ({count})" for name, count in unknown if count]
@@ -289,7 +289,7 @@ def _shown(file: FileScores) -> str:
 
 
 def qrels_notes(reader: Reader) -> list[Note]:
-    """What is to be said of the judgements."""
+    """Notes on the judgements."""
     qrels = reader.qrels
     notes = list(qrels.notes)
     if reader.found_qrels != "given":

@@ -45,7 +45,7 @@ def cluster(address: str, send: Sending = "paths") -> Iterator[Workers]:
         ) from error
     log = logging.getLogger("distributed")
     before = log.level
-    log.setLevel(logging.CRITICAL)  # what goes wrong is said in one line, once
+    log.setLevel(logging.CRITICAL)  # errors are reported in one line, once
     try:
         with _client(distributed, address) as client:
             _wait_for_workers(client, 1, f"at {address}", _JOIN)

@@ -189,10 +189,10 @@ def evaluate(
     """Score the runs in files and folders (one or several), or take the scores of score files.
 
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
-    `NAME=FILE` gives a run its name, as a place and as a baseline. Judgements may stand first
+    `NAME=FILE` gives a run its name, as a place and as a baseline. Judgements may come first
     among several places, as trec_eval has them; `folders` says which files of folders are taken.
     `jobs` files are read at once (None: one a core); the result does not depend on it. The inputs
-    carry the SHA-256 of the bytes that were scored, unless `checksums` says that nobody needs them.
+    carry the SHA-256 of the bytes that were scored, unless `checksums` is False.
 
     With an `executor` (PEP 3148: processes, a Dask client's, ...) its workers read the files. A
     `store` is a folder of scores in which runs are looked up and kept. Neither shows in the result.

@@ -1,6 +1,6 @@
 """A population as a file: what ZRisk and GeoRisk expect scores from, held still.
 
-It keeps everything that a run's figures depend on beside the run itself: the scores of its members
+It keeps all that a run's figures depend on, but for the run itself: the scores of its members
 by topic, their teams, the topics, the settings that scores were made with, and the checksum of the
 whole. The totals are written for those who read the file; they are checked against the scores.
 """

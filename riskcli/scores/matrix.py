@@ -47,7 +47,7 @@ def topics_asked(texts: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def topics_of_option(texts: Iterable[str]) -> tuple[str, ...]:
-    """The same of an option, where @FILE stands for what a file lists; # begins a comment there."""
+    """The same for an option, where @FILE is the list in a file; # begins a comment there."""
     return topics_asked([item for text in texts for item in _items_of(text)])
 
 
@@ -58,7 +58,7 @@ def _items_of(text: str) -> list[str]:
 
 
 def some_topics(topics: Sequence[str], wanted: Sequence[str]) -> tuple[list[str], list[Note]]:
-    """Those of the topics that are asked for, in their order, and what is to be said of that."""
+    """The topics that are asked for, in their order, and notes on the selection."""
     available = set(topics)
     matching = {item: {item} if item in available else _alike(item, topics) for item in wanted}
     chosen = set().union(*matching.values())
@@ -279,7 +279,7 @@ def _refuse_strangers(matrix: ScoreMatrix) -> None:
 
 
 def answers_nothing(run: str, topics: Sequence[str]) -> str:
-    """What is said of a run whose topics are all other ones."""
+    """Message for a run that answers none of the topics."""
     many = len(topics) > 1
     which = f"answers none of the {len(topics)} topics" if many else "does not answer the one topic"
     return f"run {run} {which} evaluated ({listed(topics, 3)}); are the topic ids the same?"

@@ -41,7 +41,7 @@ class Rules:
     on_error: OnError = "stop"
     max_bytes: int = MAX_BYTES
     input_format: str | None = None
-    """What every file is, where content shall not tell."""
+    """Format of every file; skips detection."""
     only_topics: Sequence[str] = ()
     """Some of the topics: ids, ranges such as 151-160, globs; none: all that `topics` says."""
 
@@ -131,7 +131,7 @@ class Reader:
         """How many files are read at once."""
         self.found_qrels = ""
         self.of_folders: Set[Path] = frozenset()
-        """Files that nobody named: results of ours among them are passed over."""
+        """Files found in folders: results of riskeval among them are skipped."""
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -139,7 +139,7 @@ class Reader:
         return measure_names.parse_measures(self.rules.measures or DEFAULT_MEASURES)
 
     def qrels_place(self) -> Path | None:
-        """Where the judgements lie, if that can be told: in a folder of runs they are no run."""
+        """Path of the judgements, if it can be found: in a folder of runs it is no run."""
         path = self._qrels_found
         return None if isinstance(path, RiskevalError) else path[0]
 
@@ -225,7 +225,7 @@ class Reader:
             run = run_in(source, self._contenders, self.threads)
             return self._scored(run, source.sha256)
         text = source.text()
-        if format.name == "parquet":  # what its columns are stands at its end
+        if format.name == "parquet":  # its columns are listed at its end
             format = registry.format_of(path, text, given) or format
         if isinstance(format, registry.Format):
             return self._taken(path, text, format.name, source.sha256)

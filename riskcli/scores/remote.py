@@ -68,7 +68,7 @@ def stamp() -> str:
 
 
 def other_version(worker: str, stamp_there: str) -> str:
-    """What is said of a worker with that stamp."""
+    """Message for a worker with another stamp."""
     return f"the worker {worker} computes with other versions: {stamp_there}, expected {stamp()}"
 
 

@@ -41,7 +41,7 @@ class Segments:
     folder: Path
     schema: pa.Schema
     key: tuple[str, ...]
-    """The columns that tell rows apart; rows that agree in them are the same."""
+    """The columns that identify a row; rows that agree in them are the same."""
     dictionaries: tuple[str, ...] = ()
     """Columns (as Parquet names them) whose few texts are stored once."""
     damaged: list[tuple[Path, str]] = field(default_factory=list)
@@ -231,7 +231,7 @@ class FileState(NamedTuple):
 
 
 def file_state(path: Path) -> FileState | None:
-    """A look at a regular file; None at anything else, and where a look tells too little."""
+    """The state of a regular file; None for anything else, and on Windows."""
     if os.name == "nt":  # st_ctime is when the file was made
         return None
     try:
@@ -245,10 +245,10 @@ def file_state(path: Path) -> FileState | None:
 
 
 class FileStates:
-    """The looks that a store remembers."""
+    """Checksums of files by their state: a file in the same state is not hashed again."""
 
     def __init__(self, folder: Path, rehash: bool = False) -> None:
-        """With `rehash` nothing is taken from a look."""
+        """With `rehash` every file is hashed."""
         self.segments = Segments(
             folder, FILE_STATES, key=tuple(FILE_STATES.names), dictionaries=("sha256",)
         )
@@ -257,17 +257,17 @@ class FileStates:
         self._start = _now(folder)
 
     def remembered(self) -> Iterator[tuple[FileState, str]]:
-        """Each look with the checksum of the file that it was a look at."""
+        """Each state with the checksum of the file."""
         for table in self.segments.tables():
             *columns, sums = (table[name].to_pylist() for name in FILE_STATES.names)
             yield from zip(map(FileState, *columns), sums, strict=True)
 
     def checksum(self, look: FileState | None) -> str | None:
-        """The checksum of the file that looks so, if it is remembered."""
+        """The checksum of the file in that state, if it is remembered."""
         return None if look is None else self._known.get(look)
 
     def keep(self, before: FileState | None, sha256: str) -> None:
-        """Remember the look at a file that was hashed after it, if the file is still the same."""
+        """Remember the checksum of a file whose state is still the one before it was hashed."""
         if before is None or before in self._known:
             return
         settled = max(before.modified_ns, before.changed_ns) + _TICK < self._start
@@ -282,7 +282,7 @@ class FileStates:
         return cannot_keep(partial(self.segments.add, table))
 
     def renew(self) -> None:
-        """Forget the looks at files that are gone or have changed since."""
+        """Forget files that are gone or have changed since."""
         before = self.segments.files()
         unchanged = {
             state: checksum

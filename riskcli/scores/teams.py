@@ -1,4 +1,4 @@
-"""Who belongs to which team, what a run is called in public, and names that tell nothing."""
+"""Who belongs to which team, what a run is called in public, and neutral names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TeamList:
 def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
     """A CSV file with a header: the columns run and team, and optionally name.
 
-    A line without a team leaves the run to stand for itself.
+    A run without a team counts by itself.
     """
     path = Path(path)
     teams: dict[str, str] = {}
@@ -102,7 +102,7 @@ def _text(path: Path) -> str:
 
 
 def without_team(runs: Sequence[str], teams: Mapping[str, str]) -> list[Note]:
-    """The note on runs that stand for themselves though others are in teams."""
+    """Note on runs without a team where others have one."""
     alone = [run for run in runs if run not in teams]
     if not alone or not teams:
         return []
@@ -148,7 +148,7 @@ def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluati
     """The evaluation with neutral names for runs and teams, and the key to them as CSV.
 
     A key that was written before keeps its names; who is new gets the next numbers, in an order
-    that tells nothing (that of the names' checksums). File names are left out of the inputs.
+    that reveals nothing (that of the names' checksums). File names are left out of the inputs.
     """
     earlier = _known(key)
     runs = _neutral("run", _runs(evaluation), earlier)

@@ -2,7 +2,7 @@
 
 A compressed file is one or more streams, one after the other (`cat a.gz b.gz`). Python's own file
 objects take an error at the start of a later stream for trailing garbage and leave the rest out
-without a word, so the streams are followed here. What may stand behind a stream:
+silently, so the streams are followed here. What may follow a stream:
 
     gzip   zero bytes up to the end of the file, or another stream
     bzip2  another stream
@@ -75,7 +75,7 @@ class _Gzip:
 
 @dataclass(frozen=True)
 class Archive:
-    """A compressed format: how its streams begin, and what may stand behind one of them."""
+    """A compressed format: how its streams begin, and what may follow one."""
 
     name: str
     magic: bytes

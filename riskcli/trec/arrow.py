@@ -75,7 +75,7 @@ def lists(counts: Iterable[int], values: pa.Array) -> pa.Array:
 
 # Many short texts in one buffer, hashed and compared eight bytes at a time.
 #
-# And pairs of a topic and a document as one hash: to find what stands twice, or is judged.
+# And pairs of a topic and a document as one hash: to find repeated and judged documents.
 
 
 Places = NDArray[np.int64]
@@ -195,7 +195,7 @@ class Texts:
             np.bitwise_xor(hashes, scratch, out=hashes, where=inside)
 
     def _stride(self) -> int:
-        """How far it is from each text to the next one; 0 where that is not the same for all."""
+        """Bytes between the starts of consecutive texts; 0 if not constant."""
         stride = int(self.start[1] - self.start[0]) if len(self) > 1 else 1
         return stride if stride > 0 and np.all(np.diff(self.start) == stride) else 0
 

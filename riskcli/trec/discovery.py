@@ -81,7 +81,7 @@ def list_folder(folder: Path, folders: Folders, but: Sequence[Path] = ()) -> Lis
 
 
 def _nothing(folders: Folders, listing: Listing) -> str:
-    """What is said of a folder without a run."""
+    """Message for a folder without a run."""
     if listing.unread:
         names = listed(sorted(listing.unread))
         below = f"it holds {counted(len(listing.unread), 'folder')} ({names})"
@@ -113,7 +113,7 @@ def _entries(
 
 
 def _listed(folder: Path) -> Sequence[Path | os.DirEntry[str]]:
-    """What a folder holds; entries know what their listing told of them, a file from a folder."""
+    """Entries of a folder; those of `os.scandir` know without another call if they are files."""
     if isinstance(folder, RemotePath):
         return list(folder.iterdir())
     with os.scandir(folder) as entries:
@@ -155,7 +155,7 @@ class RunFiles:
     names: Mapping[Path, str] = field(default_factory=dict)
     """Those that were given as `NAME=FILE`, by file."""
     of_folders: frozenset[Path] = frozenset()
-    """Files that nobody named: they lay in a folder."""
+    """Files that were found in a folder, not named one by one."""
 
 
 def find_files(
@@ -231,7 +231,7 @@ def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[
 
 
 def _beside(places: Iterable[Path | str]) -> Path:
-    """`qrels` in the current folder or beside the runs."""
+    """`qrels` in the current folder or in that of the runs."""
     here = [place for place in map(place_of, places) if not isinstance(place, RemotePath)]
     folders = [Path(), *(Path(os.path.normpath(place)).absolute().parent for place in here)]
     candidates: dict[Path, Path] = {}

@@ -5,7 +5,7 @@
     {"requests": [{"id": "topic", "ratings": [{"_id": "a", "rating": 1}]}]}    judgements
 
 Answers of _msearch do not say what was asked: their topics are the places, counted from 1. Hits
-without a score, as those that were sorted otherwise, stand in the order in which they came.
+without a score, as those that were sorted otherwise, keep the order in which they came.
 """
 
 from __future__ import annotations

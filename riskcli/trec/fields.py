@@ -8,7 +8,7 @@ as it should and every number is one; otherwise it answers None, and the caller 
 to say what is wrong, and where. Tests compare the two ways on the same texts.
 
 White space other than single blanks or tabs is squeezed first. Equal texts in columns of few
-distinct ones (topic, tag) mostly stand together: comparing each with the one above finds them
+distinct ones (topic, tag) are mostly neighbours: comparing each with the one above finds them
 sooner than hashing.
 """
 
@@ -60,7 +60,7 @@ def _codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
 
 
 def _scattered_codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
-    """The codes where equal texts do not stand together."""
+    """The codes where equal texts are scattered."""
     texts = Texts.of_column(chunk)
     words = texts.as_words()
     if words is None:
@@ -95,7 +95,7 @@ def _is_constant(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> bool:
     first, second, last = offsets[0].item(), offsets[1].item(), offsets[-1].item()
     size = second - first
     return bool(
-        np.array_equal(data[last - size : last], data[first:second])  # mostly tells
+        np.array_equal(data[last - size : last], data[first:second])  # mostly decides
         and np.all(offsets[1:] - offsets[:-1] == size)
         and np.array_equal(data[second:last], data[first : last - size])
     )
@@ -236,7 +236,7 @@ def _tidy_table(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> pa.Tabl
 
 
 def _gaps(text: bytes) -> int | None:
-    """The number of bytes that are blanks or control characters, if each stands alone."""
+    """The number of bytes that are blanks or control characters, if no two are adjacent."""
     byte: NDArray[np.uint8] = np.frombuffer(text, dtype=np.uint8)
     count, after_gap = 0, True
     for start in range(0, len(byte), _BLOCK):

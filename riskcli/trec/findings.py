@@ -127,7 +127,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Code:
-    """What a code stands for. A file with an `error` is refused, whatever reads it."""
+    """A finding's code and its meaning. A file with an `error` is refused by every command."""
 
     name: str
     severity: Severity

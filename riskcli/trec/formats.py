@@ -1,4 +1,4 @@
-"""Formats of runs and of judgements besides TREC's own, each told by how a text begins."""
+"""Formats of runs and of judgements besides TREC's own, recognised by how the text begins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def begins_as_trec(text: bytes) -> bool:
 
 
 def run_format_of(text: bytes) -> records.RunFormat | None:
-    """The format of a run that begins so; None for TREC's own. (Parquet is told when whole.)"""
+    """The format of a run that begins so; None for TREC's own. (Parquet: of a whole text.)"""
     if begins_as_trec(text):
         return None
     return next((format for format in RUN_FORMATS.values() if format.fits(text)), None)

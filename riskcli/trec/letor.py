@@ -143,7 +143,7 @@ FORMATS = (
 def named(
     path: Path, items: Iterator[Finding | records.Retrieved], documents: Documents | None
 ) -> Iterator[Finding | records.Retrieved]:
-    """Scores of places as scores of the documents that stand there in the feature file."""
+    """Scores of line numbers as scores of the feature file's documents on these lines."""
     if documents is None:
         message = "scores of places: give the feature file whose documents they are as --qrels"
         yield Finding(path, None, "wrong-format", message)

@@ -1,6 +1,6 @@
-"""What a run is called: its tag where the tags tell runs apart, else its file's name.
+"""What a run is called: its tag where all tags differ, else its file's name.
 
-Files of one name are told apart by the shortest end of their paths that does it (`exp1/run`), and
+Files of one name get the shortest end of their paths that differs (`exp1/run`), and
 `NAME=FILE` gives a name.
 """
 
@@ -46,7 +46,7 @@ def names_by_rule(files: Tagged, rule: str) -> tuple[bool, list[str | None]]:
 
 
 def file_names(paths: Sequence[Path]) -> list[str]:
-    """The files' names, those of one name with as much of their paths as tells them apart."""
+    """The files' names; equal ones with the shortest end of their paths that differs."""
     alike: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
         alike[file_name(path)].append(path)
@@ -89,7 +89,7 @@ def named_place(place: Path | str) -> tuple[str | None, Path]:
 
 
 def each_baseline(names: Iterable[str], known: Collection[str]) -> list[str]:
-    """The baselines, those apart that stand in one text (`a,b`) and are no run or file together."""
+    """The baselines, `a,b` split into two unless a run or file has that name."""
     baselines: list[str] = []
     for name in names:
         parts = [part.strip() for part in name.split(",")]
@@ -99,7 +99,7 @@ def each_baseline(names: Iterable[str], known: Collection[str]) -> list[str]:
 
 
 def name_of_baseline(run: str, others: Collection[str]) -> str:
-    """What the run of a file of scores kept from before is called beside these."""
+    """Name for a run of a file of earlier scores: it differs from those of `others`."""
     return f"{run} (baseline)" if run in others else run
 
 

@@ -31,7 +31,7 @@ _NESTED = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 
 
 class Retrieved(NamedTuple):
-    """A document of a run, and where it stands (None: a JSON object has no lines)."""
+    """A document of a run, and its line in the file (None: a JSON object has no lines)."""
 
     line: int | None
     topic: str

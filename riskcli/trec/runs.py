@@ -139,7 +139,7 @@ def _quickly(text: bytes, wanted: tuple[str, ...]) -> fields.Table | None:
 
 
 def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:
-    """Each line of a run, or what is wrong with it; `lines_before` stand above in the file."""
+    """Each line of a run, or what is wrong with it; numbering starts after `lines_before`."""
     text = uncommented(text)
     seen: dict[tuple[str, str], int] = {}
     for line_here, raw in findings.text_lines(text):
@@ -234,7 +234,7 @@ def read_closely(path: Path, text: bytes) -> Run:
 
 
 Keep = Callable[[Run], Run]
-"""Leaves out lines that nobody will ask for."""
+"""Leaves out lines that no measure can see."""
 
 
 def whole(run: Run) -> Run:

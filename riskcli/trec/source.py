@@ -54,7 +54,7 @@ class TextFile:
     ) -> None:
         """Read the first piece, of `content` if given; an `InputError` says why it cannot be.
 
-        `watch` is told how many of the file's bytes are read.
+        `watch` is called with the file's name, the bytes read so far, and its size.
         """
         self.path = path
         self._watch = watch

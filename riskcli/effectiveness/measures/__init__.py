@@ -44,7 +44,7 @@ class RankedGrades:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What may stand in brackets behind a measure's name."""
+    """A parameter in brackets behind a measure's name."""
 
     name: str
     default: Value
@@ -90,7 +90,7 @@ class Family:
     bounded: bool = False
     """Whether a grade above --max-grade is an error."""
     position: int = 100
-    """Where it stands in lists."""
+    """Sort key in lists of measures."""
 
     @property
     def names(self) -> list[str]:
@@ -309,7 +309,7 @@ def _checked_argument(family: Family, at: str | None) -> str | None:
 
 
 def _parameters(family: Family, arguments: str) -> tuple[tuple[str, Value], ...]:
-    """What stands in brackets, as far as it is not the default."""
+    """The parameters in brackets that differ from their defaults."""
     given: dict[str, Value] = {}
     for argument in filter(str.strip, arguments.split(",")):
         match = _PARAMETER.fullmatch(argument.strip())

@@ -34,11 +34,11 @@ _NO_SCORES = frozenset({"runid", "num_q", "relstring"})
 _SAMPLE = 50
 _TAG = re.compile(rb"^runid[ \t]+all[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 TREC_EVAL, IR_MEASURES = 0, 1
-"""The column in which the measure stands."""
+"""Index of the measure's column."""
 
 
 def fits(text: bytes, measure_at: int) -> bool:
-    """Whether most of the first lines have three columns, and a measure where it should stand."""
+    """Whether most of the first lines have three columns, and a measure in its column."""
     first_lines = text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE]
     sample = [_parts(raw, measure_at) for raw in first_lines if raw.strip()]
     if not sample or len(sample[0]) != 3:
@@ -223,7 +223,7 @@ _TEXTS = ("string", "large_string", "string_view")
 
 
 def about(text: bytes) -> dict[str, Any]:
-    """What riskeval wrote beside the table."""
+    """What riskeval wrote into the table's metadata."""
     return _metadata(parquet().read_schema(reader(text)))
 
 

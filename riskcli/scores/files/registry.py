@@ -1,6 +1,6 @@
 """Files that hold scores already, in place of runs: which format it is, and what is in it.
 
-A format is told by content. One that names no run holds one run's scores.
+A format is recognised by content. One that names no run holds one run's scores.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ FORMATS = {
 def format_of(path: Path, text: bytes, given: str | None = None) -> Format | RunFormat | None:
     """What a file that begins so is: scores, or a run that another program wrote; `given` decides.
 
-    None for TREC's own runs, and for anything else. (Parquet is told when whole.)
+    None for TREC's own runs, and for anything else. (Parquet is recognised when whole.)
     """
     if given is not None:
         return FORMATS.get(given) or RUN_FORMATS.get(given)

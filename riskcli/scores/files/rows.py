@@ -161,7 +161,7 @@ def _columns(text: bytes) -> Collection[str]:
 
 
 def _is_own_text(text: bytes) -> bool:
-    """Whether it is a table for people: a line that is a rule stands near its start."""
+    """Whether it is a table for people: one of its first lines is a rule."""
     start = text[:4096]
     if _LATEX.match(start):
         return True

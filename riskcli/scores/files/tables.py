@@ -70,7 +70,7 @@ def is_gdeval(header: Sequence[str]) -> bool:
 def is_long(header: Sequence[str]) -> bool:
     """Whether a first line names topic, measure and score, perhaps the run, and nothing else.
 
-    A column of another name may be what tells runs apart: it is not passed over. The measure may
+    A column of another name may distinguish runs, so the table is not taken. The measure may
     be left out where the run is named (`system,topic,score`).
     """
     run, topic, measure, score = (any(n in header for n in NAMES[column]) for column in LONG)
