@@ -46,7 +46,7 @@ class JudgedQueries:
 
     @cached_property
     def fallback(self) -> Floats:
-        """What selective re-ranking and the coin come to where they do without the model."""
+        """The effectiveness of what selection and coin fall back on: the baseline's ranking."""
         return self.effectiveness(self.part.start)
 
     def effectiveness(self, scores: Floats) -> Floats:
@@ -123,7 +123,7 @@ class RiskMatcher:
         return float(np.clip((risk - fallback_risk) / apart, 0, 1)) if apart else 1.0
 
     def at_risk(self, risk: float, selector: str | None) -> EqualRisk:
-        """What comes nearest to that risk on these very queries."""
+        """The blend, selection and coin that come nearest to that risk on these queries."""
         blend = self._blends[self._nearest(self._blends, risk)]
         selections = [] if selector is None else self._selections(selector)[1]
         selection = selections[self._nearest(selections, risk)] if selections else None

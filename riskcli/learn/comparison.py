@@ -42,7 +42,7 @@ COLUMNS = (
     "p_mean_equal_select", "p_mean_equal_select_adj",
     "equal_coin_mean", "equal_coin_risk", "equal_coin_diff",
 )  # fmt: skip
-"""What is known of a model, or of a comparator that is a run, beside its row of the risk table."""
+"""The figures of a model, or of a comparator that is a run, that the risk table does not have."""
 _ADJUSTED = "_adj"
 Row = dict[str, Any]
 
@@ -128,7 +128,7 @@ class ModelComparison:
         return tests
 
     def _coin_flip(self, name: str) -> Row:
-        """What comes of the plain model with the chance that is as risky on validation queries."""
+        """Mean and risk of a coin flip that is as risky as the model on validation queries."""
         chances = self.outcome.coins.get(name, [])
         if len(chances) < len(self.outcome.plan.folds):
             return {}
@@ -136,7 +136,7 @@ class ModelComparison:
         return {"coin_chance": float(np.mean(chances)), "coin_mean": mean, "coin_risk": risk}
 
     def _of_coin(self, chances: Sequence[float]) -> tuple[float, float]:
-        """Mean and risk, the mean over all flips, of a coin with that chance in each fold."""
+        """Expected mean and risk of using the plain model with that chance in each fold."""
         chance = np.repeat(chances, [len(fold) for fold in self.outcome.fallback])
         plain, fallback = self.scores[PLAIN.name], np.concatenate(self.outcome.fallback)
         mean = chance * plain + (1 - chance) * fallback
@@ -180,7 +180,7 @@ class ModelComparison:
         return Result(COLUMNS, rows, self.table.provenance)
 
     def displays(self, width: int, /) -> list[Display]:
-        """The risk table, and what it cannot tell."""
+        """The risk table, the tests against other rankers, and the comparison at equal risk."""
         return [*self.table.displays(width), *self.further_displays()]
 
     def further_displays(self) -> list[Display]:
@@ -248,7 +248,7 @@ def _evaluated(outcome: Outcome, seed: int) -> Evaluation:
 
 
 def _notes(outcome: Outcome, alphas: Sequence[float]) -> list[Note]:
-    """The outcome's, and one of alphas that nobody would ask for."""
+    """The notes of the experiment, and one if an alpha is beyond the interesting range."""
     top = _finite_mean(outcome.alpha_range_valid)
     beyond = [f"{alpha:g}" for alpha in alphas if top is not None and alpha > top]
     if not beyond:
@@ -293,8 +293,8 @@ _Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 _TESTS: _Columns = {
     "run": ("run", str), "chosen": ("chosen", _three), "mean_sd": ("± mean", _four),
     "risk_sd": ("± risk", _four), "p_mean_plain_adj": ("p mean\nplain", p_value),
-    "risk_diff_plain": ("risk -\nplain", _four), "p_risk_plain_adj": ("p risk\nplain", p_value),
-    "p_mean_blend_adj": ("p mean\nblend", p_value), "risk_diff_blend": ("risk -\nblend", _four),
+    "risk_diff_plain": ("risk vs\nplain", _four), "p_risk_plain_adj": ("p risk\nplain", p_value),
+    "p_mean_blend_adj": ("p mean\nblend", p_value), "risk_diff_blend": ("risk vs\nblend", _four),
     "p_risk_blend_adj": ("p risk\nblend", p_value),
 }  # fmt: skip
 _EQUAL: _Columns = {
@@ -309,14 +309,14 @@ _ABOUT_TESTS = (
     ".blend, .select: the plain model blended with the baseline, or used for some queries only, as "
     "risky as the model on validation queries.",
     "chosen: trees of a model, weight of a blend, threshold of a selection; means over folds.",
-    "risk -: the model's mean loss to the baseline less that of the plain model, or of the model's "
-    "blend. p: paired t of the means, or of the losses; corrected for the tests of a column.",
+    "risk vs: the model's mean loss to the baseline less that of the plain model, or of its own "
+    "blend. p: paired t tests of means or losses, corrected for the number of tests in a column.",
 )
 _ABOUT_EQUAL = (
     "diff: the model's mean less that of a blend, a selection or a coin flip (the plain model with "
     "a chance only, the mean over all flips) that is as risky on the test queries themselves. "
-    "Nothing can be chosen by them, since they look at test queries.",
-    "p: paired t of the difference before it; corrected for the tests of a column.",
+    "They look at test queries, so nothing may be chosen by them.",
+    "p: paired t test of the difference before it, corrected for the number of tests in a column.",
 )
 
 

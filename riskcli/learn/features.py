@@ -117,7 +117,7 @@ def features_of_lines(
         order = np.argsort(codes, kind="stable")
         codes, values, grades = codes[order], values[order], grades[order]
         docnos, numbers = [docnos[line] for line in order.tolist()], numbers[order]
-        message = f"{path.name}: lines of a query do not lie together; they were brought together"
+        message = f"{path.name}: lines of a query are not contiguous; they were grouped"
         notes.append(Note("queries-apart", message, False))
     topics = tuple(code_of)
     sizes = np.bincount(codes, minlength=len(topics))

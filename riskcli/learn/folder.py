@@ -85,9 +85,8 @@ def how_to_score(path: Path, comparison: ModelComparison) -> Note:
         f"riskeval score {shlex.quote(str(path / 'runs'))} -q {shlex.quote(str(path / 'qrels'))}"
         f'{against} -m "{settings.effectiveness}" -a {alphas}{grades}'
     )
-    return Note(
-        "scored-again", f"{path} has runs, models and a page; its runs again: {command}", False
-    )
+    message = f"{path} has runs, models and a page; to score the runs again: {command}"
+    return Note("scored-again", message, False)
 
 
 def _seed_name(outcome: Outcome, seed: int) -> str:

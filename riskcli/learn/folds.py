@@ -49,18 +49,18 @@ def shared_by_validation(fold: Fold) -> list[Note]:
         return []
     message = (
         f"{fold.valid.path.name} shares {counted(len(both), 'query', 'queries')} with the training "
-        f"data, such as {min(both)}: when to stop is then told by what was learned"
+        f"data, such as {min(both)}: so the stopping point is chosen on training data"
     )
     return [Note("validation-in-sample", message)]
 
 
 def seen_by_baselines(sources: Sequence[BaselineSource], fold: Fold) -> list[Note]:
-    """What baselines that were learned have learned from themselves."""
+    """Warnings of learned baselines that were trained on queries of this fold."""
     return [
         Note(
             "baseline-in-sample",
-            f"{source} was trained on queries of {file.path.name}: there it looks better than it "
-            "is, and training for risk holds on to it; take a model of other queries",
+            f"{source} was trained on queries of {file.path.name}: it looks better there than it "
+            "is, and training for risk clings to it; use a model trained on other queries",
         )
         for source in sources
         for file in fold.inputs

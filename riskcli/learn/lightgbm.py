@@ -130,9 +130,9 @@ def _first_name(name: str) -> str:
 def _refuse(name: str, canonical: str) -> None:
     shown = name if name == canonical else f"{name} ({canonical})"
     if canonical in _OPTIONS:
-        raise UsageError(f"{shown} is not yours to set: {_OPTIONS[canonical]} does that")
+        raise UsageError(f"{shown} cannot be set: use {_OPTIONS[canonical]}")
     if canonical in FIXED:
-        raise UsageError(f"{shown} is not yours to set: it is always {FIXED[canonical]}")
+        raise UsageError(f"{shown} cannot be set: it is always {FIXED[canonical]}")
     if canonical in _WITHOUT_EFFECT:
         raise UsageError(f"{shown} has no effect: the objective, the data and the stopping are "
                          "riskeval's own")  # fmt: skip

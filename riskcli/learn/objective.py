@@ -33,7 +33,7 @@ Evaluated = tuple[str, float, bool]
 
 @dataclass(frozen=True)
 class Declaration:
-    """What an objective says of itself."""
+    """The name, formula and source of an objective."""
 
     id: str
     title: str
@@ -96,7 +96,7 @@ class Objective(ABC):
         self._training = _DataSets(self, self.baseline)
 
     def __deepcopy__(self, _memo: Any) -> Objective:
-        """Itself: lgb.train copies its parameters, and the history shall be that of this object."""
+        """Itself: lgb.train copies its parameters, but the history must stay in this object."""
         return self
 
     @abstractmethod
@@ -217,7 +217,7 @@ class _DataSets:
 
 
 def summary(model: Floats, baselines: Floats, alpha: float) -> dict[str, float]:
-    """What a model comes to, against the mean over the baselines where there are several."""
+    """The figures of a model; with several baselines, the mean over them."""
     pairs = [Paired(model[None], baseline) for baseline in baselines]
     population = Population.of_baselines(np.vstack([baselines, model]), list(range(len(baselines))))
     figures = (

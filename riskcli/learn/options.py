@@ -1,4 +1,4 @@
-"""What `riskeval train` is told: data, baselines, objectives, and how to train."""
+"""The options of `riskeval train`: data, baselines, objectives, and how to train."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Training:
     )
     objectives: tuple[RiskObjective, ...] = _option(
         "--objective", multiple=True, choice=RiskObjective,
-        help="What to train for, beside the plain model. Repeatable. [default: urisk]",
+        help="What to train for, in addition to the plain model. Repeatable. [default: urisk]",
     )
     alphas: tuple[tuple[float, ...], ...] = ()
     measure: str = _option(
@@ -63,32 +63,32 @@ class Training:
     trees: int = _option("--trees", type=_COUNT, default=500, help="Most trees of a model.")
     patience: int = _option(
         "--patience", type=_COUNT, default=50,
-        help="Stop after so many trees without anything better on validation data.",
+        help="Stop after this many trees without improvement on validation data.",
     )
     stop: StopOn | None = _option(
         "--stop", choice=StopOn,
-        help="What tells on validation data when to stop (mean: that of the measure). "
-        "[default: what is trained for]",
+        help="The figure on validation data that decides when to stop (mean: of the effectiveness "
+        "measure). [default: what is trained for]",
     )
     starts: tuple[float, ...] = _option(
         "--start", multiple=True, type=click.FloatRange(min=0, min_open=True), metavar="WEIGHT",
-        help="Also try to start from the baseline's ranking, with this weight; validation data "
-        "choose. Repeatable.",
+        help="Also try to start from the baseline's ranking with this weight; validation data "
+        "decide. Repeatable.",
     )
     selector: str | None = _option(
         "--selector", metavar="FEATURE",
         help="The feature whose highest value selects queries for re-ranking. "
-        "[default: that of the first baseline that is one]",
+        "[default: the first baseline that is a feature]",
     )
     params: tuple[str, ...] = _option(
         "--param", multiple=True, metavar="NAME=VALUE",
         help="A parameter of LightGBM, or of the objectives: tr, spread, marginals, discount. "
-        "@FILE: a file of them, one a line. Repeatable.",
+        "@FILE reads them from a file, one per line. Repeatable.",
     )
     seed: int = _option("--seed", type=int, default=1, help="Random seed of the first training.")
     seeds: int = _option(
         "--seeds", type=_COUNT, default=1,
-        help="Train with so many seeds, to see how far they matter.",
+        help="Train with this many seeds, to see how much they matter.",
     )
 
     # fmt: on
@@ -99,7 +99,7 @@ class Training:
         return tuple(dict.fromkeys(a for group in self.alphas for a in group)) or (1.0,)
 
     def plan(self) -> Plan:
-        """What the options ask for."""
+        """The experiment that the options describe."""
         # Late: help and wrong options need no numpy.
         from riskcli.learn.baselines import parse_source
         from riskcli.learn.experiment import Plan
@@ -130,7 +130,7 @@ class Training:
         return read_params(self.params)
 
     def _models(self, own: dict[str, str]) -> list[ModelSpec]:
-        """A model for each objective and alpha; parameters that are no default are in its name."""
+        """A model for each objective and alpha, its name shows parameters other than defaults."""
         from riskcli.learn.objectives import OBJECTIVES  # late, as above
         from riskcli.learn.training import ModelSpec
 

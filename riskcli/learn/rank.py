@@ -22,7 +22,7 @@ from riskcli.output.formats import emit
 @click.option("--tag", help="The run's name. [default: the model's]")
 @click.option(
     "-b", "--baseline", "baselines", multiple=True, metavar="WHAT",
-    help="The baseline that the model starts from, where it does: as for train. "
+    help="The baseline that the model starts from, if any, as for train. "
     "[default: what it was trained with]",
 )  # fmt: skip
 @one_option(Quiet, "quiet")

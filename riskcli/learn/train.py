@@ -1,4 +1,4 @@
-"""`riskeval train`: learn rankers that lose less, and see whether it pays."""
+"""`riskeval train`: learn rankers that lose less, and test whether that pays."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from riskcli.output.formats import FORMATS
     "-o", "--output", required=True, type=PATH, metavar="DIR",
     help="The folder to write: runs, qrels, models, curves, settings, a page.",
 )  # fmt: skip
-@click.option("--replace", is_flag=True, help="Write over an earlier experiment in DIR.")
+@click.option("--replace", is_flag=True, help="Overwrite an earlier experiment in DIR.")
 @one_option(Quiet, "quiet")
 def train(training: Training, format: str | None, output: Path, replace: bool, quiet: bool) -> int:
     """Learn rankers that lose less against a baseline, and compare them with cheaper ways.
 
     DATA is a file of training data beside --valid and --test, one file to cut into --folds, or
-    folders that each hold a train, a vali and a test file. LETOR, CSV and Parquet are read. Models
-    are trained, stopped and chosen without a look at test queries. `riskeval score DIR/runs -q
-    DIR/qrels -b baseline` says the same of the test queries as the table.
+    folders that each hold a train, a vali and a test file. LETOR, CSV and Parquet are read. Test
+    queries are not used to train, stop or choose a model. `riskeval score DIR/runs -q DIR/qrels -b
+    baseline` prints the same risk table of them.
     """
     # Late: help and wrong options need no numpy.
     from riskcli.learn.comparison import compare_models

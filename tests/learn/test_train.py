@@ -556,7 +556,7 @@ REFUSED = {
     "folds": (["all.txt", "--folds", "2", "-b", "feature:6"], "--folds is 2, expected from 3"),
     "both": (["Fold1", "--folds", "3", "-b", "feature:6"], "a folder is a fold with all"),
     "same fold twice": (["Fold1", "Fold1", "-b", "feature:6"], "is a test query of folds 1 and 2"),
-    "objective": (["Fold1", "-b", "feature:6", "--param", "objective=x"], "is not yours to set"),
+    "objective": (["Fold1", "-b", "feature:6", "--param", "objective=x"], "cannot be set"),
     "lambdarank": (
         ["Fold1", "-b", "feature:6", "--param", "lambdarank_norm=false"],
         "lambdarank_norm has no effect",
