@@ -40,8 +40,9 @@ from riskcli.output.formats import (
     IN_FILE,
     XLSX,
     Content,
-    OutputFormat,
+    Formats,
     RenderOptions,
+    Source,
     named,
 )
 from riskcli.page import leaderboard
@@ -82,15 +83,12 @@ def pack_before(folder: Path) -> dict[str, str]:
     found = checksums_of({name: there[name].read_bytes() for name in stated if name in there})
     changed = sorted(name for name in found if found[name] != stated[name])
     if strange or changed:
-        said = [f"{counted(len(strange), 'file')} from elsewhere ({listed(strange)})"] * bool(
-            strange
+        said = " and ".join(
+            f"{counted(len(names), 'file')} {what} ({listed(names)})"
+            for names, what in ((strange, "from elsewhere"), (changed, "changed since"))
+            if names
         )
-        said += [f"{counted(len(changed), 'file')} changed since ({listed(changed)})"] * bool(
-            changed
-        )
-        raise UsageError(
-            f"{folder} holds {' and '.join(said)}, which would be lost: move them away"
-        )
+        raise UsageError(f"{folder} holds {said}, which would be lost: move them away")
     return found
 
 
@@ -182,48 +180,36 @@ class Pack:
 
     def _files(self) -> Iterator[tuple[str, Content]]:
         matrices, provenance = self.evaluation.matrices, self.evaluation.provenance
-        about = {run: {"team": team} for run, team in self.evaluation.teams.items()}
-        labels = self.labels
-        yield (
-            "leaderboard.html",
-            leaderboard(
-                labels.title, matrices, [self.table],
-                collection=labels.collection, date=labels.date, about=about,
-            ),
-        )  # fmt: skip
+        yield "leaderboard.html", self._page()
         for format in TABLE_FORMATS:
             yield f"tables/leaderboard{format.suffix}", format.render(self.table, IN_FILE)
         yield "population.json", self.population.to_json()
         stems = file_stems([matrix.measure for matrix in matrices])
         for stem, matrix in zip(stems, matrices, strict=True):
             whole = Matrices((matrix,), provenance=provenance)
-            for name in ("csv", "parquet"):
-                format = named(name, whole.formats)
-                yield f"matrices/{stem}{format.suffix}", format.render(whole, IN_FILE)
+            yield from _in_formats(f"matrices/{stem}", whole, ("csv", "parquet"), whole.formats)
         spread = Spread(matrices, provenance=provenance)
-        for name in ("csv", "markdown", "table"):
-            format = named(name, FORMATS)
-            yield f"topics/best-median-worst{format.suffix}", format.render(spread, IN_FILE)
-        for name in ("json", "table"):
-            format = named(name, FORMATS)
-            yield (
-                f"findings/findings{format.suffix}",
-                format.render(self.submissions.validation, IN_FILE),
-            )
+        yield from _in_formats("topics/best-median-worst", spread, ("csv", "markdown", "table"))
+        yield from _in_formats("findings/findings", self.submissions.validation, ("json", "table"))
         yield from self._sheets()
 
+    def _page(self) -> str:
+        labels, evaluation = self.labels, self.evaluation
+        about = {run: {"team": team} for run, team in evaluation.teams.items()}
+        return leaderboard(
+            labels.title, evaluation.matrices, [self.table],
+            collection=labels.collection, date=labels.date, about=about,
+        )  # fmt: skip
+
     def _sheets(self) -> Iterator[tuple[str, Content]]:
+        matrices = self.evaluation.matrices
         stems = file_stems([participant.name for participant in self.participants])
         index = [("participant", "sheet", "runs", "files_left_out")]
         for stem, participant in zip(stems, self.participants, strict=True):
-            sheet = Sheet(
-                participant, self.evaluation.matrices, self.table, provenance=Provenance()
-            )
+            sheet = Sheet(participant, matrices, self.table, provenance=Provenance())
             opening = self._opening(participant)
-            yield (
-                f"sheets/{stem}.txt",
-                _sheet(sheet, "table", f"{visible(participant.name)}\n", opening),
-            )
+            name = f"{visible(participant.name)}\n"
+            yield f"sheets/{stem}.txt", _sheet(sheet, "table", name, opening)
             head = f"# {markdown(participant.name)}\n"
             yield f"sheets/{stem}.md", _sheet(sheet, "markdown", head, markdown(opening))
             if participant.runs:
@@ -262,11 +248,9 @@ class Pack:
             "measured in it with `--population population.json`, and does not change the "
             "figures of others.",
         ]
-        passed_over = [note.message for note in self.submissions.validation.notes]
-        for heading, said in (
-            ("Left out", list(map(str, self.submissions.errors))),
-            ("Not looked at", passed_over),
-        ):
+        left_out = [str(error) for error in self.submissions.errors]
+        skipped = [note.message for note in self.submissions.validation.notes]
+        for heading, said in (("Left out", left_out), ("Not looked at", skipped)):
             if said:
                 lines += ["", f"## {heading}", "", *(f"- {markdown(each)}" for each in said)]
         return "\n".join(lines) + "\n"
@@ -285,12 +269,17 @@ _WHAT = (
 
 
 def _sheet(sheet: Sheet, format: str, head: str, opening: str) -> str:
-    body = _format(format).render(sheet, RenderOptions(width=MAIL_WIDTH, in_file=True))
+    body = named(format, FORMATS).render(sheet, RenderOptions(width=MAIL_WIDTH, in_file=True))
     return f"{head}\n{opening}\n\n{body if isinstance(body, str) else body.decode()}"
 
 
-def _format(name: str) -> OutputFormat:
-    return named(name, FORMATS)
+def _in_formats(
+    stem: str, source: Source, names: Sequence[str], known: Formats = FORMATS
+) -> Iterator[tuple[str, Content]]:
+    """The source in each of these formats, as a file of that name and the format's suffix."""
+    for name in names:
+        format = named(name, known)
+        yield f"{stem}{format.suffix}", format.render(source, IN_FILE)
 
 
 def _bytes(content: Content) -> bytes:
@@ -338,15 +327,11 @@ def checked(inputs: Inputs, folder: Path) -> Submissions:
     return submissions
 
 
-def _alone(qrels: Path | None) -> tuple[Path, ...]:
-    return () if qrels is None else (qrels,)
-
-
 def packed(inputs: Inputs, comparing: Comparing, submissions: Submissions, labels: Labels) -> Pack:
     """Score what can be taken, in teams, and measure it in its own population or that of a file."""
     options = comparing.options()
-    places = submissions.places
-    alone = replace(inputs, runs=places, judged=_alone(submissions.qrels), teams=None)
+    judged = () if submissions.qrels is None else (submissions.qrels,)
+    alone = replace(inputs, runs=submissions.places, judged=judged, teams=None)
     scored = submissions.beside(alone.evaluate(comparing.wanted))
     evaluation, participants = in_teams(scored, submissions, inputs.teams_file, inputs.team_pattern)
     refuse_much("organise", evaluation.matrices, options)

@@ -56,9 +56,8 @@ class Spread(Analysis):
 
 
 def _and_others(at_best: Value) -> str:
-    return (
-        f" and {counted(at_best - 1, 'other')}" if isinstance(at_best, int) and at_best > 1 else ""
-    )
+    others = at_best - 1 if isinstance(at_best, int) else 0
+    return f" and {counted(others, 'other')}" if others else ""
 
 
 def _spread_rows(matrix: ScoreMatrix) -> Iterator[tuple[Value, ...]]:
