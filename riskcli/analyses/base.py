@@ -22,7 +22,6 @@ from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.scores.comparisons import POOL_EACH, Options, as_names, combined, named_rows
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
@@ -95,6 +94,8 @@ def matrices_of(scores: Scores) -> tuple[ScoreMatrix, ...]:
     if isinstance(scores, Evaluation):
         return scores.matrices
     if hasattr(scores, "to_numpy"):
+        from riskcli.scores.frames import has_a_row_per_score, scores_from_frame
+
         frame = cast("pd.DataFrame", scores)
         if has_a_row_per_score(frame):
             return scores_from_frame(frame).matrices

@@ -10,23 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riskcli.analyses.cautions import (
-    ALL_BUT,
-    LEAST_COMMON_TOPICS,
-    constant,
-    equal_rows,
-    nearly_equal_rows,
-)
-from riskcli.analyses.doubts import (
-    MAX_DOCS,
-    columns_of,
-    likely_cause,
-    nearest_before,
-    none_is_judged,
-    note_doubts,
-    note_topics,
-    rankings,
-)
+from riskcli.analyses import cautions, doubts
+from riskcli.analyses.doubts import MAX_DOCS
 from riskcli.core.choices import Only, check_words
 from riskcli.core.messages import InputError
 from riskcli.effectiveness.measures import parse_measure
@@ -107,12 +92,14 @@ COPY_MEASURE = "nDCG@20"
 def note_same_rankings(reports: Sequence[FileReport]) -> None:
     """Note runs that rank as an earlier file does, on all topics or on all but a few."""
     ranked = [report for report in reports if report.rankings]
-    for row, first, differing, topics in nearest_before([each.rankings for each in ranked]):
+    for row, first, differing, topics in doubts.nearest_before([each.rankings for each in ranked]):
         report, earlier = ranked[row], ranked[first].path
         if not differing:
             message = f"the same documents in the same order as in {earlier}"
             report.tally.add(Finding(report.path, None, "same-ranking", message))
-        elif topics >= LEAST_COMMON_TOPICS and differing <= max(1, topics // ALL_BUT):
+        elif topics >= cautions.LEAST_COMMON_TOPICS and differing <= max(
+            1, topics // cautions.ALL_BUT
+        ):
             message = f"ranks as {earlier} does on all but {differing} of {topics} topics"
             report.tally.add(Finding(report.path, None, "near-same-ranking", message))
 
@@ -120,20 +107,20 @@ def note_same_rankings(reports: Sequence[FileReport]) -> None:
 def note_same_scores(reports: Sequence[FileReport], topics: Sequence[str]) -> None:
     """Note runs that score as an earlier file does, though they rank otherwise."""
     scored = [report for report in reports if report.scores]
-    if len(topics) < LEAST_COMMON_TOPICS or not scored:
+    if len(topics) < cautions.LEAST_COMMON_TOPICS or not scored:
         return
     rows = np.array([[report.scores.get(topic, 0.0) for topic in topics] for report in scored])
-    for first, *others in equal_rows(rows):
+    for first, *others in cautions.equal_rows(rows):
         for row in others:
             message = f"the same {COPY_MEASURE} on every topic as {scored[first].path}"
             _note_once(scored[row], "same-scores", message, but=("same-ranking",))
-    for first, row, differing in nearly_equal_rows(rows):
+    for first, row, differing in cautions.nearly_equal_rows(rows):
         of = f"all but {differing} of {len(topics)} topics"
         message = f"the same {COPY_MEASURE} as {scored[first].path} on {of}"
         but = ("same-ranking", "near-same-ranking", "same-scores")
         _note_once(scored[row], "near-same-scores", message, but)
     for report, scores in zip(scored, rows, strict=True):
-        if constant(scores):
+        if cautions.constant(scores):
             message = f"{COPY_MEASURE} is {scores[0]:g} on all {len(topics)} topics"
             _note_once(report, "constant-scores", message)
 
@@ -271,26 +258,31 @@ class Checker:
         documents = None if self._qrels is None else self._qrels.lines
         table = runs.quick_table(text) if format is None else None
         if table is not None:
-            columns = columns_of(tally, table, _numbering(text, len(table)))
+            columns = doubts.columns_of(tally, table, _numbering(text, len(table)))
         else:
             lines = list(_good_lines(tally, text, format, documents))
             if not lines:
                 return FileReport(tally.path, "run", tally)
-            columns = columns_of(
+            columns = doubts.columns_of(
                 tally, runs.table_of(lines), lambda index: lines[index].line or None
             )
         if format is None:  # elsewhere there is no rank, no tag and no second column to doubt
-            note_doubts(tally, columns, self._checks.max_docs)
+            doubts.note_doubts(tally, columns, self._checks.max_docs)
         if self._qrels is not None:
             judged = self._qrels.judgements
-            note_topics(tally, columns, judged, self._qrels.relevant_topics)
-            if none_is_judged(columns.run, self._judged(self._qrels)):
-                message = f"no document is judged{likely_cause(columns.run, judged)}"
+            doubts.note_topics(tally, columns, judged, self._qrels.relevant_topics)
+            if doubts.none_is_judged(columns.run, self._judged(self._qrels)):
+                message = f"no document is judged{doubts.likely_cause(columns.run, judged)}"
                 tally.add(Finding(tally.path, None, "nothing-judged", message))
         tags = columns.run.tags if format is None else ()
         scores = {} if tally.count("error") else self._scores(columns.run)
         return FileReport(
-            tally.path, "run", tally, tags, rankings=rankings(columns.run), scores=scores
+            tally.path,
+            "run",
+            tally,
+            tags,
+            rankings=doubts.ranking_digests(columns.run),
+            scores=scores,
         )
 
     def _scores(self, run: runs.Run) -> dict[str, float]:

@@ -24,7 +24,7 @@ _SAMPLE = 200
 _SEPARATOR = re.compile(r"[-_:/.]")
 
 
-def rankings(run: Run) -> dict[str, str]:
+def ranking_digests(run: Run) -> dict[str, str]:
     """A digest of each topic's ranking: the same documents in the same order have the same one.
 
     Scores and lines do not matter; the order of documents whose scores tie in single

@@ -7,15 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from riskcli.analyses.checker import (
-    Checker,
-    Checks,
-    FileReport,
-    Reports,
-    note_names,
-    note_same_rankings,
-    note_same_scores,
-)
+from riskcli.analyses import checker as checking
+from riskcli.analyses.checker import Checks, FileReport, Reports
 from riskcli.core.messages import Input, Note, Provenance, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.output.display import Cell, Display, Heading
@@ -191,14 +184,14 @@ def validate(
     given, qrels, turned = judgements_first(given, qrels)
     judgements = None if qrels is None else find_qrels(qrels, [])[0]
     run_files = find_files(given, [judgements] if judgements else [], folders)
-    checker = Checker(checks, checksums)
+    checker = checking.Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
     checked = _checked(checker, run_files.files, jobs or available_cores(), progress, known)
     taken, passed = _without_own(checked, run_files.of_folders)
     reports += taken
-    note_names(reports, checks.run_names, run_files.names)
-    note_same_rankings(reports)
-    note_same_scores(reports, checker.topics)
+    checking.note_names(reports, checks.run_names, run_files.names)
+    checking.note_same_rankings(reports)
+    checking.note_same_scores(reports, checker.topics)
     inputs = tuple(Input(r.path, r.kind, r.sha256) for r in reports if r.kind != "unread")
     notes = (*turned, *run_files.notes, *passed)
     reports = [replace(report, only=checks.only) for report in reports]
@@ -216,7 +209,7 @@ def _without_own(
 
 
 def _checked(
-    checker: Checker,
+    checker: checking.Checker,
     files: Sequence[Path],
     jobs: int,
     progress: Progress | None,
