@@ -63,9 +63,7 @@ def _populations(plan: Options) -> tuple[PopulationRule | FrozenPopulation | Non
     A frozen population stands alone: its figures are not put beside those of another.
     """
     if plan.population is not None and not isinstance(plan.population, str):
-        raise UsageError(
-            "--both-populations is for the runs given, not for a population from a file"
-        )
+        raise UsageError("both-populations is for the runs given, not for a population from a file")
     if plan.wanted[0].startswith("@"):
         return (plan.population,)
     own = plan.population or ("baselines" if len(plan.wanted) > 1 else "all")

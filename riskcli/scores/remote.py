@@ -335,8 +335,8 @@ class _Client:
             outcome = Unlike("its content differs there")
         raise UsageError(
             f"{path}: the worker {worker} cannot read this file ({outcome.why}); put it "
-            "where every worker can read it under the same path, or send it along with "
-            "--send bytes"
+            "where every worker can read it under the same path, or send it along: "
+            "RISKEVAL_SEND=bytes"
         )
 
 

@@ -153,3 +153,14 @@ def test_a_measure_is_one_file(with_toy_measure: Path) -> None:
     toy(with_toy_measure, "docs/generate.py", "made")
     reference = (with_toy_measure / "made" / "reference.md").read_text(encoding="utf-8")
     assert "### worst (`worst`)" in reference and "`rank_worst`" in reference
+
+
+def test_what_the_program_explains_names_no_option_that_is_gone() -> None:
+    options = {
+        name
+        for command in COMMANDS
+        for option in options_of(load_command(command))
+        for name in (*option.opts, *option.secondary_opts)
+    } | {"--version", "--debug"}
+    for make in GENERATOR["PAGES"].values():
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", make())) <= options
