@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +15,6 @@ from riskcli.risk.baselines import Baseline
 from riskcli.risk.losses import Cubic, SmoothPaired, SmoothPopulation, chosen_cubic
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Members, Population
-
-
-class Shared(NamedTuple):
-    """What all runs are compared with by a statistic: its value, and that without each topic."""
-
-    value: float
-    without_each: Floats
 
 
 @dataclass(frozen=True)
@@ -147,10 +139,6 @@ class Comparison:
             replace(self.population, scores=np.broadcast_to(scores, self.scores.shape))
             for scores in self.reference_scores()
         ]
-
-    def shared_reference(self, _statistic: object, _alpha: float) -> Shared | None:
-        """What all runs are compared with, where that is known beforehand."""
-        return None
 
     def off_baseline(self, values: Floats | Counts) -> Floats:
         """Values by run, compared with the baseline: empty (NaN) in the baseline's own row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.intervals import Parts, log_interval, t_interval
-from riskcli.risk.jackknife import Jackknife, LeftOut, Statistic, error_and_heaviest
+from riskcli.risk.jackknife import Jackknife, LeftOut, References, Statistic, error_and_heaviest
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.permutation import Resampled, ShuffleTest
 from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
@@ -58,6 +58,7 @@ class Inference:
     alphas: tuple[float, ...] = ()
     ranked: bool = True
     """Whether ranks have intervals; they compare every pair of runs."""
+    references: References = field(default_factory=dict)
 
     @cached_property
     def degrees(self) -> int:
@@ -151,7 +152,7 @@ class Inference:
     @cached_property
     def jackknife(self) -> Jackknife:
         """The values without each topic, computed once for all statistics and alphas."""
-        return Jackknife(self.comparison)
+        return Jackknife(self.comparison, self.references)
 
     def _estimate(
         self,
@@ -211,9 +212,8 @@ class Inference:
     def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
         """What each run's value is compared with, measured in the same matrix as the run."""
         comparison = self.comparison
-        known = comparison.shared_reference(statistic, alpha)
-        if known is not None:
-            return np.full(len(values), known.value)
+        if (statistic, alpha) in self.references:
+            return np.full(len(values), self.references[statistic, alpha].value)
         if comparison.reference_members is not None:
             members = statistic.value(comparison.reference_members.departures, 1 + alpha, ALL)
             mean = np.average(members, weights=comparison.reference_weights)

@@ -6,9 +6,10 @@ cross-check and studentise the swap test.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -148,11 +149,23 @@ class LeftOut:
     high: Floats | None = None
 
 
+class Reference(NamedTuple):
+    """What all runs are compared with by a statistic: its value, and that without each topic."""
+
+    value: float
+    without_each: Floats
+
+
+References = Mapping[tuple[Statistic, float], Reference]
+"""By statistic and alpha, where they are known beforehand."""
+
+
 @dataclass(frozen=True)
 class Jackknife:
     """Standard errors of statistics for the runs of a comparison."""
 
     comparison: Comparison
+    references: References = field(default_factory=dict)
 
     @cached_property
     def without_each(self) -> Departures:
@@ -215,9 +228,8 @@ class Jackknife:
 
     def _shared_reference(self, statistic: Statistic, alpha: float) -> Floats | None:
         """The reference without each topic, where it is the same for every run."""
-        known = self.comparison.shared_reference(statistic, alpha)
-        if known is not None:
-            return known.without_each
+        if (statistic, alpha) in self.references:
+            return self.references[statistic, alpha].without_each
         if self._members is not None:
             tested = statistic.tested(self._members, alpha)
             return np.average(tested, axis=0, weights=self.comparison.reference_weights)

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.core.arrays import ALL, Floats, row_blocks
-from riskcli.risk.baselines import Baseline
-from riskcli.risk.comparison import Comparison, Shared
+from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import Statistic, delete_each_topic
+from riskcli.risk.jackknife import Reference, References, Statistic, delete_each_topic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.population import Population
 
@@ -41,72 +40,43 @@ def in_portions(scores: Floats) -> bool:
 class Portion(Comparison):
     """Some runs of a comparison, in the population of the whole and beside its reference."""
 
-    whole: Comparison | None = None
-    rows: slice = field(default_factory=lambda: ALL)
-    shared: Mapping[tuple[Statistic, float], Shared] = field(default_factory=dict)
+    whole: Comparison = field(kw_only=True)
+    rows: slice = field(kw_only=True)
 
     @classmethod
-    def of(
-        cls,
-        whole: Comparison,
-        rows: slice,
-        shared: Mapping[tuple[Statistic, float], Shared],
-    ) -> Portion:
+    def of(cls, whole: Comparison, rows: slice) -> Portion:
         """These runs of it."""
-        scores, own = whole.scores[rows], whole.baseline.own_row
-        inside = own is not None and rows.start <= own < rows.stop
-        members = whole.baseline.members
-        mine = _Beside(whole.baseline.name, members, whole.baseline.scores)
-        if inside and own is not None:
-            mine = replace(mine, row=own - rows.start)
-        return cls(
-            scores, mine, whole.rule, whole.named, whole.smooth, whole.members,
-            whole=whole, rows=rows, shared=shared,
-        )  # fmt: skip
-
-    @property
-    def _of_all(self) -> Comparison:
-        assert self.whole is not None
-        return self.whole
+        given = {each.name: getattr(whole, each.name) for each in fields(whole)}
+        return cls(**{**given, "scores": whole.scores[rows]}, whole=whole, rows=rows)
 
     @property
     def cells(self) -> int:
         """Those of the whole matrix."""
-        return self._of_all.cells
+        return self.whole.cells
 
     @property
     def has_negative(self) -> bool:
         """Whether any score of the whole is below 0."""
-        return self._of_all.has_negative
+        return self.whole.has_negative
+
+    @property
+    def is_baseline(self) -> Mask:
+        """Which of these runs is the baseline."""
+        return self.whole.is_baseline[self.rows]
 
     @property
     def reference_is_empty(self) -> bool:
         """As in the whole."""
-        return self._of_all.reference_is_empty
-
-    def shared_reference(self, statistic: object, alpha: float) -> Shared | None:
-        """As it was computed for the whole."""
-        return self.shared.get((statistic, alpha))  # type: ignore[arg-type]
+        return self.whole.reference_is_empty
 
     def reference_scores(self) -> Iterator[Floats]:
         """The scores of each reference run, which need not be among these runs."""
-        yield from self._of_all.reference_scores()
+        yield from self.whole.reference_scores()
 
     def population_of(self, rows: slice) -> Population:
         """As in the whole; `rows` are those of the portion, all of them."""
         assert rows == ALL
-        return self._of_all.population_of(self.rows)
-
-
-@dataclass(frozen=True)
-class _Beside(Baseline):
-    """The baseline as a portion sees it: `row` is its own row there, if it is there."""
-
-    row: int | None = None
-
-    @property
-    def own_row(self) -> int | None:
-        return self.row
+        return self.whole.population_of(self.rows)
 
 
 def estimates_in_portions(
@@ -117,17 +87,17 @@ def estimates_in_portions(
 ) -> Estimates:
     """What `RiskMeasure.estimate` gives, of all runs, but for intervals of ranks."""
     statistics = tuple(m.statistic for m in chosen if m.statistic is not None)
-    shared = {} if comparison.has_negative else _references(comparison, statistics, alphas)
+    references = {} if comparison.has_negative else _references(comparison, statistics, alphas)
     found: dict[tuple[str, float], list[Estimate]] = {}
     for rows in _portions(*comparison.scores.shape):
-        part = Portion.of(comparison, rows, shared)
-        mine = replace(inference, comparison=part, ranked=False)
+        portion = Portion.of(comparison, rows)
+        of_portion = replace(inference, comparison=portion, ranked=False, references=references)
         for measure in chosen:
             for alpha in alphas if measure.depends_on_alpha else alphas[:1]:
-                known = measure.estimate(part, alpha, mine)
-                if known is not None:
-                    found.setdefault((measure.id, alpha), []).append(known)
-    return {key: _joined(parts) for key, parts in found.items()}
+                estimate = measure.estimate(portion, alpha, of_portion)
+                if estimate is not None:
+                    found.setdefault((measure.id, alpha), []).append(estimate)
+    return {key: _joined(estimates) for key, estimates in found.items()}
 
 
 def _portions(runs: int, topics: int) -> Iterator[slice]:
@@ -138,7 +108,7 @@ def _portions(runs: int, topics: int) -> Iterator[slice]:
 
 def _references(
     comparison: Comparison, statistics: Sequence[Statistic], alphas: Sequence[float]
-) -> dict[tuple[Statistic, float], Shared]:
+) -> References:
     """The reference that all runs share: its value, and that without each topic, by key.
 
     Empty where each run meets its reference in a population of its own.
@@ -154,7 +124,9 @@ def _references(
         for k, (statistic, alpha) in enumerate(keys):
             values[k] += (weights * statistic.value(population.departures, 1 + alpha, ALL)).sum()
             without[k] += (weights[:, None] * statistic.tested(deleted, alpha)).sum(axis=0)
-    return {key: Shared(float(values[k]) / count, without[k] / count) for k, key in enumerate(keys)}
+    return {
+        key: Reference(float(values[k]) / count, without[k] / count) for k, key in enumerate(keys)
+    }
 
 
 def _reference_blocks(comparison: Comparison) -> Iterator[tuple[Population, Floats]]:
@@ -171,13 +143,13 @@ def _reference_blocks(comparison: Comparison) -> Iterator[tuple[Population, Floa
             yield population, np.ones(len(population.scores))
 
 
-def _joined(parts: Sequence[Estimate]) -> Estimate:
+def _joined(estimates: Sequence[Estimate]) -> Estimate:
     """One after the other, ranked among all."""
-    together: dict[str, Any] = {}
+    first = estimates[0]
+    joined: dict[str, Any] = {}
     for each in fields(Estimate):
-        cells = [getattr(part, each.name) for part in parts]
+        cells = [getattr(estimate, each.name) for estimate in estimates]
         if isinstance(cells[0], np.ndarray):
-            together[each.name] = np.concatenate(cells)
-    extra = {name: np.concatenate([part.extra[name] for part in parts]) for name in parts[0].extra}
-    together["rank"] = rank(together["value"])
-    return replace(parts[0], **together, extra=extra)
+            joined[each.name] = np.concatenate(cells)
+    extra = {name: np.concatenate([each.extra[name] for each in estimates]) for name in first.extra}
+    return replace(first, **{**joined, "rank": rank(joined["value"])}, extra=extra)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import riskcli.page.document
 from riskcli import Options, ScoreMatrix, Significance, freeze, risk_table
+from riskcli.output.measure_words import usual_measures
 from riskcli.page.data import packed, page_data
 from riskcli.page.document import SCRIPTS, Page, as_page
-from riskcli.risk.measures import measures
 from riskcli.risk.significance import CORRECTIONS
 from tests.helpers.browser import Tab, chromium, tab
 from tests.helpers.console import ROOT
@@ -94,7 +94,7 @@ def assert_same(
     page: dict[str, Any], program: dict[str, Any], gamma: float, tested: list[str] | None = None
 ) -> None:
     """Values and ranks; p-values and flags of the measures that the page tests by itself."""
-    for measure in measures():
+    for measure in usual_measures():
         own = page[measure.id]
         np.testing.assert_allclose(
             numbers(own["value"]), numbers(program[measure.id]),
@@ -169,7 +169,7 @@ def test_the_page_computes_what_the_program_computes(
             program = by_program(matrix, options, comparison["baseline"], alpha)
             own = None if named_baseline(options) else comparison["trusted"]["tests"]
             assert_same(page, program, options.significance.gamma, own)
-        assert comparison["trusted"]["values"] == [measure.id for measure in measures()]
+        assert comparison["trusted"]["values"] == [measure.id for measure in usual_measures()]
 
 
 @pytest.mark.parametrize("shape", [(45, 50), (20, 250)])
