@@ -7,7 +7,7 @@ holds scores, and gives an `Analysis`: rows, tables for people, and the provenan
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
@@ -173,8 +173,10 @@ def chosen_measures(
 
 
 def described(options: Options) -> dict[str, Any]:
-    """The options as machine formats record them."""
-    significance = options.significance
+    """The options as machine formats record them: how differences are tested by field."""
+    plan = options.significance
+    tests = {each.name: getattr(plan, each.name) for each in fields(plan)}
+    resampled = {name: tests.pop(name) for name in ("swaps", "shuffles", "seed")}
     settings: dict[str, Any] = {
         "baselines": list(options.wanted),
         "pool": options.pool,
@@ -182,19 +184,16 @@ def described(options: Options) -> dict[str, Any]:
         "alphas": list(options.alphas) if options.loss == LINEAR else None,
         "loss": options.loss,
         "convention": options.convention,
-        "gamma": significance.gamma,
-        "test": significance.test,
-        "correction": significance.correction,
-        "family": significance.family,
+        **tests,
     }
     if options.teams:
         settings["teams"] = dict(options.teams.by_run) or {"pattern": options.teams.pattern}
-    if significance.test == "swap":
-        settings |= {"swaps": significance.swaps, "seed": significance.seed}
+    if plan.test == "swap":
+        settings |= {"swaps": resampled["swaps"], "seed": resampled["seed"]}
     elif any(is_virtual(name) for name in options.wanted) and not (
         options.teams or isinstance(options.population, FrozenPopulation)
     ):
-        settings |= {"shuffles": significance.number_of_shuffles, "seed": significance.seed}
+        settings |= {"shuffles": plan.number_of_shuffles, "seed": resampled["seed"]}
     return settings
 
 
@@ -226,3 +225,10 @@ def require_plain(options: Options, what: str) -> None:
     """Refuse a loss or a convention that this analysis does not know."""
     if options.loss != LINEAR or options.convention != "plain":
         raise UsageError(f"{what} supports the linear loss and the plain convention only")
+
+
+def one_alpha(options: Options, what: str) -> float:
+    """The alpha, of an analysis that takes one."""
+    if len(options.alphas) != 1:
+        raise UsageError(f"{what} takes one alpha, found {len(options.alphas)}")
+    return options.alphas[0]

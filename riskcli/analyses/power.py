@@ -5,79 +5,171 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Literal
 
-from riskcli.analyses.base import (
-    Analysis,
-    Names,
-    Scores,
-    chosen_measures,
-    population_record,
-    require_plain,
-    set_up,
-)
-from riskcli.analyses.prospects import (
-    Answer,
-    Asked,
-    Prospect,
-    paired_rows,
-    population_of_pairs,
-    prospects,
-)
-from riskcli.core.choices import population_in_words
+import numpy as np
+
+from riskcli.analyses import base
+from riskcli.analyses.base import Names, Scores
+from riskcli.core.arrays import Floats
+from riskcli.core.choices import PopulationRule, is_virtual, population_in_words
+from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading, folded
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value
+from riskcli.risk.baselines import Baseline
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.measures import measures
-from riskcli.risk.power import MOST_TOPICS, USUAL_POWER
-from riskcli.scores.comparisons import Options
+from riskcli.risk.measures import measures, statistics
+from riskcli.risk.population import Members
+from riskcli.risk.power import MOST_TOPICS, USUAL_POWER, smallest_loss, topics_needed
+from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.significance import Significance
+from riskcli.scores.comparisons import Options, frozen_members, named_rows
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
-
-def displays(
-    prospects: Sequence[Prospect],
-    asked: Asked,
-    tests: int,
-    width: int,
-    population: str | None = None,
-) -> list[Display]:
-    """A table for each effectiveness measure."""
-    below = []
-    if population and not all(prospect.of.plain_mean for prospect in prospects):
-        below = [f"Population of GeoRisk: {population_in_words(population)}."]
-    by_measure = dict.fromkeys(prospect.measure for prospect in prospects)
-    return [
-        table
-        for measure in by_measure
-        for table in folded(
-            _table([p for p in prospects if p.measure == measure], asked, tests, below),
-            width,
-            fixed=3,
-        )
-    ]
+COLUMNS = (
+    "measure", "of", "alpha", "pairs", "topics", "share", "spread", "level", "power", "question",
+    "size", "count",
+)  # fmt: skip
+USUAL_LOSSES = (0.01, 0.02, 0.05)
+USUAL_COUNTS = (25, 50, 100, 200)
+SHARES = (0.5, 0.9)
+"""For these shares of the pairs of runs, in order of their spread, an answer is enough."""
 
 
-def _table(
-    prospects: Sequence[Prospect], asked: Asked, tests: int, below: Sequence[str]
-) -> Display:
-    first = prospects[0]
-    headings = [
-        Heading("", left=True, names=True), Heading("pairs\nof runs", left=True, names=True),
-        Heading("spread"), *map(_heading, first.answers),
-    ]  # fmt: skip
-    rows = [
-        [
-            Cell(words_of(prospect.of).title),
-            Cell(share_in_words(prospect.share)),
-            Cell(f"{prospect.spread:.4f}"),
-            *(Cell(_shown(answer)) for answer in prospect.answers),
+@dataclass(frozen=True)
+class Answer:
+    """A loss (or margin) and a number of topics that belong together; None: beyond all bounds."""
+
+    question: Literal["loss", "margin", "topics"]
+    """Topics that detect a loss, or settle a margin; the loss that so many topics detect."""
+    size: float | None
+    count: int | None
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Losses to detect, margins to settle, numbers of topics; at which level and power."""
+
+    losses: tuple[float, ...]
+    margins: tuple[float, ...]
+    counts: tuple[int, ...]
+    level: float
+    power: float
+
+    def __post_init__(self) -> None:
+        for name, sizes in (("loss", self.losses), ("margin", self.margins)):
+            for size in sizes:
+                if not (isfinite(size) and size > 0):
+                    raise UsageError(f"the {name} is {size:g}, expected a number above 0")
+        for count in self.counts:
+            if count < 2:
+                raise UsageError(f"{counted(count, 'topic')}, expected 2 or more")
+        if not 0 < self.power < 1:
+            raise UsageError(f"the power is {self.power:g}, expected a number between 0 and 1")
+
+    def answers(self, spread: float) -> Iterator[Answer]:
+        """What holds for differences of that spread.
+
+        A candidate that loses nothing passes a test with a margin as often as a test without one
+        shows a loss of the margin's size: the distance from what is tested is the same.
+        """
+        for loss in self.losses:
+            yield Answer("loss", loss, topics_needed(loss, spread, self.level, self.power))
+        for margin in self.margins:
+            yield Answer("margin", margin, topics_needed(margin, spread, self.level, self.power))
+        for count in self.counts:
+            yield Answer("topics", smallest_loss(spread, count, self.level, self.power), count)
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """The answers by one measure and risk measure, enough for a share of the pairs."""
+
+    measure: str
+    of: RiskMeasure
+    alpha: float | None
+    pairs: int
+    left_out: int
+    """Pairs of equal runs, and such as cannot be tested."""
+    topics: int
+    share: float
+    spread: float
+    """A difference's standard error times the root of the number of topics."""
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class PowerTable(base.Analysis):
+    """What tests of differences like those of past runs will see."""
+
+    prospects: tuple[Prospect, ...]
+    questions: Questions
+    tests: int
+    population: str | None = None
+    """The frozen population that GeoRisk is measured in; None: that of each pair alone."""
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """A table for each effectiveness measure, given the width that it may take."""
+        return [
+            table
+            for measure in dict.fromkeys(prospect.measure for prospect in self.prospects)
+            for table in folded(self._table(measure), width, fixed=3)
         ]
-        for prospect in prospects
-    ]
-    title = f"{first.measure}: what a test detects with power {asked.power:g}"
-    return Display.of_rows(title, headings, rows, [*_caption(prospects, asked, tests), *below])
+
+    def _table(self, measure: str) -> Display:
+        prospects = [prospect for prospect in self.prospects if prospect.measure == measure]
+        headings = [
+            Heading("", left=True, names=True), Heading("pairs\nof runs", left=True, names=True),
+            Heading("spread"), *map(_heading, prospects[0].answers),
+        ]  # fmt: skip
+        rows = [
+            [
+                Cell(words_of(prospect.of).title),
+                Cell(share_in_words(prospect.share)),
+                Cell(f"{prospect.spread:.4f}"),
+                *(Cell(_shown(answer)) for answer in prospect.answers),
+            ]
+            for prospect in prospects
+        ]
+        title = f"{measure}: what a test detects with power {self.questions.power:g}"
+        return Display.of_rows(title, headings, rows, list(self._caption(prospects[0])))
+
+    def _caption(self, first: Prospect) -> Iterator[str]:
+        yield (
+            f"From {counted(first.pairs, 'pair')} of runs on {counted(first.topics, 'topic')}. "
+            "Spread: standard deviation of the difference over topics (GeoRisk: its jackknife "
+            "error times the root of the number of topics); half and 9 of 10 of the pairs have no "
+            "larger one."
+        )
+        if self.questions.losses:
+            yield "Loss: number of topics that detect a true loss of that size."
+        if self.questions.margins:
+            yield "Margin: number of topics with which a candidate without a loss passes."
+        if self.questions.counts:
+            yield "Topics: the smallest true loss that this number of topics detects."
+        corrected = f", the level of the first of {self.tests} tests by Holm."
+        level = f"One-sided t test at {self.questions.level:.2g}"
+        yield level + (corrected if self.tests > 1 else ".")
+        if self.population and not all(prospect.of.plain_mean for prospect in self.prospects):
+            yield f"Population of GeoRisk: {population_in_words(self.population)}."
+
+    def result(self) -> Result:
+        """A row an answer."""
+        rows = [row for prospect in self.prospects for row in self._rows(prospect)]
+        return Result(COLUMNS, rows, self.provenance)
+
+    def _rows(self, prospect: Prospect) -> Iterator[list[Value]]:
+        for answer in prospect.answers:
+            yield [
+                prospect.measure, prospect.of.id, prospect.alpha, prospect.pairs, prospect.topics,
+                prospect.share, prospect.spread, self.questions.level, self.questions.power,
+                answer.question, answer.size, answer.count,
+            ]  # fmt: skip
 
 
 def share_in_words(share: float) -> str:
@@ -95,67 +187,6 @@ def _shown(answer: Answer) -> str:
     if answer.question == "topics":
         return "–" if answer.size is None else f"{answer.size:.2g}"
     return f"> {MOST_TOPICS:.0e}" if answer.count is None else f"{answer.count}"
-
-
-def _caption(prospects: Sequence[Prospect], asked: Asked, tests: int) -> list[str]:
-    first = prospects[0]
-    lines = [
-        f"From {counted(first.pairs, 'pair')} of runs on {counted(first.topics, 'topic')}. Spread: "
-        "standard deviation of the difference over topics (GeoRisk: its jackknife error times the "
-        "root of the number of topics); half and 9 of 10 of the pairs have no larger one.",
-    ]
-    if asked.losses:
-        lines.append("Loss: number of topics that detect a true loss of that size.")
-    if asked.margins:
-        lines.append("Margin: number of topics with which a candidate without a loss passes.")
-    if asked.counts:
-        lines.append("Topics: the smallest true loss that this number of topics detects.")
-    level = f"{asked.level:.2g}"
-    lines.append(
-        f"One-sided t test at {level}"
-        + (f", the level of the first of {tests} tests by Holm." if tests > 1 else ".")
-    )
-    return lines
-
-
-# Before the run: topics that a loss or a margin asks for, and the loss that topics show.
-
-
-COLUMNS = (
-    "measure", "of", "alpha", "pairs", "topics", "share", "spread", "level", "power", "question",
-    "size", "count",
-)  # fmt: skip
-
-USUAL_LOSSES = (0.01, 0.02, 0.05)
-USUAL_COUNTS = (25, 50, 100, 200)
-
-
-@dataclass(frozen=True, repr=False)
-class PowerTable(Analysis):
-    """What tests of differences like those of past runs will see."""
-
-    prospects: tuple[Prospect, ...]
-    asked: Asked
-    tests: int
-    population: str | None = None
-    """The frozen population that GeoRisk is measured in; None: that of each pair alone."""
-
-    def displays(self, width: int) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self.prospects, self.asked, self.tests, width, self.population)
-
-    def result(self) -> Result:
-        """A row an answer."""
-        rows = [row for prospect in self.prospects for row in self._rows(prospect)]
-        return Result(COLUMNS, rows, self.provenance)
-
-    def _rows(self, prospect: Prospect) -> Iterator[list[Value]]:
-        for answer in prospect.answers:
-            yield [
-                prospect.measure, prospect.of.id, prospect.alpha, prospect.pairs, prospect.topics,
-                prospect.share, prospect.spread, self.asked.level, self.asked.power,
-                answer.question, answer.size, answer.count,
-            ]  # fmt: skip
 
 
 def power_table(
@@ -178,65 +209,127 @@ def power_table(
     tests of its policy times measures. GeoRisk is measured as the gate does: in the matrix of the
     two runs of a pair, or in the frozen population of the options.
     """
-    setup = set_up(scores, options, baseline, alpha, noting=False)
-    options = setup.options
-    require_plain(options, "power")
-    if len(options.alphas) != 1:
-        raise UsageError(f"power takes one alpha, found {len(options.alphas)}")
-    _check(losses, margins, counts, power, tests)
+    setup = base.set_up(scores, options, baseline, alpha, noting=False)
+    options, gamma = setup.options, setup.options.significance.gamma
+    base.require_plain(options, "power")
+    base.one_alpha(options, "power")
+    if tests < 1:
+        raise UsageError(f"{tests} tests, expected 1 or more")
+    questions = Questions(tuple(losses), tuple(margins), tuple(counts), gamma / tests, power)
     able = [m for m in measures() if m.plain_mean or words_of(m).headline]
-    chosen = chosen_measures(of, able, "power is not available for")
-    gamma = options.significance.gamma
-    asked = Asked(tuple(losses), tuple(margins), tuple(counts), gamma / tests, power)
-    found: list[Prospect] = []
+    chosen = base.chosen_measures(of, able, "power is not available for")
+    prospects: list[Prospect] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
-        rows = paired_rows(matrix, options.baselines)
-        members = population_of_pairs(matrix, options)
         for measure in chosen:
-            mine = prospects(matrix, measure, options.alphas[0], rows, asked, members)
-            found += mine
-            notes += _notes(matrix, measure, mine)
-    if not found:
+            of_measure = _prospects(matrix, measure, options, questions)
+            prospects += of_measure
+            notes += _notes(matrix.measure, words_of(measure).title, of_measure)
+    if not prospects:
         raise UsageError("no two runs differ in a way that could be tested: give more past runs")
     frozen = options.population if isinstance(options.population, FrozenPopulation) else None
     settings = {
         "baselines": list(options.wanted) if options.baselines else None,
         "alphas": list(options.alphas), "gamma": gamma, "tests": tests, "power": power,
-        "population": population_record(options) if frozen else "pair",
+        "population": base.population_record(options) if frozen else "pair",
     }  # fmt: skip
     provenance = setup.provenance.adding(settings, notes)
-    return PowerTable(
-        tuple(found), asked, tests, frozen.name if frozen else None, provenance=provenance
-    )
+    name = frozen.name if frozen else None
+    return PowerTable(tuple(prospects), questions, tests, name, provenance=provenance)
 
 
-def _check(
-    losses: Sequence[float],
-    margins: Sequence[float],
-    counts: Sequence[int],
-    power: float,
-    tests: int,
-) -> None:
-    for name, sizes in (("loss", losses), ("margin", margins)):
-        for size in sizes:
-            if not (isfinite(size) and size > 0):
-                raise UsageError(f"the {name} is {size:g}, expected a number above 0")
-    for count in counts:
-        if count < 2:
-            raise UsageError(f"{counted(count, 'topic')}, expected 2 or more")
-    if not 0 < power < 1:
-        raise UsageError(f"the power is {power:g}, expected a number between 0 and 1")
-    if tests < 1:
-        raise UsageError(f"{tests} tests, expected 1 or more")
-
-
-def _notes(matrix: ScoreMatrix, of: RiskMeasure, mine: Sequence[Prospect]) -> Iterator[Note]:
-    title = words_of(of).title
-    if not mine:
-        message = f"{matrix.measure}: no pair of runs can be tested by {title}; it is left out"
+def _notes(measure: str, title: str, prospects: Sequence[Prospect]) -> Iterator[Note]:
+    if not prospects:
+        message = f"{measure}: no pair of runs can be tested by {title}; it is left out"
         yield Note("no-power", message)
-    elif mine[0].left_out:
-        pairs = counted(mine[0].left_out, "pair")
-        message = f"{matrix.measure}, {title}: {pairs} of runs left out, equal or not testable"
+    elif prospects[0].left_out:
+        pairs = counted(prospects[0].left_out, "pair")
+        message = f"{measure}, {title}: {pairs} of runs left out, equal or not testable"
         yield Note("equal-pairs", message, warning=False)
+
+
+def _prospects(
+    matrix: ScoreMatrix, of: RiskMeasure, options: Options, questions: Questions
+) -> list[Prospect]:
+    """One for each share of the pairs; none where no pair differs."""
+    rows, members = _paired_rows(matrix, options.baselines), _members(matrix, options)
+    all_pairs = pair_spreads(matrix, of, options.alphas[0], rows, members)
+    known = all_pairs[all_pairs > NO_DIFFERENCE]
+    if not len(known):
+        return []
+    alpha = options.alphas[0] if of.depends_on_alpha else None
+    spreads = {
+        share: float(np.quantile(known, share, method="inverted_cdf"))
+        for share in (SHARES if len(known) > 1 else (1.0,))
+    }
+    return [
+        Prospect(
+            matrix.measure, of, alpha, len(known), len(all_pairs) - len(known), len(matrix.topics),
+            share, spread, tuple(questions.answers(spread)),
+        )
+        for share, spread in spreads.items()
+    ]  # fmt: skip
+
+
+def _paired_rows(matrix: ScoreMatrix, baselines: Sequence[str]) -> Sequence[int]:
+    """The runs whose pairs with all others count: the baselines, or every run."""
+    if len(matrix.topics) < 2:
+        raise UsageError("past scores on one topic do not tell how differences vary")
+    for name in baselines:
+        if is_virtual(name):
+            raise UsageError(f"power compares pairs of runs, found the baseline {name}")
+    matrix.check_finite()
+    if baselines:
+        return named_rows(matrix.runs, baselines)
+    refuse_many_pairs(len(matrix.runs), "name a --baseline to pair each run with it")
+    return range(len(matrix.runs))
+
+
+def _members(matrix: ScoreMatrix, options: Options) -> Members | None:
+    """The members of a frozen population; None for that of each pair alone, as the gate has it."""
+    if options.population == "all":
+        raise UsageError(
+            "power measures each pair of runs alone: its population is baselines, or a frozen one"
+        )
+    frozen = options.population
+    return frozen_members(frozen, matrix) if isinstance(frozen, FrozenPopulation) else None
+
+
+def pair_spreads(
+    matrix: ScoreMatrix,
+    of: RiskMeasure,
+    alpha: float,
+    rows: Sequence[int],
+    members: Members | None = None,
+) -> Floats:
+    """The spread of every pair of a run in `rows` and another run, each pair once.
+
+    Each pair is measured in the matrix of its two runs alone, or within `members`, as the gate
+    does. NaN where the test is undefined; scores below 0 give NaN where the risk measure cannot
+    take them.
+    """
+    spreads = [np.empty(0)]
+    done: set[int] = set()
+    for row in rows:
+        done.add(row)
+        others = [other for other in range(len(matrix.runs)) if other not in done]
+        spreads.append(_spreads_to(matrix, of, alpha, row, members)[others])
+    return np.concatenate(spreads)
+
+
+def _spreads_to(
+    matrix: ScoreMatrix, of: RiskMeasure, alpha: float, row: int, members: Members | None
+) -> Floats:
+    """The spread of each run's difference to the run `row`."""
+    values = matrix.values
+    if of.plain_mean:
+        return np.asarray(np.std(values - values[row], axis=1, ddof=1))
+    baseline = Baseline(matrix.runs[row], (row,), values[row])
+    rule: PopulationRule = "all" if members else "baselines"
+    comparison = Comparison(values, baseline, rule, (row,), members=members)
+    inference = Inference(comparison, Significance(), statistics(), (alpha,), ranked=False)
+    estimate = of.estimate(comparison, alpha, inference)
+    error = None if estimate is None else estimate.difference_error
+    if error is None:
+        return np.full(len(values), np.nan)
+    return np.asarray(error * np.sqrt(comparison.topics))

@@ -7,8 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from riskcli.analyses.power import share_in_words
-from riskcli.analyses.prospects import Asked, Prospect, paired_rows, population_of_pairs, prospects
+from riskcli.analyses.power import Prospect, power_table, share_in_words
 from riskcli.core.messages import UsageError, counted
 from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import Frame, end_names, run_lines
@@ -49,17 +48,13 @@ def draw_power(request: Request) -> Any:
     return alt.layer(*layers).properties(width=width, height=height, title=heading)
 
 
-def shown(request: Request) -> list[Prospect]:
+def shown(request: Request) -> tuple[Prospect, ...]:
     """What the figure is of: the pairs of runs, or those with the baselines named."""
     matrix, options = request.matrix, request.options
     if request.runs:
         raise UsageError("the figure power shows all pairs, or those with --baseline, not --run")
     of = request.one_of([m.id for m in measures() if m.plain_mean or words_of(m).headline])
-    measure = next(m for m in measures() if m.id == of)
-    rows = paired_rows(matrix, options.baselines)
-    asked = Asked((), (), COUNTS, options.significance.gamma, USUAL_POWER)
-    members = population_of_pairs(matrix, options)
-    found = prospects(matrix, measure, request.alpha, rows, asked, members)
-    if not found:
-        raise UsageError("no two runs differ in a way that could be tested: give more past runs")
-    return found
+    table = power_table(
+        matrix, of=of, losses=(), counts=COUNTS, alpha=request.alpha, options=options
+    )
+    return table.prospects

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from riskcli.__main__ import LEAST_FILES
-from riskcli.analyses import baseline_bias, checker, churn_distances, pairs, prospects
+from riskcli.analyses import baseline_bias, checker, churn_distances, pairs, power
 from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
@@ -124,7 +124,7 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     ),
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
     "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
-    "power": ((prospects, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
+    "power": ((power, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
     "validate": ((checker, "note_topics"), (SAMPLES, "-q", QRELS)),
     "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),
     "organise": ((Pack, "contents"), (SAMPLES, *SCORES, "-o", "pack")),
