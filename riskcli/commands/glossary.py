@@ -5,6 +5,7 @@ Most words are in glossary.toml; only for others is imported what computes measu
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,15 +91,24 @@ def _first_sentence(word: Word) -> str:
 
 
 def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str:
-    """What is known by that word; an error with the nearest words where nothing is."""
-    if word.startswith("--"):
-        explanations: tuple[Callable[[str], str | None], ...] = ()
-    else:
-        explanations = (_as_word, _as_exit_code, _as_code, _as_policy, _as_measure,
-                        _as_word_in_any_case, _as_column, _as_quantity, _as_family)  # fmt: skip
-    for explain in explanations:
-        if (text := explain(word)) is not None:
-            return text
+    """What is known by that word; an error with the nearest words where nothing is.
+
+    The spelling counts first: `p` is a probability, `P` is precision.
+    """
+    if not word.startswith("--"):
+        if word in (texts := _texts()):
+            return texts[word]
+        computed, lower = _computed_texts(), word.lower()
+        any_case = {name.lower(): text for name, text in texts.items()}
+        stem = re.split("[@(]", lower)[0]
+        for known, name in (
+            (computed, word),
+            (any_case, lower),
+            (computed, lower),
+            (computed, stem),
+        ):
+            if name in known:
+                return known[name]
     options = _options(commands())
     if (name := word.removeprefix("--")) in options:
         return options[name]
@@ -107,83 +117,47 @@ def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str
 
 def known_words(options: Iterable[str] = ()) -> list[str]:
     """All that can be explained."""
+    return [*_texts(), *_computed_texts(), *(f"--{name}" for name in options)]
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """What explains policies, codes of files, exit codes and words of the glossary."""
+    texts = {
+        name: f"{name}: a policy of `riskeval check`: {policy.meaning}."
+        for name, policy in POLICIES.items()
+    }
+    lines = [f"  {name:9} {policy.meaning}" for name, policy in POLICIES.items()]
+    policies = "\n".join(["policy: what `riskeval check` asks of a candidate (--policy).", *lines])
+    texts |= dict.fromkeys(("policy", "policies"), policies)
+    for name, code in CODES.items():
+        then = "the file is refused" if code.severity == "error" else "the file is accepted"
+        texts[name] = f"{name} ({code.severity}: {then}): {code.meaning}."
+    codes = {code: f"Exit code {code}: {text}." for code, text in exit_codes().items()}
+    texts |= dict.fromkeys(("exit", "exit-code", "exit-codes"), "\n".join(codes.values())) | codes
+    return texts | {name: word.text for word in glossary_words() for name in word.names}
+
+
+@cache
+def _computed_texts() -> dict[str, str]:
+    """What explains measures, columns and quantities of rules, by names in lower case, too."""
+    from riskcli.analyses.check.case import TOPIC_QUANTITIES
     from riskcli.effectiveness.measures import FAMILIES
-    from riskcli.output.measure_words import columns
-    from riskcli.risk.measures import measure_ids
-
-    names = [name for word in glossary_words() for name in word.names]
-    names += [*measure_ids(), *columns(), *(family.name for family in FAMILIES)]
-    return [*names, *CODES, *POLICIES, *exit_codes(), *(f"--{name}" for name in options)]
-
-
-def _as_measure(word: str) -> str | None:
-    from riskcli.output.measure_words import words_of
+    from riskcli.output.measure_words import columns, meaning_of, words_of
     from riskcli.risk.measures import measures
 
-    by_name = {name: m for m in measures() for name in (m.id, words_of(m).title.lower())}
-    return _measure(by_name[word.lower()]) if word.lower() in by_name else None
-
-
-def _as_word(word: str) -> str | None:
-    return next((entry.text for entry in glossary_words() if word in entry.names), None)
-
-
-def _as_word_in_any_case(word: str) -> str | None:
-    """`p` is a probability, `P` is precision."""
-    for entry in glossary_words():
-        if word.lower() in map(str.lower, entry.names) and _as_family(word) is None:
-            return entry.text
-    return None
-
-
-def _as_column(word: str) -> str | None:
-    from riskcli.output.measure_words import columns, meaning_of
-
-    column = columns().get(word) or columns().get(word.lower())
-    return f"{column.name} ({column.kind}): {meaning_of(column)}." if column else None
-
-
-def _as_exit_code(word: str) -> str | None:
-    codes = exit_codes()
-    if word.lower() in ("exit", "exit-code", "exit-codes"):
-        return "\n".join(f"Exit code {code}: {text}." for code, text in codes.items())
-    return f"Exit code {word}: {codes[word]}." if word in codes else None
-
-
-def _as_code(word: str) -> str | None:
-    """A code of `validate`, or of the error of another command."""
-    if word not in CODES:
-        return None
-    code = CODES[word]
-    refused = "the file is refused" if code.severity == "error" else "the file is accepted"
-    return f"{word} ({code.severity}: {refused}): {code.meaning}."
-
-
-def _as_policy(word: str) -> str | None:
-    if word in ("policy", "policies"):
-        lines = [f"  {policy.name:9} {policy.meaning}" for policy in POLICIES.values()]
-        return "\n".join(["policy: what `riskeval check` asks of a candidate (--policy).", *lines])
-    if word not in POLICIES:
-        return None
-    return f"{word}: a policy of `riskeval check`: {POLICIES[word].meaning}."
-
-
-def _as_quantity(word: str) -> str | None:
-    from riskcli.analyses.check.case import TOPIC_QUANTITIES
-
+    texts = {}
+    for family in reversed(FAMILIES):
+        texts |= dict.fromkeys([n for name in family.names for n in (name.lower(), name)],
+                               _family(family))  # fmt: skip
     for quantity in TOPIC_QUANTITIES:
-        if word == quantity.name:
-            name = f"{word}(TOPIC)" if quantity.of_topic else word
-            return f"{name}, in rules of `riskeval check`: {quantity.meaning}."
-    return None
-
-
-def _as_family(word: str) -> str | None:
-    from riskcli.effectiveness.measures import FAMILIES
-
-    stem = word.split("@")[0].split("(")[0].lower()
-    found = (f for f in FAMILIES if stem in [name.lower() for name in f.names])
-    return next(map(_family, found), None)
+        name = f"{quantity.name}(TOPIC)" if quantity.of_topic else quantity.name
+        texts[quantity.name] = f"{name}, in rules of `riskeval check`: {quantity.meaning}."
+    for name, column in columns().items():
+        texts[name] = f"{name} ({column.kind}): {meaning_of(column)}."
+    for measure in measures():
+        texts |= dict.fromkeys((words_of(measure).title.lower(), measure.id), _measure(measure))
+    return texts
 
 
 def _options(commands: Sequence[click.Command]) -> dict[str, str]:
