@@ -146,7 +146,7 @@ def _computed_texts() -> dict[str, str]:
     from riskcli.output.measure_words import columns, meaning_of, words_of
     from riskcli.risk.measures import measures
 
-    texts = {}
+    texts: dict[str, str] = {}
     for family in reversed(FAMILIES):
         texts |= dict.fromkeys([n for name in family.names for n in (name.lower(), name)],
                                _family(family))  # fmt: skip
