@@ -70,7 +70,7 @@ def commands(runs: str, qrels: str) -> Iterator[list[str]]:
         yield ["check", *against, "-m", "ERR@20", "--policy", "strict", "-f", format]
     yield ["validate", *given, "-f", "json"]
     yield ["report", *against, "-o", "{file}.html"]
-    for kind in ("alpha", "box", "heatmap", "pca", "profile", "qq", "topics", "tradeoff", "wins"):
+    for kind in ("alpha", "box", "heatmap", "power", "profile", "topics", "tradeoff", "wins"):
         yield ["plot", kind, *against, "-m", "ERR@20", "-o", "{file}.json"]
     yield ["score", *given, "-b", "nobody"]
     yield ["score", *given, "-m", "nDGC@20"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -186,10 +186,7 @@ def narrowed(display: Display, width: int) -> Display:
     What it can do without goes first, then the ranks beside values; then names are shortened, then
     the columns to the right go. A line says so.
     """
-    columns, gone = list(display.columns), []
-    while least_width(columns) > width and (spare := [c for c in columns if c.heading.optional]):
-        columns = [column for column in columns if column is not spare[-1]]
-        gone.append(_last_line(spare[-1]))
+    columns, gone = _without_optional(display, width, least_width)
     if least_width(columns) > width and any(column.heading.ranked for column in columns):
         columns = [replace(c, heading=replace(c.heading, ranked=False)) for c in columns]
         gone.append("ranks")
@@ -198,11 +195,21 @@ def narrowed(display: Display, width: int) -> Display:
         gone.append(_last_line(columns.pop()))
     if not gone and not shortened_names:
         return display
-    said = f"Not shown in {width} columns: {'; '.join(gone)}" if gone else ""
-    names = "names are shortened" if shortened_names else ""
-    line = "; ".join(part for part in (said, names) if part)
+    said = [f"Not shown in {width} columns: {'; '.join(gone)}"] if gone else []
+    line = "; ".join([*said, *(["names are shortened"] if shortened_names else [])])
     line = f"{line[0].upper()}{line[1:]}. A wider terminal or -f tsv shows all."
     return replace(display, columns=columns, caption=[*display.caption, line])
+
+
+def _without_optional(
+    display: Display, width: int, measured: Callable[[Sequence[Column]], int]
+) -> tuple[list[Column], list[str]]:
+    """The columns that are left where optional ones go till the rest fits, and what went."""
+    columns, gone = list(display.columns), []
+    while measured(columns) > width and (spare := [c for c in columns if c.heading.optional]):
+        columns = [column for column in columns if column is not spare[-1]]
+        gone.append(_last_line(spare[-1]))
+    return columns, gone
 
 
 def _last_line(column: Column) -> str:
@@ -223,10 +230,7 @@ def _with_shorter_names(columns: list[Column], width: int) -> tuple[list[Column]
 
 def within(display: Display, width: int) -> Display:
     """The display without what it can do without, and with shorter names, if it is too wide."""
-    columns, gone = list(display.columns), []
-    while width_of(columns) > width and (spare := [c for c in columns if c.heading.optional]):
-        columns = [column for column in columns if column is not spare[-1]]
-        gone.append(_last_line(spare[-1]))
+    columns, gone = _without_optional(display, width, width_of)
     columns, short = _with_shorter_names(columns, width)
     said = [f"Not shown: {'; '.join(gone)}."] if gone else []
     names = ["Names are shortened."] if short else []

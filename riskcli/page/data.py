@@ -117,15 +117,9 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str
 def _comparison(comparison: Comparison, significance: Significance) -> dict[str, Any]:
     paired = comparison.paired
     by_shuffles = Inference(comparison, significance).by_shuffles
-    sums: dict[str, Numbers] = {
-        "wins": paired.wins,
-        "ties": paired.ties,
-        "losses": paired.losses,
-        "losses20": paired.losses20,
-        "reward": paired.reward,
-        "risk": paired.risk,
-        **_spread(comparison),
-    }
+    names = ("wins", "ties", "losses", "losses20", "reward", "risk")
+    sums: dict[str, Numbers] = {name: getattr(paired, name) for name in names}
+    sums |= _spread(comparison)
     return {
         "baseline": visible(comparison.baseline.name),
         "population": comparison.population_name,

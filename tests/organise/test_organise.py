@@ -209,7 +209,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
             read.append(self.path)
             return super().text()
 
-    monkeypatch.setattr(validation, "Source", Watched)
+    monkeypatch.setattr(validation, "TextFile", Watched)
     return read
 
 
