@@ -92,7 +92,9 @@ _DIGITS = re.compile(r"([0-9]+)")
 @lru_cache(maxsize=65_536)  # the same names are put in order time and again
 def natural_key(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
     """A sort key that compares runs of digits as numbers; `1` and `001` keep a fixed order."""
-    parts = (by_value(part) if is_number(part) else (1, 0, part) for part in _parts(name))
+    parts = (
+        by_value(part) if is_number(part) else (1, 0, part) for part in _DIGITS.split(name) if part
+    )
     return tuple(parts), name
 
 
@@ -108,10 +110,6 @@ def natural_order(names: Sequence[str]) -> list[int]:
     """Where the names stand in the list, in natural order."""
     keys = [natural_key(name) for name in names]
     return sorted(range(len(names)), key=keys.__getitem__)
-
-
-def _parts(name: str) -> list[str]:
-    return [part for part in _DIGITS.split(name) if part]
 
 
 def is_number(part: str) -> bool:

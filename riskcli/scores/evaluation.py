@@ -267,7 +267,7 @@ def _sorted_out(
 def _without_strangers(
     loaded: list[FileScores], reader: Reader, baselines: Set[str]
 ) -> tuple[list[FileScores], tuple[InputError, ...]]:
-    """The parts but runs that answer no topic, where what is broken is to be left out."""
+    """The files but runs that answer no topic (with `on_error` skip), and errors for these."""
     if reader.rules.on_error == "stop" or not bookkeeping.any_run(loaded):
         return loaded, ()
     topics = _universe(reader.qrels, reader.rules.topics)
@@ -275,15 +275,13 @@ def _without_strangers(
         file.path: InputError(file.path, "no-topic-known", answers_nothing(name, topics))
         for file in loaded
         for name in bookkeeping.runs_of([file])
-        if file.kind == "run" and name not in baselines and _is_stranger(file, set(topics))
+        if file.kind == "run"
+        and name not in baselines
+        and not any(set(topics).intersection(matrix.topics) for matrix in file.matrices)
     }
     if len(strangers) == len(loaded):
         raise next(iter(strangers.values()))
     return [file for file in loaded if file.path not in strangers], tuple(strangers.values())
-
-
-def _is_stranger(file: FileScores, topics: Set[str]) -> bool:
-    return all(topics.isdisjoint(matrix.topics) for matrix in file.matrices)
 
 
 def _joined(

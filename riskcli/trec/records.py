@@ -65,7 +65,8 @@ def is_nested(text: bytes) -> bool:
     return _NESTED.match(text) is not None
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a JSON object; a key that occurs twice is a `ValueError`."""
     members = dict(pairs)
     if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -77,7 +78,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def loaded(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
     """The JSON object in a text, or what is wrong with it."""
     try:
-        content = json.loads(text, object_pairs_hook=_unrepeated)
+        content = json.loads(text, object_pairs_hook=unrepeated)
     except UnicodeDecodeError as error:
         return findings.not_utf8(path, findings.line_of(text, error))
     except (ValueError, RecursionError) as error:
@@ -170,7 +171,7 @@ def _is_run_line(text: bytes) -> bool:
 def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
     for line, raw in findings.text_lines(text):
         try:
-            members = json.loads(raw, object_pairs_hook=_unrepeated)
+            members = json.loads(raw, object_pairs_hook=unrepeated)
             topic, docno = (str(_member(members, names)) for names in (TOPIC, DOCNO))
             value = members["score"]
         except UnicodeDecodeError:

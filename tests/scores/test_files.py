@@ -310,7 +310,7 @@ WRONG: dict[str, tuple[str | bytes, str, int | None, str]] = {
         '{"rows": [{"run": "a", "measure": "m", "scores": {"1": 1, "1": 2}}]}',
         "bad-json",
         None,
-        "an object holds a key twice: 1, 1",
+        "an object holds the key '1' twice",
     ),
     "json, a run twice": (
         '{"rows": [{"run": "a", "measure": "m", "scores": {"1": 1}},'

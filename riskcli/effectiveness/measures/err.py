@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Floats
-from riskcli.effectiveness.measures import Family, Measure, RankedGrades
+from riskcli.effectiveness.measures import Family
 
 
 def expected_reciprocal_rank(grades: NDArray[np.int64], max_grade: int) -> Floats:
@@ -29,16 +29,12 @@ def err_of_stops(stop: Floats) -> Floats:
     return np.asarray((stop * reached / ranks).sum(axis=1), dtype=np.float64)
 
 
-def _err(_measure: Measure, ranked: RankedGrades) -> Floats:
-    return expected_reciprocal_rank(ranked.grades, ranked.max_grade)
-
-
 FAMILIES = (
     Family(
         "ERR",
         "expected reciprocal rank, as gdeval.pl computes it",
         "optional cutoff",
-        computed_by=_err,
+        computed_by=lambda _, ranked: expected_reciprocal_rank(ranked.grades, ranked.max_grade),
         bounded=True,
         position=0,
     ),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riskcli.core.messages import counted, listed
+from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import is_measure
 from riskcli.scores.files.rows import (
     UNNAMED_RUN,
@@ -27,6 +27,7 @@ from riskcli.scores.files.tables import LONG, NAMES, RUN, inspect_names
 from riskcli.scores.matrix import are_scores
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import Finding, not_utf8, text_lines, wrong_columns
+from riskcli.trec.records import unrepeated
 
 SUMMARY = "all"
 _NO_SCORES = frozenset({"runid", "num_q", "relstring"})
@@ -113,17 +114,10 @@ def is_json_line(text: bytes) -> bool:
     return isinstance(content, dict) and any(name in content for name in NAMES["measure"])
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError(f"an object holds a key twice: {listed(key for key, _ in pairs)}")
-    return members
-
-
 def inspect_json(path: Path, text: bytes) -> Items:
     """Rows of {run, measure, scores} or of long cells, and what is wrong with them."""
     try:
-        rows = json.loads(text, object_pairs_hook=_unrepeated)["rows"]
+        rows = json.loads(text, object_pairs_hook=unrepeated)["rows"]
         if any(is_own(row) for row in rows[:1]):
             yield Finding.of(own_result(path))
             return
@@ -189,7 +183,7 @@ def inspect_json_lines(path: Path, text: bytes) -> Items:
 def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:
     """The score on a line; None for a summary over all topics."""
     try:
-        members = json.loads(raw, object_pairs_hook=_unrepeated)
+        members = json.loads(raw, object_pairs_hook=unrepeated)
         named = {column: _value(members, NAMES[column]) for column in LONG}
         for what in ("run", "topic"):
             if named[what] is not None:
