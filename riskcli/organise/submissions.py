@@ -74,27 +74,19 @@ def _key(path: Path, sha256: str | None) -> str:
 
 def _entry(report: FileReport) -> dict[str, Any]:
     return {
-        "kind": report.kind,
+        "kind": report.kind, "names": report.names, "named": report.named,
+        "rankings": dict(report.rankings), "scores": dict(report.scores),
         "counts": dict(report.tally.counts),
         "findings": [[found.line, found.code, found.message] for found in report.tally.kept],
-        "names": report.names,
-        "named": report.named,
-        "rankings": dict(report.rankings),
-        "scores": dict(report.scores),
-    }
+    }  # fmt: skip
 
 
 def _report(path: Path, sha256: str, kept: Mapping[str, Any], most: int | None) -> FileReport:
     findings = [Finding(path, line, code, said) for line, code, said in kept["findings"]]
+    tally = Tally(path, most, dict(kept["counts"]), findings)
+    alike = dict(kept["rankings"]), dict(kept["scores"])
     return FileReport(
-        path,
-        kept["kind"],
-        Tally(path, most, dict(kept["counts"]), findings),
-        tuple(kept["names"]),
-        kept["named"],
-        sha256,
-        dict(kept["rankings"]),
-        dict(kept["scores"]),
+        path, kept["kind"], tally, tuple(kept["names"]), kept["named"], sha256, *alike
     )
 
 

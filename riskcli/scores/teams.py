@@ -46,7 +46,7 @@ def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
     teams: dict[str, str] = {}
     names: dict[str, str] = {}
     seen: dict[str, int] = {}
-    for line, row in _rows(path, _COLUMNS[:2], _COLUMNS):
+    for line, row in table_of_runs(path, _COLUMNS[:2], _COLUMNS):
         run = row["run"]
         if run in seen:
             raise InputError(
@@ -63,28 +63,26 @@ def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
     return TeamList(teams, names)
 
 
-def _rows(
+def table_of_runs(
     path: Path, needed: Sequence[str], allowed: Sequence[str]
 ) -> Iterable[tuple[int, dict[str, str]]]:
-    """The rows of a small CSV file by the columns of its header, with their line numbers."""
-    reader = csv.reader(io.StringIO(_text(path)))
+    """The rows of a small CSV or TSV file by the columns of its header, with their line numbers."""
+    text = _text(path)
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     header = [name.strip().lower() for name in next(reader, [])]
     if not set(needed) <= set(header) or not set(header) <= set(allowed):
-        raise InputError(
-            path, "bad-teams",
-            f"the header is {','.join(header)!r}, expected the columns {', '.join(needed)}"
-            + (f" (and perhaps {allowed[-1]})" if len(allowed) > len(needed) else ""), 1,
-        )  # fmt: skip
+        others = ", ".join(name for name in allowed if name not in needed)
+        message = f"the header is {','.join(header)!r}, expected the columns {', '.join(needed)}"
+        message += f" (and perhaps {others})" if others else ""
+        raise InputError(path, "bad-teams", message, 1)
     for cells in reader:
         if not any(cells):
             continue
         if len(cells) != len(header):
             message = f"found {len(cells)} columns, expected {len(header)} ({', '.join(header)})"
             raise InputError(path, "bad-teams", message, reader.line_num)
-        yield (
-            reader.line_num,
-            {name: cell.strip() for name, cell in zip(header, cells, strict=True)},
-        )
+        yield reader.line_num, {n: cell.strip() for n, cell in zip(header, cells, strict=True)}
 
 
 def read_key(path: Path) -> str | None:

@@ -491,8 +491,8 @@ def test_the_same_inputs_give_the_same_file(report: Path, tmp_path: Path) -> Non
     [
         ("--loss", "smooth"),
         ("--convention", "minus"),
-        (Key("test", "swap")),
-        (Key("family", "all")),
+        (Key("test", "swap"),),
+        (Key("family", "all"),),
     ],
 )
 def test_what_the_page_lacks_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:

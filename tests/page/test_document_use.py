@@ -322,10 +322,13 @@ def test_names_teams_and_descriptions(browser: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("run,colour\na,b\n", "about.csv:1: found the columns run, colour"),
-        ("name\nb\n", "expected run and any of"),
-        ("run,name\nneuralMix\n", "about.csv:2: expected 2 columns"),
-        ("run,name\nneuralMix,a\nneuralMix,b\n", "about.csv:3: run 'neuralMix' is described twice"),
+        ("run,colour\na,b\n", "about.csv:1: bad-teams: the header is 'run,colour'"),
+        ("name\nb\n", "expected the columns run (and perhaps name, team, description)"),
+        ("run,name\nneuralMix\n", "about.csv:2: bad-teams: found 1 columns, expected 2"),
+        (
+            "run,name\nneuralMix,a\nneuralMix,b\n",
+            "about.csv:3: bad-teams: run 'neuralMix' is described twice",
+        ),
         ("run,name\nnobody,a\n", "no run is named 'nobody'"),
     ],
 )
