@@ -83,7 +83,7 @@ def equal_runs(
     reached = np.count_nonzero(w >= observed[0] * (1 - EQUAL_STATISTIC))
     p = (reached + 1) / (shuffles + 1) if np.isfinite(observed[0]) else np.nan
     return Shuffled(
-        EqualRuns(np.array([_mean_of_known(w)]), np.array([p])), bias, partial, shuffles, seed
+        EqualRuns(np.array([_mean_of_finite(w)]), np.array([p])), bias, partial, shuffles, seed
     )
 
 
@@ -103,10 +103,10 @@ def standardised_rows(rows: Floats) -> Floats:
     """Rows of mean 0 and length 1; NaN where a row does not vary."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
-    made: Floats = np.full_like(centred, np.nan)
+    standardised: Floats = np.full_like(centred, np.nan)
     least = _ROUNDING * np.linalg.norm(rows, axis=1, keepdims=True)
-    np.divide(centred, length, out=made, where=length > least)
-    return made
+    np.divide(centred, length, out=standardised, where=length > least)
+    return standardised
 
 
 def _kendall_w(matrix: Floats) -> float:
@@ -149,8 +149,8 @@ def biases(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[Floats, Flo
         return np.asarray(values - slope * centred)
 
     alike, corrected = _centred(similarity, known), beyond(_centred(urisk, known))
-    found = _correlated(alike, corrected), _correlated(beyond(alike), corrected)
-    bias, partial = (np.where(count < _LEAST_RUNS, np.nan, each) for each in found)
+    both = _correlated(alike, corrected), _correlated(beyond(alike), corrected)
+    bias, partial = (np.where(count < _LEAST_RUNS, np.nan, each) for each in both)
     return bias, partial
 
 
@@ -165,18 +165,18 @@ def _correlated(x: Floats, y: Floats) -> Floats:
     """Of centred columns; NaN where one does not vary."""
     lengths = np.linalg.norm(x, axis=0) * np.linalg.norm(y, axis=0)
     product = np.einsum("ij,ij->j", x, y)
-    made: Floats = np.full_like(product, np.nan)
-    np.divide(product, lengths, out=made, where=lengths > _ROUNDING)
-    return np.clip(made, -1, 1)
+    correlation: Floats = np.full_like(product, np.nan)
+    np.divide(product, lengths, out=correlation, where=lengths > _ROUNDING)
+    return np.clip(correlation, -1, 1)
 
 
 def _compared(shuffled: Floats, observed: Floats, runs: int) -> EqualRuns:
     """By baseline; the runs as baselines share their replicates."""
     pools = [shuffled[:, :runs].ravel()] * runs + list(shuffled[:, runs:].T)
-    known = {id(pool): np.sort(pool[np.isfinite(pool)]) for pool in pools}
+    finite = {id(pool): np.sort(pool[np.isfinite(pool)]) for pool in pools}
     mean, p = np.full((2, len(observed)), np.nan)
     for column, pool in enumerate(pools):
-        values = known[id(pool)]
+        values = finite[id(pool)]
         if not len(values):
             continue
         mean[column] = values.mean()
@@ -192,9 +192,9 @@ def _two_sided(ordered: Floats, observed: float) -> float:
     return min(1.0, 2 * (min(int(above), int(below)) + 1) / (len(ordered) + 1))
 
 
-def _mean_of_known(values: Floats) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
+def _mean_of_finite(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else float("nan")
 
 
 # Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14).

@@ -186,8 +186,8 @@ class _Reader:
         bounds = zip(ranking.starts.tolist(), ranking.counts.tolist(), strict=True)
         for topic, (start, count) in zip(run.topics, bounds, strict=True):
             if topic in places:
-                found = names[start : start + count]
-                places[topic] = {name: index for index, name in enumerate(found)}
+                ordered = names[start : start + count]
+                places[topic] = {name: index for index, name in enumerate(ordered)}
         return places
 
     def _compared(self, run: Run, base: JudgedDocuments, base_lengths: Counts) -> Moves:
@@ -196,18 +196,18 @@ class _Reader:
         lengths = np.zeros(len(self.topics), dtype=np.int64)
         lengths[rows[rows >= 0]] = ranking.counts[rows >= 0]
         row_of_line = rows[ranking.codes]
-        asked = np.flatnonzero(row_of_line >= 0)
-        found = base.find(run.docnos, ranking.lines[asked], row_of_line[asked])
-        there = found >= 0
-        asked, found = asked[there], found[there]
-        order = np.argsort(row_of_line[asked], kind="stable")
-        asked, found = asked[order], found[order]
+        lines = np.flatnonzero(row_of_line >= 0)
+        judged = base.find(run.docnos, ranking.lines[lines], row_of_line[lines])
+        shared_ones = judged >= 0
+        lines, judged = lines[shared_ones], judged[shared_ones]
+        order = np.argsort(row_of_line[lines], kind="stable")
+        lines, judged = lines[order], judged[order]
         shared = SharedDocuments(
             lengths,
             base_lengths,
-            row_of_line[asked],
-            ranking.places[asked],
-            base.grades[found].astype(np.intp),
+            row_of_line[lines],
+            ranking.places[lines],
+            base.grades[judged].astype(np.intp),
         )
         overlap, rbo = agreement(shared, self.at, self.persistence)
         return Moves(kendall_distance(shared), rbo, overlap, lengths, base_lengths, shared.counts)

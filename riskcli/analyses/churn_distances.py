@@ -81,13 +81,13 @@ def kendall_distance(shared: SharedDocuments) -> Floats:
     equal rankings, 1 for the reverse, 3/4 for long ones that share nothing.
     """
     both = shared.counts
-    mine, others = shared.lengths - both, shared.base_lengths - both
+    only_run, only_base = shared.lengths - both, shared.base_lengths - both
     # A shared document below one that the other ranking lacks: there it stands above it.
     places = np.bincount(shared.topics, shared.places + shared.base_places, len(both))
     passed = places - both * (both - 1)
-    lacking = (mine * (mine - 1) + others * (others - 1)) / 2
-    turned = inversions(shared) + passed + mine * others
-    documents = both + mine + others
+    lacking = (only_run * (only_run - 1) + only_base * (only_base - 1)) / 2
+    turned = inversions(shared) + passed + only_run * only_base
+    documents = both + only_run + only_base
     pairs = documents * (documents - 1) / 2
     distance: Floats = np.zeros(len(both))
     np.divide(turned + lacking / 2, pairs, out=distance, where=pairs > 0)
@@ -153,18 +153,18 @@ class _Grid:
         if self.blocks == 1:
             return np.zeros(self.topics, dtype=np.int64)
         shape = (self.topics, self.blocks, self.blocks)
-        held = np.bincount(blocks * self.blocks + base_blocks, minlength=math.prod(shape))
-        held = held.reshape(shape)
-        above = np.cumsum(held[:, :-1], axis=1)
+        table = np.bincount(blocks * self.blocks + base_blocks, minlength=math.prod(shape))
+        table = table.reshape(shape)
+        above = np.cumsum(table[:, :-1], axis=1)
         beyond = np.cumsum(above[:, :, :0:-1], axis=2)
-        return np.asarray((held[:, 1:, -2::-1] * beyond).sum(axis=(1, 2)))
+        return np.asarray((table[:, 1:, -2::-1] * beyond).sum(axis=(1, 2)))
 
 
 def _met(shared: SharedDocuments, depth: int) -> Floats:
     """X_d: how many documents both have among their first d, by topic and d = 1, 2, ..."""
     cells = shared.topics * depth + np.maximum(shared.places, shared.base_places)
-    found = np.bincount(cells, minlength=len(shared.lengths) * depth)
-    return np.asarray(np.cumsum(found.reshape(-1, depth), axis=1), dtype=np.float64)
+    counts = np.bincount(cells, minlength=len(shared.lengths) * depth)
+    return np.asarray(np.cumsum(counts.reshape(-1, depth), axis=1), dtype=np.float64)
 
 
 def agreement(shared: SharedDocuments, at: int, persistence: float) -> tuple[Floats, Floats]:
@@ -189,11 +189,11 @@ def _agreement(shared: SharedDocuments, at: int, persistence: float) -> tuple[Fl
     overlap = met[every, np.minimum(within, depth) - 1] / within
     at_end = met[every, np.maximum(short, 1) - 1] / np.maximum(short, 1)
     depths = np.arange(1, depth + 1)
-    held = met + np.maximum(depths - short[:, None], 0) * at_end[:, None]
-    held[depths > long[:, None]] = 0.0
+    expected = met + np.maximum(depths - short[:, None], 0) * at_end[:, None]
+    expected[depths > long[:, None]] = 0.0
     weight = (1 - persistence) * persistence ** (depths - 1) / depths
-    last = held[every, np.maximum(long, 1) - 1] / np.maximum(long, 1)
-    rbo = np.minimum(held @ weight + persistence**long * last, 1.0)
+    last = expected[every, np.maximum(long, 1) - 1] / np.maximum(long, 1)
+    rbo = np.minimum(expected @ weight + persistence**long * last, 1.0)
     nothing = long == 0
     return np.where(nothing, 1.0, overlap), np.where(nothing, 1.0, rbo)
 

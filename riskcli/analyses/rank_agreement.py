@@ -38,15 +38,15 @@ def _inversions(numbers: Rows) -> int:
     Two numbers are told apart by the highest bit in which they differ: among those that are equal
     above a bit, in their order, each 0 is counted with the ones before it.
     """
-    found = 0
+    count = 0
     for bit in reversed(range(int(numbers.max(initial=0)).bit_length())):
         one = (numbers >> bit) & 1
         before = np.cumsum(one) - one
         prefix = numbers >> (bit + 1)
         first = np.searchsorted(prefix, prefix)
-        found += int(((before - before[first]) * (1 - one)).sum())
+        count += int(((before - before[first]) * (1 - one)).sum())
         numbers = numbers[np.argsort(numbers >> bit, kind="stable")]
-    return found
+    return count
 
 
 def tau_ap(truth: Rows, estimate: Rows) -> float:
@@ -94,14 +94,16 @@ def rank_biased_overlap(
     shared = _shared_by_depth(one, other)
     depth = np.arange(1, long + 1)
     weight = (1 - persistence) * persistence ** (depth - 1)
-    known = float(weight @ (shared / depth))
+    seen = float(weight @ (shared / depth))
     # sum over d > long of p^(d - 1) / d, from the series of -ln(1 - p)
     rest = -np.log1p(-persistence) / persistence - np.sum(persistence ** (depth - 1) / depth)
-    least = known + float((1 - persistence) * rest * shared[-1])
+    least = seen + float((1 - persistence) * rest * shared[-1])
     most = _most(shared, short, long, persistence)
-    held = shared + np.maximum(depth - short, 0) * shared[short - 1] / short
-    ahead = float(weight @ (held / depth)) + persistence**long * float(held[-1]) / long
-    return Overlap(least, max(most - least, 0.0), min(ahead, 1.0))
+    expected = shared + np.maximum(depth - short, 0) * shared[short - 1] / short
+    extrapolated = (
+        float(weight @ (expected / depth)) + persistence**long * float(expected[-1]) / long
+    )
+    return Overlap(least, max(most - least, 0.0), min(extrapolated, 1.0))
 
 
 def _shared_by_depth(one: Sequence[int], other: Sequence[int]) -> Floats:

@@ -158,17 +158,17 @@ def _rows_between(matrix: ScoreMatrix, between: Sequence[str]) -> list[int]:
 def _swept(
     matrix: ScoreMatrix,
     plain: Comparison,
-    others: Sequence[Comparison],
+    smooth: Sequence[Comparison],
     rows: Sequence[int],
     options: Options,
     chosen: Sequence[RiskMeasure],
 ) -> Swept:
     alphas = options.alphas
     series = [_series(plain, LINEAR, alphas, rows)]
-    series += [_series(other, options.loss, (0.0,), rows) for other in others]
+    series += [_series(other, options.loss, (0.0,), rows) for other in smooth]
     span = Span(min(alphas), max(alphas))
-    place = {row: number for number, row in enumerate(rows)}
-    found = events(plain, span, options.significance.gamma, rows, chosen)
+    index = {row: number for number, row in enumerate(rows)}
+    changes = events(plain, span, options.significance.gamma, rows, chosen)
     own = plain.baseline.own_row
     swept = Swept(
         measure=matrix.measure,
@@ -176,11 +176,11 @@ def _swept(
         population=plain.population_name,
         topics=plain.topics,
         runs=tuple(matrix.runs[row] for row in rows),
-        own_row=None if own is None else place.get(own),
+        own_row=None if own is None else index.get(own),
         series=tuple(series),
         events=tuple(
-            replace(e, run=place[e.run], other=None if e.other is None else place[e.other])
-            for e in found
+            replace(e, run=index[e.run], other=None if e.other is None else index[e.other])
+            for e in changes
         ),
         has_events=any(map(_has_events, chosen)),
         shown=tuple(m for m in measures() if m in chosen or _has_a_table(m)),
@@ -206,8 +206,8 @@ def _series(
         ranks[measure.id] = np.array(rank_each(stacked))[:, rows]
         if measure.value_is_t:
             p[measure.id] = two_sided_p(values[measure.id], comparison.topics - 1)
-    known = (None,) if comparison.smooth is not None else tuple(alphas)
-    return Series(loss, known, values, ranks, p)
+    shown_alphas = (None,) if comparison.smooth is not None else tuple(alphas)
+    return Series(loss, shown_alphas, values, ranks, p)
 
 
 def _turned(swept: Swept) -> Swept:
@@ -218,7 +218,7 @@ def _turned(swept: Swept) -> Swept:
         replace(s, values={n: negative(v) if n in signed else v for n, v in s.values.items()})
         for s in swept.series
     ]
-    found = [
+    turned_events = [
         replace(
             e,
             value=0.0 - e.value,
@@ -227,12 +227,12 @@ def _turned(swept: Swept) -> Swept:
         )
         for e in swept.events
     ]
-    return replace(swept, series=tuple(series), events=tuple(found), convention=MINUS)
+    return replace(swept, series=tuple(series), events=tuple(turned_events), convention=MINUS)
 
 
 def _series_rows(swept: Swept) -> Iterator[list[Value]]:
     for series in swept.series:
-        held: Mapping[FieldName | None, Mapping[str, Floats]] = {
+        by_field: Mapping[FieldName | None, Mapping[str, Floats]] = {
             "value": series.values,
             "rank": series.ranks,
             "p": series.p,
@@ -242,7 +242,7 @@ def _series_rows(swept: Swept) -> Iterator[list[Value]]:
             head += [series.loss, alpha, swept.topics]
             columns = [
                 tidy(cells[index], whole=column.kind == "rank")
-                if (cells := held[column.field].get(column.measure or "")) is not None
+                if (cells := by_field[column.field].get(column.measure or "")) is not None
                 else [None] * len(swept.runs)
                 for column in _shown_columns()
             ]

@@ -90,29 +90,31 @@ def events(
     chosen: Iterable[RiskMeasure],
 ) -> list[Event]:
     """All events of these rows within the span, by alpha. The loss is linear."""
-    found: list[Event] = []
+    changes: list[Event] = []
     for measure in chosen:
         if measure.nonnegative and comparison.has_negative:
             continue
         own = comparison.baseline.own_row if measure.paired else None
-        mine = [row for row in rows if row != own]
-        if measure.swaps is not None and len(mine) > 1:
-            found += _swaps(comparison, span, measure, mine)
+        compared = [row for row in rows if row != own]
+        if measure.swaps is not None and len(compared) > 1:
+            changes += _swaps(comparison, span, measure, compared)
         if measure.turns is not None:
-            found += [
+            changes += [
                 Event(t.alpha, t.kind, measure, t.run, t.value, None, t.before, t.after)
-                for t in measure.turns(comparison.paired.moments, span, gamma, mine)
+                for t in measure.turns(comparison.paired.moments, span, gamma, compared)
             ]
     order = {measure.id: number for number, measure in enumerate(measures())}
-    return sorted(found, key=lambda e: (e.alpha, order[e.measure.id], e.kind, e.run, e.other or 0))
+    return sorted(
+        changes, key=lambda e: (e.alpha, order[e.measure.id], e.kind, e.run, e.other or 0)
+    )
 
 
 def _swaps(
     comparison: Comparison, span: Span, measure: RiskMeasure, rows: list[int]
 ) -> list[Event]:
     assert measure.swaps is not None
-    found = measure.swaps(comparison, Pairs.of(rows), span)
-    triples = zip(found.alpha.tolist(), found.ahead.tolist(), found.behind.tolist(), strict=True)
+    swaps = measure.swaps(comparison, Pairs.of(rows), span)
+    triples = zip(swaps.alpha.tolist(), swaps.ahead.tolist(), swaps.behind.tolist(), strict=True)
     return [
         Event(
             alpha, "swap", measure, ahead, float(measure.values(comparison, alpha)[ahead]), behind
@@ -131,13 +133,13 @@ def displays(
     parts: Sequence[Swept], part: SweepPart | None, most: int | None, gamma: float, width: int
 ) -> list[Display]:
     """Events and series, or only the part asked for."""
-    made: list[Display] = []
+    tables: list[Display] = []
     for swept in parts:
         if part != "series" and swept.has_events:
-            made.append(_events(swept, most or MOST_EVENTS, gamma))
+            tables.append(_events(swept, most or MOST_EVENTS, gamma))
         if part != "events":
-            made += _series_tables(swept, width)
-    return made
+            tables += _series_tables(swept, width)
+    return tables
 
 
 def _events(swept: Swept, most: int, gamma: float) -> Display:
@@ -147,7 +149,7 @@ def _events(swept: Swept, most: int, gamma: float) -> Display:
         [
             Cell(decimal(weight(event.alpha, swept.convention), 4)),
             Cell(titled(event.measure, swept.convention)),
-            Cell(_told(swept, event)),
+            Cell(_in_words(swept, event)),
         ]
         for event in swept.events[:most]
     ]
@@ -174,7 +176,7 @@ def _events_caption(swept: Swept, most: int, gamma: float) -> list[str]:
     return lines
 
 
-def _told(swept: Swept, event: Event) -> str:
+def _in_words(swept: Swept, event: Event) -> str:
     """The event in words."""
     run = swept.runs[event.run]
     losses = f"losses, counted {'1+' if swept.convention != MINUS else ''}"
@@ -197,20 +199,20 @@ def _told(swept: Swept, event: Event) -> str:
 
 def _series_tables(swept: Swept, width: int) -> list[Display]:
     """A table a measure; of many alphas, as many as fit, evenly spread."""
-    made = [
+    tables = [
         _table(swept, measure, width)
         for measure in swept.shown
         if measure.id in swept.series[0].values
     ]
-    if made:
-        left_out = len(swept.series[0].alphas) - len(made[-1].headings) + 1
+    if tables:
+        left_out = len(swept.series[0].alphas) - len(tables[-1].headings) + 1
         about = ["# rank among all runs, 1 is best."]
         if left_out > 0:
             about.append(f"Not every {symbol(swept.convention)} is shown: -f tsv has them all.")
         if swept.convention == MINUS:
             about.append("⁻ sign turned, higher is riskier.")
-        made[-1] = replace(made[-1], caption=about)
-    return made
+        tables[-1] = replace(tables[-1], caption=about)
+    return tables
 
 
 def _table(swept: Swept, measure: RiskMeasure, width: int) -> Display:

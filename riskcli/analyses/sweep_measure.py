@@ -201,10 +201,10 @@ def ranking_agreement(
 
 
 def _only_comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
-    found = comparisons(matrix, options)
-    if len(found) != 1:
+    compared = comparisons(matrix, options)
+    if len(compared) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
-    return found[0]
+    return compared[0]
 
 
 def _rankings(

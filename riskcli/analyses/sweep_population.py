@@ -152,14 +152,14 @@ def left_out(
         if inside is not matrix:
             left = _without(inside, teams, rows)
             gone = _of_those(matrix, inside, rows, left)
-        kept = np.setdiff1d(np.arange(len(matrix.runs)), gone)
-        if not len(kept):
+        stay = np.setdiff1d(np.arange(len(matrix.runs)), gone)
+        if not len(stay):
             continue
-        after_all = _values(_of_rows(matrix, kept.tolist()), options, wanted, left)
+        after_all = _values(_of_rows(matrix, stay.tolist()), options, wanted, left)
         for part, (before, after) in enumerate(zip(values, after_all, strict=True)):
-            above = rank(before)[gone][None, :] < rank(before)[kept][:, None]
-            without[part, kept, index] = after
-            ranks[part, kept, index] = rank(after) + above.sum(axis=1)
+            above = rank(before)[gone][None, :] < rank(before)[stay][:, None]
+            without[part, stay, index] = after
+            ranks[part, stay, index] = rank(after) + above.sum(axis=1)
     names = tuple(name for name, _ in members)
     name = options.population.name if isinstance(options.population, FrozenPopulation) else "all"
     return [
@@ -171,8 +171,8 @@ def left_out(
 
 def _without(inside: ScoreMatrix, teams: Teams, rows: Sequence[int]) -> Members:
     """The members of a frozen population but for those."""
-    kept = np.setdiff1d(np.arange(len(inside.runs)), rows)
-    scores, runs = inside.values[kept], [inside.runs[row] for row in kept]
+    stay = np.setdiff1d(np.arange(len(inside.runs)), rows)
+    scores, runs = inside.values[stay], [inside.runs[row] for row in stay]
     here = Teams({run: team for run, team in teams.by_run.items() if run in runs})
     return Members.of_teams(scores, runs, here.of(runs), "")
 
@@ -193,9 +193,11 @@ def _values(
     members: Members | None = None,
 ) -> list[Floats]:
     """The runs by each of the measures, in the options' population or among these members."""
-    kept = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
+    by_run = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
     comparison: Comparison
-    (comparison,) = comparisons(matrix, replace(options, teams=Teams(kept, options.teams.pattern)))
+    (comparison,) = comparisons(
+        matrix, replace(options, teams=Teams(by_run, options.teams.pattern))
+    )
     if members is not None:
         comparison = replace(comparison, members=members)
     values = [measure.of(comparison, alpha) for measure, alpha in wanted]

@@ -87,9 +87,9 @@ class RunTopics:
 
     def chosen(self, topics: Sequence[int] | Rows) -> RunTopics:
         """Only those topics, in that order."""
-        kept = [int(i) for i in topics]
-        columns = {name: column[kept] for name, column in self.columns.items()}
-        return replace(self, topics=tuple(self.topics[i] for i in kept), columns=columns)
+        indices = [int(i) for i in topics]
+        columns = {name: column[indices] for name, column in self.columns.items()}
+        return replace(self, topics=tuple(self.topics[i] for i in indices), columns=columns)
 
 
 def asks_for_churn(columns: Iterable[str]) -> bool:
@@ -160,13 +160,13 @@ class TopicTable(base.Analysis):
 
     def only_flagged(self) -> TopicTable:
         """Only the topics that are flagged."""
-        kept = [part.chosen(np.flatnonzero(part.columns["flag"] != "")) for part in self.parts]
-        return replace(self, parts=tuple(kept))
+        parts = [part.chosen(np.flatnonzero(part.columns["flag"] != "")) for part in self.parts]
+        return replace(self, parts=tuple(parts))
 
     def top(self, count: int) -> TopicTable:
         """Only the first topics of each run."""
-        kept = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
-        return replace(self, parts=tuple(kept))
+        parts = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
+        return replace(self, parts=tuple(parts))
 
     def of_columns(self, names: Iterable[str]) -> TopicTable:
         """Only these columns, in every format, beside those that tell rows apart.
@@ -184,16 +184,16 @@ class TopicTable(base.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
-        made = [table for part in self.parts for table in self._displays(part, width)]
+        tables = [table for part in self.parts for table in self._displays(part, width)]
         if self.parts:
-            wide = any("exp." in column.heading.text for column in made[-1].columns)
-            about = [*made[-1].caption]
+            wide = any("exp." in column.heading.text for column in tables[-1].columns)
+            about = [*tables[-1].caption]
             if not self.shown or {"w", "tr", "tj"} & {*self.shown}:
                 about += _legend(self.parts[-1], self.gamma)
             about += [_POPULATION_LEGEND] if wide else []
             about += [self.churn.legend] if self.churn else []
-            made[-1] = replace(made[-1], caption=about)
-        return made
+            tables[-1] = replace(tables[-1], caption=about)
+        return tables
 
     def _displays(self, part: RunTopics, width: int) -> list[Display]:
         counting = weights([part.alpha], part.convention)

@@ -114,8 +114,8 @@ def settings(
     """
     if file is not None:
         choose(ctx, file)
-    found = in_force(program().get_command(ctx, command), profile)
-    rows = [(item.option, _spelled(item.value), item.source) for item in found]
+    values = in_force(program().get_command(ctx, command), profile)
+    rows = [(item.option, _spelled(item.value), item.source) for item in values]
     provenance = Provenance({"command": command, "profile": profile})
     result = Result(("option", "value", "source"), rows, provenance)
     write(PlainRows(result, len(rows)), output)
@@ -161,8 +161,8 @@ def cite(what: str) -> None:
 @click.argument("shell", type=click.Choice(list(COMPLETION_IN)))
 def completion(shell: str) -> None:
     """What SHELL (bash, zsh, fish) needs to complete commands and words."""
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(program(), {}, "riskeval", "_RISKEVAL_COMPLETE").source())
+    completer = get_completion_class(shell)
+    assert completer is not None
+    click.echo(completer(program(), {}, "riskeval", "_RISKEVAL_COMPLETE").source())
     if shell == "bash":  # which would take the @ of ERR@20 for the end of a word
         click.echo('COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"')

@@ -46,9 +46,8 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
 @input_options
 @own_option(
     "--over",
-    type=click.Choice(words(SweepOver)),
+    choice=SweepOver,
     default="alpha",
-    show_default=True,
     settings=Reach.NOTHING,
     help="What is varied: alpha; the baseline, each run in turn; the measure that runs are ranked "
     "by; or the population, without each run or team in turn.",

@@ -11,7 +11,7 @@ from riskcli.cli.options import Against, Output, against_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.core.choices import TopicOrder, words
+from riskcli.core.choices import TopicOrder
 
 
 @click.command(cls=GroupedCommand)
@@ -29,9 +29,8 @@ from riskcli.core.choices import TopicOrder, words
 )
 @own_option(
     "--order",
-    type=click.Choice(words(TopicOrder)),
+    choice=TopicOrder,
     default="loss",
-    show_default=True,
     settings=Reach.NOTHING,
     help="Largest loss first, or in the order of the topics.",
 )
