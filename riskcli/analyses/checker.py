@@ -186,7 +186,7 @@ class Checker:
         self._checks = checks
         self._checksums = checksums
         self._qrels: Qrels | None = None
-        self._known: JudgedDocuments | None = None
+        self._judged_documents: JudgedDocuments | None = None
         self._scorer: Scorer | None = None
 
     @property
@@ -300,9 +300,9 @@ class Checker:
 
     def _judged(self, qrels: Qrels) -> JudgedDocuments:
         """The judged documents, gathered once; two threads may do so at the same time."""
-        if self._known is None:
-            self._known = JudgedDocuments(qrels.judgements)
-        return self._known
+        if self._judged_documents is None:
+            self._judged_documents = JudgedDocuments(qrels.judgements)
+        return self._judged_documents
 
 
 def _good_lines(

@@ -170,14 +170,14 @@ def validate(
     jobs: int | None = None,
     progress: Progress | None = None,
     checksums: bool = True,
-    known: ReportCache | None = None,
+    cache: ReportCache | None = None,
     folders: Folders | None = None,
 ) -> Validation:
     """Read every file to its end and report all that is wrong with it.
 
     With `qrels` that file is checked too, and topics are compared with it. The inputs carry the
-    SHA-256 of the bytes that were checked, unless `checksums` is False. What is
-    `known` of runs and scores is not worked out again.
+    SHA-256 of the bytes that were checked, unless `checksums` is False. Runs and
+    scores in the `cache` are not checked again.
     """
     checks = checks or Checks()
     given = [places] if isinstance(places, str | Path) else list(places)
@@ -186,7 +186,7 @@ def validate(
     run_files = find_files(given, [judgements] if judgements else [], folders)
     checker = checking.Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
-    checked = _checked(checker, run_files.files, jobs or available_cores(), progress, known)
+    checked = _checked(checker, run_files.files, jobs or available_cores(), progress, cache)
     taken, passed = _without_own(checked, run_files.of_folders)
     reports += taken
     checking.note_names(reports, checks.run_names, run_files.names)
@@ -213,13 +213,13 @@ def _checked(
     files: Sequence[Path],
     jobs: int,
     progress: Progress | None,
-    known: ReportCache | None,
+    cache: ReportCache | None,
 ) -> list[FileReport]:
-    if known is None:
+    if cache is None:
         return list(in_order(checker.check, files, jobs, progress))
-    reports = {path: known.find(path) for path in files}
+    reports = {path: cache.find(path) for path in files}
     unknown = [path for path, report in reports.items() if report is None]
     for report in in_order(checker.check, unknown, jobs, progress):
-        known.keep(report)
+        cache.keep(report)
         reports[report.path] = report
     return [report for report in reports.values() if report is not None]

@@ -76,7 +76,7 @@ class Location(_Path):
 class RemotePath(Location):
     """A path of another file system, which fsspec knows."""
 
-    _known: dict[str, Any] | None = None
+    _cached_info: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return _COLLAPSED.sub(r"\1://", super().__str__())
@@ -98,9 +98,9 @@ class RemotePath(Location):
 
     def iterdir(self) -> Generator[RemotePath, None, None]:
         files, path = self._system()
-        for info in self._asked(lambda: files.ls(path, detail=True)):
+        for info in self._with_retries(lambda: files.ls(path, detail=True)):
             entry = RemotePath(files.unstrip_protocol(info["name"]))
-            entry._known = info
+            entry._cached_info = info
             yield entry
 
     def open(self, mode: str = "rb", *_: Any, **__: Any) -> IO[Any]:  # type: ignore[override]
@@ -116,7 +116,7 @@ class RemotePath(Location):
 
     def state(self) -> tuple[Any, ...]:
         """What changes when the file does, as far as its system says."""
-        self._known = None
+        self._cached_info = None
         info = self._info() or {}
         return (info.get("size"), *(info.get(name) for name in ("ETag", "etag", "mtime", "md5")))
 
@@ -125,7 +125,7 @@ class RemotePath(Location):
         size = (self._info() or {}).get("size")
         return None if size is None else int(size)
 
-    def part(self, start: int, end: int | None) -> bytes:
+    def read_range(self, start: int, end: int | None) -> bytes:
         """The bytes from start to end."""
         files, path = self._system()
         wanted = None if end is None else end - start
@@ -136,22 +136,22 @@ class RemotePath(Location):
                 raise OSError(f"the connection was cut: {len(data)} of {wanted} bytes came")
             return data
 
-        return self._asked(ask)
+        return self._with_retries(ask)
 
     def replace_content(self, data: bytes) -> None:
         """Write the file as a whole."""
         files, path = self._system()
-        self._asked(lambda: files.pipe_file(path, data), "cannot-write")
+        self._with_retries(lambda: files.pipe_file(path, data), "cannot-write")
 
     def _info(self) -> dict[str, Any] | None:
-        if self._known is None:
+        if self._cached_info is None:
             files, path = self._system()
             files.invalidate_cache()
             try:
-                self._known = self._asked(lambda: files.info(path), missing=None)
+                self._cached_info = self._with_retries(lambda: files.info(path), missing=None)
             except FileNotFoundError:
                 return None
-        return self._known
+        return self._cached_info
 
     def _system(self) -> tuple[Any, str]:
         """The file system and its name of the file."""
@@ -166,7 +166,7 @@ class RemotePath(Location):
         except ValueError as error:
             raise InputError(self, "not-found", str(error)) from error
         except Exception as error:  # whatever a driver says of its own settings
-            raise InputError(self, "unreadable", _said(error)) from error
+            raise InputError(self, "unreadable", _one_line(error)) from error
         return files, str(path)
 
     def _lacking(self, what: str) -> InputError:
@@ -176,7 +176,7 @@ class RemotePath(Location):
             f"{protocol}:// needs the extra `remote` (or the package of its file system): {what}",
         )  # fmt: skip
 
-    def _asked(
+    def _with_retries(
         self, ask: Callable[[], Answer], code: str = "unreadable", missing: Any = ""
     ) -> Answer:
         """The answer, asked for again where none came; an `InputError` says why there is none."""
@@ -188,17 +188,17 @@ class RemotePath(Location):
                     raise
                 raise InputError(self, "not-found", "no such file or folder") from error
             except _FINAL as error:
-                raise InputError(self, code, f"refused: {_said(error)}") from error
+                raise InputError(self, code, f"refused: {_one_line(error)}") from error
             except Exception as error:  # each file system has errors of its own
                 if delay is None:
                     tries = len(_DELAYS) + 1
-                    message = f"tried {tries} times: {_said(error)}"
+                    message = f"tried {tries} times: {_one_line(error)}"
                     raise InputError(self, code, message) from error
                 time.sleep(delay)
         raise AssertionError("the last attempt answers or raises")
 
 
-def _said(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """What an error says, in one line."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
@@ -209,11 +209,11 @@ class _Ranges(io.RawIOBase):
     def __init__(self, path: RemotePath) -> None:
         self._path = path
         self._at = 0
-        self._start, self._kept = 0, b""
-        self._whole = path.size()
-        if self._whole is None:  # some servers do not say how long a file is
-            self._kept = path.part(0, None)
-            self._whole = len(self._kept)
+        self._start, self._buffer = 0, b""
+        self._length = path.size()
+        if self._length is None:  # some servers do not say how long a file is
+            self._buffer = path.read_range(0, None)
+            self._length = len(self._buffer)
 
     def readable(self) -> bool:
         return True
@@ -225,19 +225,19 @@ class _Ranges(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._whole or 0}[whence]
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length or 0}[whence]
         self._at = max(0, base + offset)
         return self._at
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        room, whole = memoryview(buffer).cast("B"), self._whole or 0
+        room, whole = memoryview(buffer).cast("B"), self._length or 0
         if self._at >= whole:
             return 0
-        if not self._start <= self._at < self._start + len(self._kept):
+        if not self._start <= self._at < self._start + len(self._buffer):
             self._start = self._at
-            self._kept = self._path.part(self._at, min(self._at + _RANGE, whole))
+            self._buffer = self._path.read_range(self._at, min(self._at + _RANGE, whole))
         offset = self._at - self._start
-        data = self._kept[offset : offset + len(room)]
+        data = self._buffer[offset : offset + len(room)]
         room[: len(data)] = data
         self._at += len(data)
         return len(data)

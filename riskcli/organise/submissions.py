@@ -35,20 +35,20 @@ class KnownReports:
     def __init__(self, store: Store, qrels: Path | None, checks: Checks) -> None:
         about = [__version__, qrels and sha256_of_file(qrels), checks.settings(), checks.max_bytes]
         digest = hashlib.sha256(json.dumps(about).encode()).hexdigest()
-        self._looks = store.file_states
+        self._states = store.file_states
         self._checks = checks
         self._file = store.folder / "findings" / f"{digest[:32]}.json"
         self._seen: dict[Path, FileState | None] = {}
-        self._kept: dict[str, Any] = {}
+        self._reports: dict[str, Any] = {}
         # It saves work; without it everything is read.
         with suppress(OSError, ValueError, TypeError, RecursionError):
-            self._kept = dict(json.loads(self._file.read_text(encoding="utf-8")))
+            self._reports = dict(json.loads(self._file.read_text(encoding="utf-8")))
 
     def find(self, path: Path) -> FileReport | None:
         """The report on a file that looks as it did; what is not known is about to be read."""
         self._seen[path] = file_state(path)
-        sha256 = self._looks.checksum(self._seen[path])
-        kept = self._kept.get(_key(path, sha256)) if sha256 else None
+        sha256 = self._states.checksum(self._seen[path])
+        kept = self._reports.get(_key(path, sha256)) if sha256 else None
         try:
             return kept and _report(path, str(sha256), kept, self._checks.max_findings)
         except (KeyError, TypeError, ValueError):  # somebody else has written there
@@ -57,14 +57,14 @@ class KnownReports:
     def keep(self, report: FileReport) -> None:
         """Keep a report on a file that was just read."""
         if report.sha256 is not None and report.kind in ("run", "scores"):
-            self._kept[_key(report.path, report.sha256)] = _entry(report)
-            self._looks.keep(self._seen.get(report.path), report.sha256)
+            self._reports[_key(report.path, report.sha256)] = _entry(report)
+            self._states.keep(self._seen.get(report.path), report.sha256)
 
     def close(self) -> None:
         """Write what is known now."""
-        self._looks.flush()
+        self._states.flush()
         self._file.parent.mkdir(exist_ok=True)
-        replace_file(self._file, json.dumps(self._kept, indent=1, sort_keys=True).encode())
+        replace_file(self._file, json.dumps(self._reports, indent=1, sort_keys=True).encode())
 
 
 def _key(path: Path, sha256: str | None) -> str:
@@ -150,7 +150,7 @@ def read_submissions(
 ) -> Submissions:
     """Check everything; judgements that cannot be taken are an error, broken runs are left out."""
     checked = validate(
-        places, qrels=qrels, checks=checks, jobs=jobs, progress=progress, known=known,
+        places, qrels=qrels, checks=checks, jobs=jobs, progress=progress, cache=known,
         folders=folders,
     )  # fmt: skip
     submitted = [report for report in checked.files if report.kind != "qrels"]

@@ -140,7 +140,7 @@ class StoreSection:
     store: Store
     keys: Sequence[Key]
     _waiting: dict[str, StoredRun] = field(default_factory=dict)
-    _known: dict[str, set[str]] = field(default_factory=dict)
+    _stored_runs: dict[str, set[str]] = field(default_factory=dict)
     """The runs that each measure's files hold already."""
     _damaged: list[tuple[Path, str]] = field(default_factory=list)
     _trouble: str = ""
@@ -175,7 +175,7 @@ class StoreSection:
             rows = {
                 run: scores
                 for run, scores in self._waiting.items()
-                if run not in self._known.get(key.measure, ())
+                if run not in self._stored_runs.get(key.measure, ())
             }
             if rows and not self._trouble:
                 segments = self.store.segments(key.digest)
@@ -210,7 +210,7 @@ class StoreSection:
         for table in segments.tables():
             runs.update(_rows(table, wanted, shared))
         self._damaged += segments.damaged
-        self._known[key.measure] = set(runs)
+        self._stored_runs[key.measure] = set(runs)
         return runs
 
 

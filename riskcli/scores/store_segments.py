@@ -252,8 +252,8 @@ class FileStates:
         self.segments = Segments(
             folder, FILE_STATES, key=tuple(FILE_STATES.names), dictionaries=("sha256",)
         )
-        self._known = {} if rehash else dict(self.remembered())
-        self._new: dict[FileState, str] = {}
+        self._checksums = {} if rehash else dict(self.remembered())
+        self._unsaved: dict[FileState, str] = {}
         self._start = _now(folder)
 
     def remembered(self) -> Iterator[tuple[FileState, str]]:
@@ -262,23 +262,23 @@ class FileStates:
             *columns, sums = (table[name].to_pylist() for name in FILE_STATES.names)
             yield from zip(map(FileState, *columns), sums, strict=True)
 
-    def checksum(self, look: FileState | None) -> str | None:
+    def checksum(self, state: FileState | None) -> str | None:
         """The checksum of the file in that state, if it is remembered."""
-        return None if look is None else self._known.get(look)
+        return None if state is None else self._checksums.get(state)
 
-    def keep(self, before: FileState | None, sha256: str) -> None:
+    def keep(self, before: FileState | None, checksum: str) -> None:
         """Remember the checksum of a file whose state is still the one before it was hashed."""
-        if before is None or before in self._known:
+        if before is None or before in self._checksums:
             return
         settled = max(before.modified_ns, before.changed_ns) + _TICK < self._start
         if settled and file_state(Path(before.path)) == before:
-            self._new[before] = sha256
+            self._unsaved[before] = checksum
 
     def flush(self) -> str:
         """Write what is new; in words why that cannot be done, or nothing."""
-        if not self._new:
+        if not self._unsaved:
             return ""
-        table, self._new = _table(self._new), {}
+        table, self._unsaved = _table(self._unsaved), {}
         return cannot_keep(partial(self.segments.add, table))
 
     def renew(self) -> None:

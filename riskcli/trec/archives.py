@@ -121,7 +121,7 @@ class _Streams(io.RawIOBase):
         self._new_decoder = decoder
         self._decoder = decoder()
         self._number = 1
-        self._ahead = b""
+        self._pending = b""
         """Bytes of the file that no decoder has taken yet."""
 
     def readable(self) -> bool:
@@ -140,7 +140,7 @@ class _Streams(io.RawIOBase):
     def _decode(self, most: int) -> bytes:
         data = b""
         if self._decoder.needs_input:
-            data, self._ahead = self._ahead or self._raw.read(_READ_AT_ONCE), b""
+            data, self._pending = self._pending or self._raw.read(_READ_AT_ONCE), b""
             if not data:
                 raise DamagedError(f"the file ends within {self._stream}")
         try:
@@ -154,31 +154,34 @@ class _Streams(io.RawIOBase):
 
     def _next_stream(self) -> bool:
         """Whether there is one behind the stream that has ended; anything else is damage."""
-        self._ahead = self._decoder.unused_data or self._raw.read(_READ_AT_ONCE)
+        self._pending = self._decoder.unused_data or self._raw.read(_READ_AT_ONCE)
         zeros = self._skip_zeros() if self._archive.padding else 0
-        while 0 < len(self._ahead) < len(self._archive.magic):
+        while 0 < len(self._pending) < len(self._archive.magic):
             more = self._raw.read(_READ_AT_ONCE)
             if not more:
                 break
-            self._ahead += more
+            self._pending += more
         if zeros % (self._archive.padding or 1):
             trouble = f"{zeros} bytes of padding, expected a multiple of {self._archive.padding}"
             raise DamagedError(f"{self._stream} is followed by {trouble}")
-        if not self._ahead:
+        if not self._pending:
             return False
-        if not self._ahead.startswith(self._archive.magic) or (zeros and not self._archive.goes_on):
-            trouble = "something that is not another stream"
-            raise DamagedError(f"{self._stream} is followed by {trouble}")
+        if not self._pending.startswith(self._archive.magic) or (
+            zeros and not self._archive.goes_on
+        ):
+            raise DamagedError(
+                f"{self._stream} is followed by something that is not another stream"
+            )
         self._decoder = self._new_decoder()
         self._number += 1
         return True
 
     def _skip_zeros(self) -> int:
         count = 0
-        while self._ahead:
-            rest = self._ahead.lstrip(b"\0")
-            count += len(self._ahead) - len(rest)
-            self._ahead = rest or self._raw.read(_READ_AT_ONCE)
+        while self._pending:
+            rest = self._pending.lstrip(b"\0")
+            count += len(self._pending) - len(rest)
+            self._pending = rest or self._raw.read(_READ_AT_ONCE)
             if rest:
                 break
         return count

@@ -227,13 +227,13 @@ def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[
     if configured is not None:
         file, source = configured
         return _one_file(file, source), f"from {source}"
-    return _beside(places), "found"
+    return _nearby_qrels(places), "found"
 
 
-def _beside(places: Iterable[Path | str]) -> Path:
+def _nearby_qrels(places: Iterable[Path | str]) -> Path:
     """`qrels` in the current folder or in that of the runs."""
-    here = [place for place in map(place_of, places) if not isinstance(place, RemotePath)]
-    folders = [Path(), *(Path(os.path.normpath(place)).absolute().parent for place in here)]
+    here = [path for path in map(place_of, places) if not isinstance(path, RemotePath)]
+    folders = [Path(), *(Path(os.path.normpath(path)).absolute().parent for path in here)]
     candidates: dict[Path, Path] = {}
     for folder in folders:
         path = folder / "qrels"

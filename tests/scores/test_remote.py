@@ -252,7 +252,7 @@ def test_a_file_that_a_worker_cannot_see(two_places: tuple[Path, Path]) -> None:
         UsageError, match=r"x.run: the worker .*, process \d+ cannot read this"
     ) as e:
         across(*two_places)
-    assert "No such file or directory" in str(e.value) and "--send bytes" in str(e.value)
+    assert "No such file or directory" in str(e.value) and "RISKEVAL_SEND=bytes" in str(e.value)
 
 
 @pytest.mark.parametrize("content", [LINE.format("2.00"), LINE.format("3.0")])
