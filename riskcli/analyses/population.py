@@ -37,7 +37,7 @@ def displays(population: FrozenPopulation, rows: Iterable[Row]) -> list[Display]
         totals = population.totals[matrix.measure]
         caption = [
             f"{counted(len(matrix.runs), 'run')} on {counted(len(matrix.topics), 'topic')}; grand "
-            f"total {sum(totals):.6g}, topic totals from {min(totals):.4g} to {max(totals):.4g}.",
+            f"total {sum(totals):.6g}, topic totals from {min(totals):.4g} to {max(totals):.4g}."
         ]
         title = f"{population.name}: {matrix.measure}"
         shown.append(Display.of_rows(title, headings, cells, caption))

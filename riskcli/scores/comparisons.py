@@ -56,9 +56,7 @@ class Options:
         if isinstance(self.teams, Mapping):
             object.__setattr__(self, "teams", Teams(dict(self.teams)))
         check_words(
-            pool=(self.pool, Pool),
-            loss=(self.loss, Loss),
-            convention=(self.convention, Convention),
+            pool=(self.pool, Pool), loss=(self.loss, Loss), convention=(self.convention, Convention)
         )
         if self.population is not None and not isinstance(self.population, FrozenPopulation):
             check_words(population=(self.population, PopulationRule))

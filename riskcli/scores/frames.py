@@ -198,9 +198,7 @@ def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evalua
     return _evaluation(cells)
 
 
-def scores_from_ir_measures(
-    results: Mapping[str, Iterable[QueryResult]],
-) -> Evaluation:
+def scores_from_ir_measures(results: Mapping[str, Iterable[QueryResult]]) -> Evaluation:
     """Score matrices from `ir_measures.iter_calc(...)`, its results for each run by name."""
     cells: dict[str, dict[tuple[str, str], float]] = {}
     for run, run_results in results.items():

@@ -260,9 +260,7 @@ def _table(key: Key, rows: Mapping[str, StoredRun]) -> pa.Table:
 
 
 def _rows(
-    table: pa.Table,
-    wanted: frozenset[str],
-    shared: dict[tuple[str, ...], tuple[str, ...]],
+    table: pa.Table, wanted: frozenset[str], shared: dict[tuple[str, ...], tuple[str, ...]]
 ) -> Iterator[tuple[str, StoredRun]]:
     """The wanted runs of a table. Runs that answer the same topics share one tuple of them."""
     for batch in table.to_batches():

@@ -242,12 +242,7 @@ FORMATS = (
         is_nested,
         _inspect_nested_run,
     ),
-    RunFormat(
-        "run-jsonl",
-        "an object a line: qid, docid, score",
-        _is_run_line,
-        _inspect_run_lines,
-    ),
+    RunFormat("run-jsonl", "an object a line: qid, docid, score", _is_run_line, _inspect_run_lines),
     RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
 )
 

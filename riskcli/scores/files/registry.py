@@ -102,12 +102,7 @@ FORMATS = {
             lambda text: _is_object(text) and objects.is_json_line(text),
             objects.inspect_json_lines,
         ),
-        Format(
-            "parquet",
-            "wide or long, as CSV",
-            _is_parquet,
-            columns.inspect_parquet,
-        ),
+        Format("parquet", "wide or long, as CSV", _is_parquet, columns.inspect_parquet),
     )
 }
 
