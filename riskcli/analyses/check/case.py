@@ -31,7 +31,7 @@ class TopicLoss:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleOutcome:
     """One rule judged for one candidate by one measure."""
 
     rule: str
@@ -60,7 +60,7 @@ class Verdict:
     topics: int
     mean: float
     baseline_mean: float
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleOutcome, ...]
     losses: tuple[TopicLoss, ...]
     seen_from: float | None
     """The smallest true loss of the mean that these topics show in four of five cases."""
@@ -79,7 +79,7 @@ class Verdict:
         return self.outcome == "pass"
 
     @property
-    def failures(self) -> list[Finding]:
+    def failures(self) -> list[RuleOutcome]:
         """The rules that are broken, or not decided."""
         return [finding for finding in self.findings if not finding.passed]
 
@@ -209,7 +209,7 @@ class Case:
         """The candidate and its baseline by a risk measure, if the scores allow it."""
         return self.block(alpha).estimates.get(measure)
 
-    def judge_rule(self, rule: Rule) -> Finding:
+    def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
         if rule.bound.word is not None:
             return self._judge_flag(rule)
@@ -220,10 +220,10 @@ class Case:
             )
         bound = rule.bound.value(baseline or 0.0)
         if value is None:
-            return Finding(rule.text, "fail", None, bound, f"{rule.quantity} is undefined")
+            return RuleOutcome(rule.text, "fail", None, bound, f"{rule.quantity} is undefined")
         passed = rule.holds(value, baseline or 0.0)
         why = "" if passed else _missed(rule, value, bound)
-        return Finding(rule.text, _outcome(passed), value, bound, why)
+        return RuleOutcome(rule.text, _outcome(passed), value, bound, why)
 
     def _sides(self, rule: Rule) -> tuple[float | None, float | None]:
         """The candidate's value and, where there is one, the baseline's."""
@@ -244,15 +244,15 @@ class Case:
         reference = float(base[0]) if quantity.name == "score" else None
         return quantity.value(run, base), reference
 
-    def _judge_flag(self, rule: Rule) -> Finding:
+    def _judge_flag(self, rule: Rule) -> RuleOutcome:
         found = column_value(self.block(rule.alpha), rule.quantity, 1)
         if not isinstance(found, str):
             raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
         passed = (found == rule.bound.word) == (rule.comparison == "==")
         why = "" if passed else f"it is {found}"
-        return Finding(rule.text, _outcome(passed), None, None, why)
+        return RuleOutcome(rule.text, _outcome(passed), None, None, why)
 
-    def verdict(self, findings: Sequence[Finding], worst: int, level: float) -> Verdict:
+    def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
         base, run = self.matrix.values
         order = np.argsort(run - base, kind="stable")[:worst].tolist()

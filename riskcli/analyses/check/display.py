@@ -20,7 +20,7 @@ from riskcli.output.escape import annotation, markdown, visible
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
 
 if TYPE_CHECKING:
-    from riskcli.analyses.check.case import Finding, Verdict, Verdicts
+    from riskcli.analyses.check.case import RuleOutcome, Verdict, Verdicts
 
 TOOL = "riskeval check"
 ELSEWHERE = "riskeval.toml"
@@ -159,7 +159,7 @@ def as_junit(gate: Verdicts) -> str:
     return as_xml(root)
 
 
-def _test_case(suite: Tree.Element, verdict: Verdict, finding: Finding, skipped: bool) -> None:
+def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, skipped: bool) -> None:
     """Its class names candidate and measure: some readers take the first case of a name only."""
     owner = visible(f"{verdict.candidate}.{verdict.measure}")
     case = Tree.SubElement(suite, "testcase", name=visible(finding.rule), classname=owner)
@@ -186,7 +186,7 @@ def as_github(gate: Verdicts) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _level(gate: Verdicts, finding: Finding) -> Level:
+def _level(gate: Verdicts, finding: RuleOutcome) -> Level:
     undecided = finding.outcome == "inconclusive" and gate.inconclusive == "pass"
     return "warning" if undecided else "error"
 
@@ -199,7 +199,7 @@ def _counts(gate: Verdicts) -> str:
     return f"{text}, inconclusive: {undecided}" if undecided else text
 
 
-def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
+def _annotation(level: str, verdict: Verdict, finding: RuleOutcome) -> str:
     title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
     message = _reason(finding)
     if verdict.losses:
@@ -207,7 +207,7 @@ def _annotation(level: str, verdict: Verdict, finding: Finding) -> str:
     return annotation(level, message, title=title)
 
 
-def _reason(finding: Finding) -> str:
+def _reason(finding: RuleOutcome) -> str:
     """Why the rule is not kept for certain; what is not decided is told apart."""
     return finding.why if finding.outcome == "fail" else f"{finding.outcome}: {finding.why}"
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.base import Analysis, Scores, population_record, set_up
-from riskcli.analyses.check.case import Case, Finding, Verdict, Verdicts, check_quantity
+from riskcli.analyses.check.case import Case, RuleOutcome, Verdict, Verdicts, check_quantity
 from riskcli.analyses.check.display import FORMATS, displays
 from riskcli.analyses.check.rules import (
     BASELINE_AND_CANDIDATE,
     DEFAULT_POLICY,
     LossTest,
-    Outcome,
     Policy,
     Rule,
     checked_margins,
@@ -44,33 +42,32 @@ from riskcli.scores.teams import Teams
 
 CANDIDATE = 1
 """Its row, beside the baseline's."""
+_NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class Difference:
     """What a test is about: the candidate less the baseline, its error, and one-sided p-values."""
 
-    effect: float
-    error: float
-    p_lower: float
-    """Against no loss at all: small where the candidate is lower."""
-    p_margin: float
-    """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
     topics: int
+    effect: float = _NAN
+    error: float = _NAN
+    p_lower: float = _NAN
+    """Against no loss at all: small where the candidate is lower."""
+    p_margin: float = _NAN
+    """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
 
 
 def difference_of(estimate: Estimate | None, topics: int, margin: float | None) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
-        return Difference(float("nan"), float("nan"), float("nan"), float("nan"), topics)
-    effect = cell(estimate.effect)
-    error = cell(estimate.difference_error)
-    p = cell(estimate.p)
+        return Difference(topics)
+    effect, error, p = map(_cell, (estimate.effect, estimate.difference_error, estimate.p))
+    if np.isnan(p):
+        return Difference(topics, effect, error)
     lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
-    beyond = float("nan")
-    if margin is not None and not np.isnan(p):
-        beyond = _p_above(effect + margin, error, topics)
-    return Difference(effect, error, float("nan") if np.isnan(p) else lower, beyond, topics)
+    beyond = _NAN if margin is None else _p_above(effect + margin, error, topics)
+    return Difference(topics, effect, error, lower, beyond)
 
 
 def _p_above(distance: float, error: float, topics: int) -> float:
@@ -80,21 +77,9 @@ def _p_above(distance: float, error: float, topics: int) -> float:
     return float(stdtr(topics - 1, -distance / error))
 
 
-def cell(cells: Floats | None) -> float:
+def _cell(cells: Floats | None) -> float:
     """The candidate's cell, NaN where there is none."""
-    return float("nan") if cells is None else float(cells[CANDIDATE])
-
-
-@dataclass(frozen=True)
-class Tested:
-    """What came of one test of one candidate."""
-
-    outcome: Outcome
-    effect: float
-    why: str
-    p: float
-    p_adjusted: float
-    topics_needed: int | None = None
+    return _NAN if cells is None else float(cells[CANDIDATE])
 
 
 def judge_losses(
@@ -102,7 +87,7 @@ def judge_losses(
     tests: Sequence[LossTest],
     margins: Mapping[str, float],
     plan: Significance,
-) -> list[list[Tested]]:
+) -> list[list[RuleOutcome]]:
     """The tests of every candidate (a row each), corrected together over candidates and tests.
 
     False alarms and false passes are families of their own: the p-values against no loss are
@@ -112,72 +97,65 @@ def judge_losses(
     beyond, margin_family = _adjusted([[d.p_margin for d in row] for row in rows], plan)
     return [
         [
-            _judged(difference, margins.get(test.of), lower[i][j], beyond[i][j], _Level(
-                plan, margin_family if test.of in margins else family
-            ))
+            _judged(
+                difference, test, margins.get(test.of), float(lower[i, j]), float(beyond[i, j]),
+                plan, margin_family if test.of in margins else family,
+            )
             for j, (difference, test) in enumerate(zip(row, tests, strict=True))
         ]
         for i, row in enumerate(rows)
     ]  # fmt: skip
 
 
-def _adjusted(p: Sequence[Sequence[float]], plan: Significance) -> tuple[list[list[float]], int]:
+def _adjusted(p: Sequence[Sequence[float]], plan: Significance) -> tuple[Floats, int]:
     table = np.array(p, dtype=np.float64)
-    if not table.size:
-        return [list(row) for row in p], 0
     adjusted, family = adjust(table.ravel(), plan.correction)
-    return [list(map(float, row)) for row in adjusted.reshape(table.shape)], family
-
-
-@dataclass(frozen=True)
-class _Level:
-    plan: Significance
-    family: int
-
-    @property
-    def strictest(self) -> float:
-        """The level of the first step of the correction, at which a number of topics is safe."""
-        corrected = self.plan.correction != "none"
-        return self.plan.gamma / max(self.family, 1) if corrected else self.plan.gamma
-
-    @property
-    def words(self) -> str:
-        correction = CORRECTION_TITLES[self.plan.correction]
-        return f"({correction}, {counted(self.family, 'test')})"
+    return adjusted.reshape(table.shape), family
 
 
 def _judged(
-    difference: Difference, margin: float | None, lower: float, beyond: float, level: _Level
-) -> Tested:
-    effect = difference.effect
-    if np.isnan(difference.p_lower):
+    difference: Difference,
+    test: LossTest,
+    margin: float | None,
+    lower: float,
+    beyond: float,
+    plan: Significance,
+    family: int,
+) -> RuleOutcome:
+    """One test; `lower` and `beyond` are the corrected p-values against no loss and the margin."""
+    effect, p_lower, p_margin = difference.effect, difference.p_lower, difference.p_margin
+    rule, bound = test.text(margin), 0.0 - (margin or 0.0)
+    if np.isnan(p_lower):
         why = "it cannot be tested on these scores"
-        return Tested("inconclusive", effect, why, difference.p_lower, lower)
-    gamma = level.plan.gamma
-    if margin is not None and beyond < gamma:
-        return Tested("pass", effect, "", difference.p_margin, beyond)
-    if lower < gamma and effect < 0:
-        why = f"the difference is {effect:.4g}, corrected one-sided p = {lower:.2g} {level.words}"
-        return Tested("fail", effect, why, difference.p_lower, lower)
+        return RuleOutcome(rule, "inconclusive", effect, bound, why, p_lower, lower)
+    if margin is not None and beyond < plan.gamma:
+        return RuleOutcome(rule, "pass", effect, bound, "", p_margin, beyond)
+    if lower < plan.gamma and effect < 0:
+        correction = f"({CORRECTION_TITLES[plan.correction]}, {counted(family, 'test')})"
+        why = f"the difference is {effect:.4g}, corrected one-sided p = {lower:.2g} {correction}"
+        return RuleOutcome(rule, "fail", effect, bound, why, p_lower, lower)
     if margin is None:
-        return Tested("pass", effect, "", difference.p_lower, lower)
-    return _inconclusive(difference, margin, beyond, level)
+        return RuleOutcome(rule, "pass", effect, bound, "", p_lower, lower)
+    # The level of the first step of the correction, at which a number of topics is safe.
+    level = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
+    why, needed = _undecided(difference, margin, level)
+    return RuleOutcome(rule, "inconclusive", effect, bound, why, p_margin, beyond, needed)
 
 
-def _inconclusive(difference: Difference, margin: float, beyond: float, level: _Level) -> Tested:
-    """The data neither exclude a loss above the margin nor show a loss."""
+def _undecided(difference: Difference, margin: float, level: float) -> tuple[str, int | None]:
+    """Why the data neither exclude a loss above the margin nor show a loss; the topics needed."""
     effect, topics = difference.effect, difference.topics
-    reach = stdtrit(topics - 1, 1 - level.strictest) * difference.error
+    reach = stdtrit(topics - 1, 1 - level) * difference.error
     spread = difference.error * np.sqrt(topics)
     distance = effect + margin if effect > -margin else -effect
-    needed = topics_needed(float(distance), float(spread), level.strictest)
+    needed = topics_needed(float(distance), float(spread), level)
     why = (
         f"the difference is {effect:.4g}; a loss of up to {max(reach - effect, 0):.2g} is not "
         f"excluded, at most {margin:g} is accepted"
     )
     if needed is not None and needed > topics:
         why += f"; if it stays so, {needed} topics settle it in four of five cases"
-    return Tested("inconclusive", effect, why, difference.p_margin, beyond, needed)
+    return why, needed
 
 
 # Candidates against a baseline: every rule judged, the topics to blame, and the power to see.
@@ -237,24 +215,27 @@ def judge(
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
     name = _only_run(setup.matrices, setup.options.baselines[0])
-    asked = replace(setup.options, baselines=(name,), teams=Teams(), significance=_alone(plan))
-    cases = [case for matrix in setup.matrices for case in _cases(matrix, asked)]
+    of_pair = replace(setup.options, baselines=(name,), teams=Teams(), significance=_alone(plan))
+    cases = [case for matrix in setup.matrices for case in _cases(matrix, of_pair)]
     if not cases:
         raise UsageError(f"no candidate besides the baseline {name}")
     for rule in every_rule:
         check_quantity(rule.quantity, rule.topic, cases[0].matrix.topics, rule.text)
     check_words(inconclusive=(inconclusive, Inconclusive))
     margins = checked_margins(chosen, margin)
-    tested = _tested(cases, chosen.tests, margins, plan)
+    tested = _tested(cases, chosen, margins, plan)
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [
         case.verdict([*tests, *(case.judge_rule(rule) for rule in every_rule)], worst, level)
         for case, tests in zip(cases, tested, strict=True)
     ]
     notes = [note for case in cases for note in case.notes]
-    settings = _settings(chosen, every_rule, name, plan, alpha, detect)
-    settings |= {"margins": margins, "inconclusive": inconclusive}
-    settings["population"] = population_record(asked) if population else BASELINE_AND_CANDIDATE
+    settings = {
+        "policy": chosen.name, "rules": [rule.text for rule in every_rule], "baseline": name,
+        "alpha": alpha, "gamma": plan.gamma, "correction": plan.correction, "detect": detect,
+        "margins": margins, "inconclusive": inconclusive,
+        "population": population_record(of_pair) if population else BASELINE_AND_CANDIDATE,
+    }  # fmt: skip
     provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     return Gate(tuple(verdicts), chosen, inconclusive, provenance=provenance)
 
@@ -296,33 +277,19 @@ def _pair(matrix: ScoreMatrix, run: str, baseline: str) -> ScoreMatrix:
 
 
 def _tested(
-    cases: Sequence[Case],
-    tests: Sequence[LossTest],
-    margins: Mapping[str, float],
-    plan: Significance,
-) -> list[list[Finding]]:
+    cases: Sequence[Case], policy: Policy, margins: Mapping[str, float], plan: Significance
+) -> list[list[RuleOutcome]]:
     """The tests of every case, corrected together over tests, candidates and measures."""
     rows = [
         [
             difference_of(
                 case.estimate(test.of, test.alpha), len(case.matrix.topics), margins.get(test.of)
             )
-            for test in tests
+            for test in policy.tests
         ]
         for case in cases
     ]
-    names = [test.text(margins.get(test.of)) for test in tests]
-    bounds = [0.0 - margins.get(test.of, 0.0) for test in tests]
-    return [
-        [
-            Finding(
-                name, found.outcome, found.effect, bound, found.why, found.p, found.p_adjusted,
-                found.topics_needed,
-            )
-            for name, bound, found in zip(names, bounds, row, strict=True)
-        ]
-        for row in judge_losses(rows, tests, margins, plan)
-    ]  # fmt: skip
+    return judge_losses(rows, policy.tests, margins, plan)
 
 
 def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[Note]:
@@ -336,25 +303,6 @@ def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[
                 "asked for"
             )
             yield Note("low-power", message)
-
-
-def _settings(
-    policy: Policy,
-    rules: Sequence[Rule],
-    baseline: str,
-    plan: Significance,
-    alpha: float,
-    detect: float | None,
-) -> dict[str, Any]:
-    return {
-        "policy": policy.name,
-        "rules": [rule.text for rule in rules],
-        "baseline": baseline,
-        "alpha": alpha,
-        "gamma": plan.gamma,
-        "correction": plan.correction,
-        "detect": detect,
-    }
 
 
 def _rows(verdict: Verdict) -> Iterator[list[Value]]:
