@@ -24,7 +24,7 @@ from scipy.stats import beta
 
 import riskcli
 from riskcli.analyses.baseline_bias import each_as_baseline
-from riskcli.analyses.pairs import compare_all, randomised_tukey_hsd
+from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
 from riskcli.risk.baselines import POOLS, Baseline
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, corrected, rank

@@ -8,12 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riskcli.analyses.cautions import (
-    cautions,
-    doubtful_tests,
-    not_shuffled,
-    ranks_without_intervals,
-)
+from riskcli.analyses import cautions
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
@@ -46,10 +41,12 @@ def risk_blocks(
         inference = Inference(comparison, options.significance, statistics(), options.levels)
         mine = _blocks_of(matrix, comparison, options, inference, chosen)
         blocks += mine
-        notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
-        notes += doubtful_tests(matrix, comparison, [block.estimates for block in mine])
-        notes += not_shuffled(matrix, comparison, inference)
-        notes += ranks_without_intervals(matrix)
+        notes += cautions.cautions(
+            matrix, comparison, options.alphas if options.loss == LINEAR else ()
+        )
+        notes += cautions.doubtful_tests(matrix, comparison, [block.estimates for block in mine])
+        notes += cautions.not_shuffled(matrix, comparison, inference)
+        notes += cautions.ranks_without_intervals(matrix)
     if options.pool == POOL_EACH and len(compared) > 1:
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]

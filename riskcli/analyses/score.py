@@ -6,15 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from riskcli.analyses.base import (
-    Analysis,
-    Names,
-    Scores,
-    described,
-    loss_record,
-    refuse_much,
-    set_up,
-)
+from riskcli.analyses import base
+from riskcli.analyses.base import Analysis, Names, Scores
 from riskcli.analyses.blocks import Block, risk_blocks, turned
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.score_columns import USUAL, Layout, View
@@ -127,10 +120,10 @@ def risk_table(
     (columns). `baseline` is a run's name, a glob, several of them, or one of @mean, @median, @max,
     @min (none: @mean); `options` holds the rest, and the baseline where it is not given here.
     """
-    setup = set_up(scores, options, baseline, alpha)
+    setup = base.set_up(scores, options, baseline, alpha)
     options = setup.options
     shuffled = any(is_virtual(name) for name in options.wanted)
-    refuse_much(f"score{_SHUFFLED if shuffled else ''}", setup.matrices, options)
+    base.refuse_much(f"score{_SHUFFLED if shuffled else ''}", setup.matrices, options)
     blocks: list[Block] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
@@ -139,8 +132,10 @@ def risk_table(
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
-    record, doubts = loss_record(((b.measure, b.baseline, b.smooth) for b in blocks), options.loss)
-    provenance = setup.provenance.adding({**described(options), **record}, [*notes, *doubts])
+    record, doubts = base.loss_record(
+        ((b.measure, b.baseline, b.smooth) for b in blocks), options.loss
+    )
+    provenance = setup.provenance.adding({**base.described(options), **record}, [*notes, *doubts])
     return ComparisonTable(tuple(blocks), options, provenance=provenance)
 
 

@@ -9,34 +9,13 @@ from itertools import islice
 
 import numpy as np
 
+from riskcli.analyses import score_columns
 from riskcli.analyses.blocks import Block
-from riskcli.analyses.score_columns import (
-    BASELINE_MARK,
-    Layout,
-    View,
-    depends_on_alpha,
-    interval_column,
-    measure_columns,
-    name_column,
-    named_column,
-    plain,
-    rank_column,
-    rank_number_column,
-    record_column,
-    whole,
-)
+from riskcli.analyses.score_columns import Layout, View
 from riskcli.core.choices import population_in_words
 from riskcli.core.messages import counted
-from riskcli.output.display import (
-    UNDEFINED,
-    Cell,
-    Column,
-    Display,
-    Heading,
-    decimals,
-    in_title,
-    width_of,
-)
+from riskcli.output import display
+from riskcli.output.display import Cell, Column, Display, Heading
 from riskcli.output.measure_words import MINUS, Claim, titled, usual_measures, weights, words_of
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import RiskMeasure
@@ -58,7 +37,7 @@ def displays(table: View, width: int) -> list[Display]:
     made: list[Display] = []
     for blocks in _groups(table.blocks, by_measure=True):
         tables = _tables(table, blocks, width)
-        caption = _caption(table, blocks, blocks, tables[-1])
+        caption = _caption(table, blocks, blocks, tables[-1].headings)
         made += [replace(each, caption=caption, marks=table.layout.marks) for each in tables]
     return made
 
@@ -75,13 +54,13 @@ def _groups(blocks: Sequence[Block], by_measure: bool) -> list[list[Block]]:
 def _one_table(table: View, blocks: list[Block]) -> Display:
     """The columns asked for, of all effectiveness measures and alphas, in one table."""
     layout, first = table.layout, blocks[0]
-    left = [name_column(first)]
+    left = [score_columns.name_column(first)]
     if layout.ranks:
-        left.insert(0, rank_number_column(first, table.ordered_by))
+        left.insert(0, score_columns.rank_number_column(first, table.ordered_by))
     asked = [_aligned(column, block, first) for column, block in _asked(blocks, layout)]
-    display = Display(_title(blocks), [*left, *asked], marks=layout.marks)
+    whole = Display(_title(blocks), [*left, *asked], marks=layout.marks)
     shown = [block for block in blocks if block.measure == first.measure]
-    return replace(display, caption=_caption(table, blocks, shown, display))
+    return replace(whole, caption=_caption(table, blocks, shown, whole.headings))
 
 
 def _asked(blocks: Sequence[Block], layout: Layout) -> list[tuple[Column, Block]]:
@@ -97,11 +76,13 @@ def _asked(blocks: Sequence[Block], layout: Layout) -> list[tuple[Column, Block]
             counting = weights([block.alpha], block.convention).replace(" ", "")
             own = [*group, counting] if len(alphas) > 1 else group
             for name in layout.columns:
-                if number == 0 and not depends_on_alpha(name):
-                    found.append((named_column(block, name, layout, _prefix(group)), block))
+                if number == 0 and not score_columns.depends_on_alpha(name):
+                    shared = score_columns.named_column(block, name, layout, _prefix(group))
+                    found.append((shared, block))
             for name in layout.columns:
-                if depends_on_alpha(name):
-                    found.append((named_column(block, name, layout, _prefix(own)), block))
+                if score_columns.depends_on_alpha(name):
+                    at_alpha = score_columns.named_column(block, name, layout, _prefix(own))
+                    found.append((at_alpha, block))
     return found
 
 
@@ -114,7 +95,7 @@ def _aligned(column: Column, block: Block, first: Block) -> Column:
     if block.runs == first.runs:
         return column
     cells = dict(zip(block.runs, column.cells, strict=True))
-    return Column(column.heading, [cells.get(run, Cell(UNDEFINED)) for run in first.runs])
+    return Column(column.heading, [cells.get(run, Cell(display.UNDEFINED)) for run in first.runs])
 
 
 def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
@@ -131,7 +112,7 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
             [*left, *(column for i in part for column in of_alpha(i, len(part) > 1))]
             for part in parts
         ]
-        if all(width_of(chunk) <= width for chunk in chunks):
+        if all(display.width_of(chunk) <= width for chunk in chunks):
             break
     if len(chunks) == 1:
         chunks = [_filled(chunks[0], _extras(blocks, table.layout), width)]
@@ -144,11 +125,11 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
 def _filled(columns: list[Column], extras: Iterator[Column], width: int) -> list[Column]:
     """The columns, and each of the extras that still fits; none is made where none can."""
     narrowest = Column(Heading(LARGE_LOSSES), ())
-    while width_of([*columns, narrowest]) <= width:
+    while display.width_of([*columns, narrowest]) <= width:
         extra = next(extras, None)
         if extra is None:
             break
-        if width_of([*columns, extra]) <= width:
+        if display.width_of([*columns, extra]) <= width:
             columns = [*columns, extra]
     return columns
 
@@ -156,7 +137,7 @@ def _filled(columns: list[Column], extras: Iterator[Column], width: int) -> list
 def _title(blocks: Sequence[Block]) -> str:
     first = blocks[0]
     counting = weights(list(dict.fromkeys(block.alpha for block in blocks)), first.convention)
-    return f"{_measures(blocks)}, baseline {in_title(first.baseline)}, {counting}"
+    return f"{_measures(blocks)}, baseline {display.in_title(first.baseline)}, {counting}"
 
 
 def _measures(blocks: Sequence[Block]) -> str:
@@ -166,17 +147,19 @@ def _measures(blocks: Sequence[Block]) -> str:
 def _run_columns(table: View, block: Block) -> list[Column]:
     """Rank, name, mean and win/tie/loss: what does not depend on alpha."""
     fixed = [measure for measure in usual_measures() if not measure.depends_on_alpha]
-    columns = [rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
-    columns.append(name_column(block))
-    columns += measure_columns(block, fixed, table.layout, table.ordered_by)
-    return [*columns, record_column(block, optional=True)]
+    columns = (
+        [score_columns.rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
+    )
+    columns.append(score_columns.name_column(block))
+    columns += score_columns.measure_columns(block, fixed, table.layout, table.ordered_by)
+    return [*columns, score_columns.record_column(block, optional=True)]
 
 
 def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
     counting = weights([block.alpha], block.convention).replace(" ", "")
     prefix = f"{counting}\n" if named else ""
     by_alpha = [measure for measure in usual_measures() if measure.depends_on_alpha]
-    return measure_columns(block, by_alpha, layout, prefix=prefix)
+    return score_columns.measure_columns(block, by_alpha, layout, prefix=prefix)
 
 
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
@@ -186,13 +169,13 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     by_weight = sorted(usual_measures(), key=lambda m: not words_of(m).headline)
     ranked = (m for m in by_weight if m.id in known and _has_ranks(known[m.id]))
     if layout.ranks:
-        yield from (rank_column(first, measure) for measure in islice(ranked, 2))
-    yield Column(Heading(LARGE_LOSSES), plain(whole(first, "losses20")))
+        yield from (score_columns.rank_column(first, measure) for measure in islice(ranked, 2))
+    yield Column(Heading(LARGE_LOSSES), score_columns.plain(score_columns.whole(first, "losses20")))
     for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        yield Column(Heading(title), plain(decimals(first.numbers(name), 4)))
+        yield Column(Heading(title), score_columns.plain(display.decimals(first.numbers(name), 4)))
     for measure in by_weight:
         if measure.id in known and known[measure.id].low is not None:
-            yield interval_column(first, measure, layout)
+            yield score_columns.interval_column(first, measure, layout)
 
 
 def _has_ranks(estimate: Estimate) -> bool:
@@ -201,12 +184,10 @@ def _has_ranks(estimate: Estimate) -> bool:
 
 
 def _caption(
-    table: View, blocks: Sequence[Block], marked: Sequence[Block], display: Display
+    table: View, blocks: Sequence[Block], marked: Sequence[Block], shown: Sequence[Heading]
 ) -> list[str]:
     """What the display is about, and what the marks of these blocks claim."""
-    headings = [
-        replace(heading, text=heading.text.rpartition("\n")[2]) for heading in display.headings
-    ]
+    headings = [replace(heading, text=heading.text.rpartition("\n")[2]) for heading in shown]
     return [_about(table, blocks, headings), *_flag_claims(table, marked, headings)]
 
 
@@ -225,7 +206,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
     if first.convention == MINUS:
         parts.append("⁻ sign turned, higher is riskier")
     if first.baseline_members:
-        parts.append(f"{BASELINE_MARK} baseline")
+        parts.append(f"{score_columns.BASELINE_MARK} baseline")
     if LARGE_LOSSES in headings:
         parts.append(f"{LARGE_LOSSES} topics that lose more than 20 %")
     percent = f"{100 * (1 - table.options.significance.gamma):g} %"
@@ -274,7 +255,7 @@ def _claim_of(table: View, blocks: Sequence[Block]) -> Claim:
     """What the words of the marks depend on."""
     block = blocks[0]
     reference = (
-        in_title(block.baseline)
+        display.in_title(block.baseline)
         if block.baseline_size == 1
         else "the mean over the baselines"
         if block.baseline_size
@@ -288,7 +269,7 @@ def _claim_of(table: View, blocks: Sequence[Block]) -> Claim:
     elif plan.test == "swap":
         test = "the label-swap test"
     alphas = tuple(b.alpha for b in blocks if b.alpha is not None)
-    return Claim(in_title(block.baseline), reference, test, mean_test, alphas)
+    return Claim(display.in_title(block.baseline), reference, test, mean_test, alphas)
 
 
 def shuffled(block: Block) -> bool:

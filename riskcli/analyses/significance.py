@@ -8,26 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.base import (
-    Analysis,
-    Names,
-    Scores,
-    chosen_measures,
-    refuse_much,
-    require_plain,
-    set_up,
-)
+from riskcli.analyses import base, pairwise
+from riskcli.analyses.base import Analysis, Names, Scores
 from riskcli.analyses.blocks import risk_blocks
 from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
-from riskcli.analyses.pairs import (
-    MOST_LETTERED,
-    TUKEY,
-    Pairs,
-    PairTable,
-    compare_all,
-    letters,
-    randomised_tukey_hsd,
-)
+from riskcli.analyses.pairwise import PairTable, PairTests
 from riskcli.analyses.significance_display import displays
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
@@ -91,17 +76,17 @@ def compare_pairs(
     The family that p-values are corrected for is all pairs of one measure. With `tukey`, means are
     compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
     """
-    setup = set_up(scores, options, baseline, alpha, noting=False)
+    setup = base.set_up(scores, options, baseline, alpha, noting=False)
     options = setup.options
     between = between or ("baseline" if options.baselines else "all")
     check_words(between=(between, Between))
-    require_plain(options, "significance")
+    base.require_plain(options, "significance")
     if between == "all" and options.population == "baselines":
         raise UsageError("all pairs are compared in the population of all runs")
     if tukey and between != "all":
         raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
     able = [m for m in measures() if m.deviations or m.statistic or m.details is None]
-    chosen = chosen_measures(
+    chosen = base.chosen_measures(
         of, able, "runs cannot be compared in pairs by",
         "; URisk and TRisk compare with a baseline: see score",
     )  # fmt: skip
@@ -112,7 +97,7 @@ def compare_pairs(
             for m in setup.matrices
         ]
         tables_each = len(chosen) * len(options.alphas)
-        refuse_much("significance", setup.matrices, options, pairs=sum(pairs) * tables_each)
+        base.refuse_much("significance", setup.matrices, options, pairs=sum(pairs) * tables_each)
     tables: list[PairTable] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
@@ -139,14 +124,14 @@ def _all_pairs(
     values = _values(measure, comparison, alpha)
     deviations = measure.deviations_of(comparison, alpha)
     tested = deviations is not None
-    correction = TUKEY if tukey and measure.plain_mean else plan.correction
-    adjusting: Correction = "none" if correction == TUKEY else plan.correction
+    correction = pairwise.TUKEY if tukey and measure.plain_mean else plan.correction
+    adjusting: Correction = "none" if correction == pairwise.TUKEY else plan.correction
     if deviations is None:
         deviations = np.full(matrix.values.shape, np.nan)
-    pairs = compare_all(values, deviations, plan.gamma, adjusting)
+    pairs = pairwise.compare_all(values, deviations, plan.gamma, adjusting)
     if measure.nonnegative:
         pairs = _without_empty_runs(pairs, matrix, plan)
-    if correction == TUKEY:
+    if correction == pairwise.TUKEY:
         pairs = _by_tukey(pairs, matrix, plan)
     low, high = rank_intervals(values, deviations, plan.gamma) if tested else (None, None)
     table = PairTable(
@@ -171,15 +156,15 @@ def _not_tested(measure: RiskMeasure) -> Note:
     return Note("not-tested", message, warning=False)
 
 
-def _letters(values: Floats, pairs: Pairs) -> tuple[str, ...]:
+def _letters(values: Floats, pairs: PairTests) -> tuple[str, ...]:
     """Each run's, from the best run on; none where runs are too many for letters."""
-    if len(values) > MOST_LETTERED:
+    if len(values) > pairwise.MOST_LETTERED:
         return ()
     order = np.lexsort((np.arange(len(values)), rank(values)))
-    return tuple(letters(len(values), order.tolist(), pairs.significant()))
+    return tuple(pairwise.letters(len(values), order.tolist(), pairs.significant()))
 
 
-def _without_empty_runs(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
+def _without_empty_runs(pairs: PairTests, matrix: ScoreMatrix, plan: Significance) -> PairTests:
     """A run whose scores are all 0 has no test."""
     empty = np.asarray(~matrix.values.any(axis=1))
     void = empty[pairs.first] | empty[pairs.second]
@@ -193,14 +178,14 @@ def _without_empty_runs(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -
     return replace(pairs, p=p, p_adjusted=adjusted, family=family, flag=flag, **blank)
 
 
-def _by_tukey(pairs: Pairs, matrix: ScoreMatrix, plan: Significance) -> Pairs:
+def _by_tukey(pairs: PairTests, matrix: ScoreMatrix, plan: Significance) -> PairTests:
     if len(matrix.topics) < LEAST_TOPICS:
         return pairs
-    p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
+    p = np.maximum(pairwise.randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
     return replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
 
 
-def _effects(measure: RiskMeasure, pairs: Pairs, topics: int) -> Floats:
+def _effects(measure: RiskMeasure, pairs: PairTests, topics: int) -> Floats:
     """d_z of paired means; empty for other measures."""
     if not measure.plain_mean:
         return np.full(len(pairs.p), np.nan)
@@ -227,7 +212,7 @@ def _against_baseline(
         return np.full(len(rows), np.nan) if cells is None else cells[rows]
 
     flag = np.full(len(rows), "") if known.flag is None else known.flag[rows]
-    pairs = Pairs(
+    pairs = PairTests(
         rows, np.zeros_like(rows), difference[rows], of_rows(known.difference_error),
         of_rows(known.difference_low), of_rows(known.difference_high), of_rows(known.p),
         of_rows(known.p_adjusted), flag, known.family,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskcli.analyses.pairs import TUKEY, PairTable
+from riskcli.analyses.pairwise import TUKEY, PairTable
 from riskcli.core.messages import counted
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, folded, span
 from riskcli.output.measure_words import words_of

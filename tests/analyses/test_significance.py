@@ -16,7 +16,7 @@ from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.explain import explain_run
-from riskcli.analyses.pairs import compare_all, letters, randomised_tukey_hsd
+from riskcli.analyses.pairwise import compare_all, letters, randomised_tukey_hsd
 from riskcli.analyses.significance import compare_pairs
 from tests.helpers import reference
 from tests.helpers.examples import golden_matrix

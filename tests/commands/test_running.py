@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from riskcli.__main__ import LEAST_FILES
-from riskcli.analyses import baseline_bias, checker, churn_distances, pairs, power
+from riskcli.analyses import baseline_bias, checker, churn_distances, pairwise, power
 from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
@@ -113,7 +113,7 @@ SCORES = ("-q", QRELS, "-m", "P@5", "--quiet")
 DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     "score": ((population_model, "standardised"), (SAMPLES, *SCORES)),
     "explain": ((population_model, "standardised"), (SAMPLES, *SCORES, "--run", "oldTFIDF")),
-    "significance": ((pairs, "two_sided_p"), (SAMPLES, *SCORES)),
+    "significance": ((pairwise, "two_sided_p"), (SAMPLES, *SCORES)),
     "sweep": ((population_model, "standardised"), (SAMPLES, *SCORES)),
     "sweep --over baseline": ((baseline_bias, "friedman"), (SAMPLES, *SCORES)),
     "sweep --over measure": ((population_model, "standardised"), (SAMPLES, *SCORES)),

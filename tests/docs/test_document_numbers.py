@@ -11,7 +11,7 @@ import pytest
 from riskcli.__main__ import LEAST_FILES, LEAST_MEMORY
 from riskcli.analyses.baseline_bias import MOST_WORK
 from riskcli.analyses.cautions import FEW_DIFFERING, FEW_TOPICS
-from riskcli.analyses.pairs import MOST_LETTERED
+from riskcli.analyses.pairwise import MOST_LETTERED
 from riskcli.analyses.significance_display import MOST_IN_MATRIX
 from riskcli.core.limits import (
     DRAWING_SPACE,

@@ -24,7 +24,7 @@ MOST_LETTERED = 100
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairTests:
     """All pairs (first, second) of runs, the difference of the first to the second, its test."""
 
     first: Rows
@@ -44,7 +44,9 @@ class Pairs:
         return [(int(self.first[index]), int(self.second[index])) for index in told_apart]
 
 
-def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Correction) -> Pairs:
+def compare_all(
+    values: Floats, deviations: Floats, gamma: float, correction: Correction
+) -> PairTests:
     """Each run against each later one, from what every topic adds to each run's value.
 
     Differences without a test have deviations of NaN.
@@ -60,7 +62,7 @@ def compare_all(values: Floats, deviations: Floats, gamma: float, correction: Co
     critical = stdtrit(topics - 1, 1 - gamma / 2) if topics > 1 else np.nan
     margin = np.where(np.isnan(p), np.nan, critical * error)
     adjusted, family = adjust(p, correction)
-    return Pairs(
+    return PairTests(
         first, second, difference, error, difference - margin, difference + margin, p, adjusted,
         flags(difference, adjusted, gamma), family,
     )  # fmt: skip
@@ -161,7 +163,7 @@ class PairTable:
     values: Floats
     others: tuple[str, ...]
     other_values: Floats
-    pairs: Pairs
+    pairs: PairTests
     effect: Floats
     groups: tuple[str, ...]
     """The letters of each run; none where a baseline is compared with, or there are too many."""
