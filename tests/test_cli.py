@@ -484,7 +484,15 @@ def test_python_dash_m_is_the_same_program() -> None:
     assert ran.out == f"riskeval {riskcli.__version__}\n"
 
 
-@pytest.mark.parametrize("command", [["--version"], ["--help"], ["score", "--help"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--version"], ["--help"], ["score", "--help"], ["sweep", "--help"], ["topics", "--help"],
+        ["help"], ["help", "sweep"], ["help", "alpha"], ["help", "missing-topic"],
+        ["help", "--alpha"], ["help", "cite"], ["help", "settings"], ["help", "completion", "zsh"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
 def test_help_and_version_import_nothing_heavy(command: list[str]) -> None:
     ran = python(
         "import sys\n"

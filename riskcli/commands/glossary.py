@@ -96,19 +96,14 @@ def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str
     The spelling counts first: `p` is a probability, `P` is precision.
     """
     if not word.startswith("--"):
-        if word in (texts := _texts()):
-            return texts[word]
-        computed, lower = _computed_texts(), word.lower()
-        any_case = {name.lower(): text for name, text in texts.items()}
+        lower = word.lower()
         stem = re.split("[@(]", lower)[0]
-        for known, name in (
-            (computed, word),
-            (any_case, lower),
-            (computed, lower),
-            (computed, stem),
-        ):
-            if name in known:
-                return known[name]
+        for texts, name in (
+            (_texts, word), (_risk_texts, word), (_other_texts, word), (_in_any_case, lower),
+            (_risk_texts, lower), (_other_texts, lower), (_other_texts, stem),
+        ):  # fmt: skip
+            if name in texts():
+                return texts()[name]
     options = _options(commands())
     if (name := word.removeprefix("--")) in options:
         return options[name]
@@ -117,7 +112,8 @@ def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str
 
 def known_words(options: Iterable[str] = ()) -> list[str]:
     """All that can be explained."""
-    return [*_texts(), *_computed_texts(), *(f"--{name}" for name in options)]
+    names = [*_texts(), *_risk_texts(), *_other_texts()]
+    return [*names, *(f"--{name}" for name in options)]
 
 
 @cache
@@ -138,25 +134,37 @@ def _texts() -> dict[str, str]:
     return texts | {name: word.text for word in glossary_words() for name in word.names}
 
 
+def _in_any_case() -> dict[str, str]:
+    return {name.lower(): text for name, text in _texts().items()}
+
+
 @cache
-def _computed_texts() -> dict[str, str]:
-    """What explains measures, columns and quantities of rules, by names in lower case, too."""
-    from riskcli.analyses.check.case import TOPIC_QUANTITIES
-    from riskcli.effectiveness.measures import FAMILIES
+def _risk_texts() -> dict[str, str]:
+    """What explains risk measures and columns."""
     from riskcli.output.measure_words import columns, meaning_of, words_of
     from riskcli.risk.measures import measures
 
+    texts = {
+        name: f"{name} ({column.kind}): {meaning_of(column)}." for name, column in columns().items()
+    }
+    for measure in measures():
+        texts |= dict.fromkeys((words_of(measure).title.lower(), measure.id), _measure(measure))
+    return texts
+
+
+@cache
+def _other_texts() -> dict[str, str]:
+    """What explains effectiveness measures, in lower case too, and quantities of rules."""
+    from riskcli.analyses.check.case import TOPIC_QUANTITIES
+    from riskcli.effectiveness.measures import FAMILIES
+
     texts: dict[str, str] = {}
     for family in reversed(FAMILIES):
-        texts |= dict.fromkeys([n for name in family.names for n in (name.lower(), name)],
-                               _family(family))  # fmt: skip
+        names = [spelled for name in family.names for spelled in (name.lower(), name)]
+        texts |= dict.fromkeys(names, _family(family))
     for quantity in TOPIC_QUANTITIES:
         name = f"{quantity.name}(TOPIC)" if quantity.of_topic else quantity.name
         texts[quantity.name] = f"{name}, in rules of `riskeval check`: {quantity.meaning}."
-    for name, column in columns().items():
-        texts[name] = f"{name} ({column.kind}): {meaning_of(column)}."
-    for measure in measures():
-        texts |= dict.fromkeys((words_of(measure).title.lower(), measure.id), _measure(measure))
     return texts
 
 

@@ -39,6 +39,11 @@ class Pages(click.Group):
         known = args and args[0] in self.commands
         return super().resolve_command(ctx, args) if known else ("WORD", _word, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Pages"):
+            pages = self.commands.items()
+            formatter.write_dl([(name, page.get_short_help_str(WIDTH)) for name, page in pages])
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Pages, commands and words."""
         from riskcli.commands.glossary import known_words
@@ -106,7 +111,7 @@ def words() -> None:
 def settings(
     ctx: click.Context, command: str, profile: str | None, file: Path | None, output: Output
 ) -> None:
-    """The options of COMMAND (score) in force here, and where each value came from.
+    """Options of COMMAND (score) in force here, and where each came from.
 
     Settings are in riskeval.toml, or under [tool.riskeval] in pyproject.toml, here or in a parent
     folder of the repository: the long options as keys. Those in a table [profile.NAME] count with
