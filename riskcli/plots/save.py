@@ -11,22 +11,22 @@ from textwrap import wrap
 from typing import Any, TypeAlias
 
 import altair as alt
+import numpy as np
 import vl_convert
 
 from riskcli.analyses import base
 from riskcli.analyses.base import set_up as set_up
 from riskcli.core.limits import COSTS, DRAWING_SPACE, address_space
-from riskcli.core.messages import UsageError
+from riskcli.core.messages import UsageError, counted, listed
 from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.formats import emit
 from riskcli.plots.alpha import draw_alpha
-from riskcli.plots.alternative import alternative
 from riskcli.plots.box import draw_box
 from riskcli.plots.ecir14 import draw_losses, draw_pair, draw_pca
 from riskcli.plots.ecir20 import draw_loss, draw_qq, draw_rbo
 from riskcli.plots.experiments import draw_churn, draw_curve
 from riskcli.plots.heatmap import draw_heatmap
-from riskcli.plots.kinds import MEANINGS
+from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
 from riskcli.plots.power import draw_power
 from riskcli.plots.profile import draw_profile
 from riskcli.plots.request import ExperimentRequest, Request, Size
@@ -289,3 +289,78 @@ def web_page(described: dict[str, Any], version: str) -> bytes:
         "script": script,
     }
     return (_PAGE % parts).encode()
+
+
+# What a figure shows, in words, for those who cannot see it (ACM asks for a Description).
+
+
+def alternative(kind: str, request: Request | ExperimentRequest) -> str:
+    """What kind of figure of what, and the facts that a glance at it would give."""
+    what = MEANINGS[kind].split(" (")[0]
+    if isinstance(request, ExperimentRequest):
+        return f"{what[0].upper()}{what[1:]}. The experiment is {request.folder.name}."
+    matrix = request.matrix
+    parts = [
+        f"{what[0].upper()}{what[1:]}.",
+        f"{matrix.measure} of {counted(len(matrix.runs), 'run')} on "
+        f"{counted(len(matrix.topics), 'topic')}{_compared(kind, request)}.",
+        *([_FACTS[kind](request)] if kind in _FACTS else []),
+    ]
+    return " ".join(parts)
+
+
+def _compared(kind: str, request: Request) -> str:
+    """What runs are compared with, where they are."""
+    if kind not in WITHOUT_BASELINE:
+        return f"; baseline {request.comparison.baseline.name}"
+    if kind == "power" and request.options.baselines:
+        return f"; pairs with {listed(request.options.baselines)}"
+    return ""
+
+
+def _georisk(request: Request) -> str:
+    comparison, runs = request.comparison, request.matrix.runs
+    if comparison.has_negative or request.of not in (None, "georisk"):
+        return ""
+    ends = (0.0, 20.0)
+    if request.ranged and len(request.options.alphas) > 1:
+        ends = (min(request.options.alphas), max(request.options.alphas))
+    best = [runs[int(np.argmax(comparison.population.georisk(alpha)))] for alpha in ends]
+    said = f"{best[0]} has the highest GeoRisk at alpha {ends[0]:g}"
+    if best[0] == best[1]:
+        return f"{said} and at alpha {ends[1]:g}."
+    return f"{said}, {best[1]} at alpha {ends[1]:g}."
+
+
+def _records(request: Request) -> str:
+    """Wins, ties and losses of the best runs."""
+    comparison, paired = request.comparison, request.comparison.paired
+    rows = [r for r in np.argsort(-paired.reward + paired.risk, kind="stable").tolist()
+            if r != comparison.baseline.own_row][:5]  # fmt: skip
+    said = [
+        f"{request.matrix.runs[r]} {paired.wins[r]}/{paired.ties[r]}/{paired.losses[r]}"
+        for r in rows
+    ]
+    return f"Topics won, tied and lost: {listed(said)}."
+
+
+def _extremes(request: Request) -> str:
+    paired = request.comparison.paired
+    gain = paired.reward - paired.risk
+    best = int(np.argmax(gain))
+    return (
+        f"The highest gain is {gain[best]:.4f}, of {request.matrix.runs[best]}, "
+        f"with a risk of {paired.risk[best]:.4f}."
+    )
+
+
+def _zrisk(request: Request) -> str:
+    zrisk = request.comparison.population.zrisk(request.alpha)
+    runs = request.matrix.runs
+    high, low = runs[int(np.argmax(zrisk))], runs[int(np.argmin(zrisk))]
+    return f"ZRisk is highest for {high} and lowest for {low}."
+
+
+_FACTS: dict[str, Callable[[Request], str]] = {
+    "alpha": _georisk, "wins": _records, "box": _records, "tradeoff": _extremes, "heatmap": _zrisk,
+}  # fmt: skip

@@ -17,16 +17,20 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli.core.messages import UsageError
-from riskcli.plots.alternative import alternative
-from riskcli.plots.ecir20 import mean_replicates
 from riskcli.plots.kinds import FIGURE_NAMES, KINDS, MEANINGS, OF_EXPERIMENTS
-from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked
 from riskcli.plots.request import SIZES, Request
 from riskcli.scores.matrix import ScoreMatrix
 from tests.helpers.browser import chromium, tab
 from tests.helpers.console import ROOT
 from tests.helpers.inprocess import riskeval, run_inside
 from tests.helpers.program import QRELS, SAMPLES, python
+
+for extra in ("altair", "vl_convert"):
+    pytest.importorskip(extra, reason=f"{extra} is not installed (pip install riskeval[plots])")
+
+from riskcli.plots.ecir20 import mean_replicates  # noqa: E402
+from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked  # noqa: E402
+from riskcli.plots.save import alternative, drawn  # noqa: E402
 
 pytestmark = pytest.mark.slow
 OF_RUNS = [name for name in MEANINGS if name not in OF_EXPERIMENTS]
@@ -43,18 +47,6 @@ HOSTILE = [
     "x" * 80,
     "\x1b[31m\udc80",
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def extra() -> None:
-    for name in ("altair", "vl_convert"):
-        pytest.importorskip(name, reason=f"{name} is not installed (pip install riskeval[plots])")
-
-
-def drawn(kind: str, request: Request, format: str) -> bytes:
-    from riskcli.plots import save  # which needs the extra
-
-    return save.drawn(kind, request, format)
 
 
 def matrix(runs: Sequence[str], topics: int = 50, seed: int = 1) -> ScoreMatrix:
