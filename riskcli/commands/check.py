@@ -143,34 +143,29 @@ def check(
     A rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.check import baseline as ratchet
     from riskcli.analyses.check import baseline as sources
     from riskcli.analyses.check import gate
-    from riskcli.risk import significance as risk_options
+    from riskcli.risk.significance import Significance
 
-    format = None if successor is None else ratchet.kept_format(successor)
+    format = None if successor is None else sources.kept_format(successor)
     with _publish().reporting(output, reports):
         if len(baselines) != 1:
             raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
-        parsed = [parsed for rule in rules for parsed in sources.rules_of_option(rule)]
+        parsed = [rule for text in rules for rule in sources.rules_of_option(text)]
         frozen = sources.frozen_population(population)
-        formats = (
-            output.output_format,
-            *(asked for asked, _ in reports),
-            *([format] if format else []),
-        )
-        checksums = frozen is not None or any(each.checksums for each in formats)
+        formats = [output.output_format, *(each for each, _ in reports), format]
+        checksums = frozen is not None or any(each and each.checksums for each in formats)
         evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
         judged = gate.judge(
             evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
-            significance=risk_options.Significance(gamma=gamma, correction=correction),
+            significance=Significance(gamma=gamma, correction=correction),
             margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
         )  # fmt: skip
         if format is not None:
-            ratchet.only_candidate(judged)  # an error before anything is written
+            sources.only_candidate(judged)  # an error before anything is written
     tell(judged.notes, inputs.quiet)
     _publish().publish(judged, output, reports)
     if successor is not None and format is not None:
-        said = ratchet.update_baseline(judged, evaluation, successor, format)
-        tell([Note("baseline", said, warning=False)], inputs.quiet)
+        message = sources.update_baseline(judged, evaluation, successor, format)
+        tell([Note("baseline", message, warning=False)], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

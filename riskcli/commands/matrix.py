@@ -16,11 +16,9 @@ from riskcli.output.formats import MATRIX_FORMATS
 @options(Inputs, "inputs", {"anonymise": {"key_only": False}})
 @output_options(MATRIX_FORMATS)
 @own_option(
-    "--long",
-    is_flag=True,
-    settings=Reach.NOTHING,
+    "--long", is_flag=True, settings=Reach.NOTHING,
     help="One row per score: run, topic, measure, score.",
-)
+)  # fmt: skip
 def matrix(inputs: Inputs, output: Output, long: bool) -> int:
     """The run × topic matrix of RUNS: one row per run, one column per topic, full precision.
 

@@ -45,73 +45,48 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
 @click.command(cls=GroupedCommand)
 @input_options
 @own_option(
-    "--over",
-    choice=SweepOver,
-    default="alpha",
-    settings=Reach.NOTHING,
+    "--over", choice=SweepOver, default="alpha", settings=Reach.NOTHING,
     help="What is varied: alpha; the baseline, each run in turn; the measure that runs are ranked "
     "by; or the population, without each run or team in turn.",
-)
+)  # fmt: skip
 @against_options_with_alpha(
     "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20; 10 over baseline or "
     "population, 1 over measure]"
 )
 @output_options()
 @own_option(
-    "--between",
-    nargs=2,
-    metavar="RUN RUN",
-    shell_complete=runs,
-    settings=Reach.NOTHING,
+    "--between", nargs=2, metavar="RUN RUN", shell_complete=runs, settings=Reach.NOTHING,
     help="Over alpha: only these two runs; ranks are still those among all runs.",
-)
+)  # fmt: skip
 @own_option(
-    "--of",
-    multiple=True,
-    metavar="MEASURE",
-    shell_complete=among(risk_measures),
+    "--of", multiple=True, metavar="MEASURE", shell_complete=among(risk_measures),
     settings=Reach.NOTHING,
     help="Only urisk, trisk, ...: the events over alpha, the rankings over measure, the values "
     "over population (zrisk, georisk). [default: all]",
-)
+)  # fmt: skip
 @own_option(
-    "--part",
-    type=click.Choice([*words(SweepPart), *words(BiasPart)]),
-    settings=Reach.NOTHING,
+    "--part", type=click.Choice([*words(SweepPart), *words(BiasPart)]), settings=Reach.NOTHING,
     help="One of the tables: over alpha series or events, over baseline the others. [default: a "
     "table shows all, other formats series or urisk]",
-)
+)  # fmt: skip
 @own_option(
-    "--top",
-    type=click.IntRange(min=1),
-    settings=Reach.NOTHING,
+    "--top", type=click.IntRange(min=1), settings=Reach.NOTHING,
     help="Over alpha: events that a table shows. [default: 30]",
-)
+)  # fmt: skip
 @own_option(
-    "--components",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--components", type=click.IntRange(min=1), default=2, show_default=True,
+    settings=Reach.NOTHING, key_only=True,
     help="Over baseline: principal components.",
-)
+)  # fmt: skip
 @own_option(
-    "--persistence",
-    type=float,
-    default=0.9,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--persistence", type=float, default=0.9, show_default=True, settings=Reach.NOTHING,
     key_only=True,
     help="Over measure: RBO's persistence.",
-)
+)  # fmt: skip
 @own_option(
-    "--depth",
-    type=click.IntRange(min=1),
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--depth", type=click.IntRange(min=1), settings=Reach.NOTHING, key_only=True,
     help="Over measure: RBO of the first N runs. [default: all]",
-)
+)  # fmt: skip
 def sweep(
     inputs: Inputs,
     over: SweepOver,

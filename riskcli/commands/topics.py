@@ -19,68 +19,40 @@ from riskcli.core.choices import TopicOrder
 @against_options
 @output_options()
 @own_option(
-    "--run",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=runs,
-    settings=Reach.NOTHING,
+    "--run", "names", multiple=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="Show this run (or glob) of RUNS; repeatable. [default: all but the baseline]",
-)
+)  # fmt: skip
 @own_option(
-    "--order",
-    choice=TopicOrder,
-    default="loss",
-    settings=Reach.NOTHING,
+    "--order", choice=TopicOrder, default="loss", settings=Reach.NOTHING,
     help="Largest loss first, or in the order of the topics.",
-)
+)  # fmt: skip
 @own_option(
-    "--only-flagged",
-    is_flag=True,
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--only-flagged", is_flag=True, settings=Reach.NOTHING, key_only=True,
     help="Only topics whose TR or TJ is significant.",
-)
+)  # fmt: skip
 @own_option(
-    "--top",
-    type=click.IntRange(min=1),
-    settings=Reach.NOTHING,
-    heading=Heading.MOST_USED,
+    "--top", type=click.IntRange(min=1), settings=Reach.NOTHING, heading=Heading.MOST_USED,
     help="Only the first N topics of each run.",
-)
+)  # fmt: skip
 @own_option(
-    "--columns",
-    metavar="NAMES",
-    settings=Reach.NOTHING,
-    heading=Heading.MOST_USED,
+    "--columns", metavar="NAMES", settings=Reach.NOTHING, heading=Heading.MOST_USED,
     help="Only these, in every format: score, delta, w, ...; churn: how far the ranking of "
     "documents moved from the baseline's (distance, rbo, overlap, ...: run files are read again).",
-)
+)  # fmt: skip
 @own_option(
-    "--depth",
-    type=click.IntRange(min=1),
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--depth", type=click.IntRange(min=1), settings=Reach.NOTHING, key_only=True,
     help="Churn: compare the first N documents of each ranking. [default: all]",
-)
+)  # fmt: skip
 @own_option(
-    "--at",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    settings=Reach.NOTHING,
+    "--at", type=click.IntRange(min=1), default=10, show_default=True, settings=Reach.NOTHING,
     key_only=True,
     help="Churn: overlap of the first N documents.",
-)
+)  # fmt: skip
 @own_option(
-    "--persistence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    show_default=True,
-    settings=Reach.NOTHING,
-    key_only=True,
+    "--persistence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
+    show_default=True, settings=Reach.NOTHING, key_only=True,
     help="Churn: RBO's persistence.",
-)
+)  # fmt: skip
 def topics(
     inputs: Inputs,
     against: Against,
