@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from riskcli.cli.option import Command, Heading, Option
+from riskcli.cli.option import Command, Option, Section
 from riskcli.core.messages import nearest
 
 _FEW = 20
@@ -86,7 +86,7 @@ class GroupedCommand(Command):
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
-        for title in (Heading.MOST_USED, Heading.OWN):
+        for title in (Section.MOST_USED, Section.OWN):
             if title in sections:
                 with formatter.section(title):
                     formatter.write_dl(list(sections.pop(title).values()))
@@ -119,7 +119,7 @@ def _show_one_screen(ctx: click.Context, _param: click.Parameter, wanted: bool) 
 
 def _sections(command: Command, ctx: click.Context) -> dict[str, dict[str, tuple[str, str]]]:
     """The lines of help by heading, then by the option's long name."""
-    sections: dict[str, dict[str, tuple[str, str]]] = {title: {} for title in (*Heading, KEYS)}
+    sections: dict[str, dict[str, tuple[str, str]]] = {title: {} for title in (*Section, KEYS)}
     for option in (*command.get_params(ctx), *command.keys):
         if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
             sections[_heading(option)][_name(option)] = record
@@ -129,7 +129,7 @@ def _sections(command: Command, ctx: click.Context) -> dict[str, dict[str, tuple
 def _heading(option: click.Option) -> str:
     if isinstance(option, Option):
         return KEYS if option.key_only else option.heading
-    return Heading.GENERAL if "--help" in option.opts else Heading.OWN
+    return Section.GENERAL if "--help" in option.opts else Section.OWN
 
 
 def _name(option: click.Option) -> str:

@@ -21,7 +21,7 @@ from riskcli.core.choices import words
 Function = Callable[..., Any]
 
 
-class Heading(StrEnum):
+class Section(StrEnum):
     """Where the help shows an option, in this order."""
 
     MOST_USED = "Most used"
@@ -56,7 +56,7 @@ class Option(click.Option):
     def __init__(
         self,
         *args: Any,
-        heading: Heading = Heading.OWN,
+        heading: Section = Section.OWN,
         settings: Reach | None = None,
         key_only: bool = False,
         **declared: Any,

@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from riskcli.cli.completing import baselines
-from riskcli.cli.option import Function, Heading, Reach, one_option, option, options, own_option
+from riskcli.cli.option import Function, Reach, Section, one_option, option, options, own_option
 from riskcli.cli.types import OUTPUT, STDIN, Alphas
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 NOTHING = Reach.NOTHING
 PIPED = "table on a terminal, tsv in a pipe"
-_most_used = partial(option, heading=Heading.MOST_USED)
-_comparison = partial(option, heading=Heading.COMPARISON)
-_tests = partial(option, heading=Heading.TESTS)
-_tables = partial(option, heading=Heading.TABLES)
+_most_used = partial(option, heading=Section.MOST_USED)
+_comparison = partial(option, heading=Section.COMPARISON)
+_tests = partial(option, heading=Section.TESTS)
+_tables = partial(option, heading=Section.TABLES)
 
 
 def _read_from_stdin(
@@ -164,7 +164,7 @@ def one_alpha(meaning: str) -> Callable[[Function], Function]:
         type=click.FloatRange(0, MOST_ALPHA),
         default=1.0,
         show_default=True,
-        heading=Heading.MOST_USED,
+        heading=Section.MOST_USED,
         settings=NOTHING,
         help=meaning,
     )
@@ -268,7 +268,7 @@ def format_option(
         "--format",
         field,
         type=click.Choice([format.name for format in formats]),
-        heading=Heading.MOST_USED,
+        heading=Section.MOST_USED,
         settings=NOTHING,
         help=f"Output format. [default: {default}]",
     )
@@ -280,7 +280,7 @@ def output_option(help: str, **declared: Any) -> Callable[[Function], Function]:
         "-o",
         "--output",
         type=OUTPUT,
-        heading=Heading.MOST_USED,
+        heading=Section.MOST_USED,
         settings=Reach.OUTPUT,
         help=help,
         **declared,

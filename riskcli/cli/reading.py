@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.cli.completing import among, effectiveness_measures, profiles
-from riskcli.cli.option import Heading, Reach, argument, option, options
+from riskcli.cli.option import Reach, Section, argument, option, options
 from riskcli.cli.settings import take_settings
 from riskcli.cli.types import INPUT, OUTPUT, PATH, PATTERN_MARK, MaxGrade, TeamsSource
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from riskcli.trec.discovery import Folders
 
 NOTHING = Reach.NOTHING
-_most_used = partial(option, heading=Heading.MOST_USED)
-_comparison = partial(option, heading=Heading.COMPARISON)
-_input = partial(option, heading=Heading.INPUT)
-_many_runs = partial(option, heading=Heading.MANY_RUNS)
-_general = partial(option, heading=Heading.GENERAL)
+_most_used = partial(option, heading=Section.MOST_USED)
+_comparison = partial(option, heading=Section.COMPARISON)
+_input = partial(option, heading=Section.INPUT)
+_many_runs = partial(option, heading=Section.MANY_RUNS)
+_general = partial(option, heading=Section.GENERAL)
 
 
 # fmt: off

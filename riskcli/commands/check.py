@@ -10,7 +10,7 @@ import click
 from riskcli.analyses.check.display import FORMATS
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, one_option, own_option
+from riskcli.cli.option import Section, Reach, one_option, own_option
 from riskcli.cli.options import (
     Comparing,
     Output,
@@ -71,7 +71,7 @@ def _publish() -> ModuleType:
 @output_options(FORMATS, for_people=True)
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
-    shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Heading.MOST_USED,
+    shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
     help="What candidates are compared with: a run of RUNS, a run file, or a file that `riskeval "
     "matrix` wrote.",
 )  # fmt: skip

@@ -6,7 +6,7 @@ import click
 
 from riskcli.cli.completing import among, baselines, risk_measures
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import (
     Output,
     gamma_option,
@@ -26,7 +26,7 @@ _SIZE = click.FloatRange(min=0, min_open=True)
 @output_options()
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, metavar="NAME", shell_complete=baselines,
-    settings=Reach.NAME_OR_INPUT, heading=Heading.MOST_USED,
+    settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
     help="Count only pairs with this run. Repeatable. [default: every pair of runs]",
 )  # fmt: skip
 @own_option(

@@ -8,7 +8,7 @@ import click
 
 from riskcli.cli.completing import among
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs, input_options
@@ -30,17 +30,17 @@ def _analysis() -> ModuleType:
 @output_options()
 @own_option(
     "--sort", shell_complete=among(lambda: _analysis().sortable_columns()), default="mean",
-    show_default=True, metavar="COLUMN", settings=Reach.NOTHING, heading=Heading.MOST_USED,
+    show_default=True, metavar="COLUMN", settings=Reach.NOTHING, heading=Section.MOST_USED,
     help="Order of the runs: run, mean, georisk, losses, ...; -losses reverses it.",
 )  # fmt: skip
 @own_option(
     "--top", type=Top(), metavar="N|best-per-team", settings=Reach.NOTHING,
-    heading=Heading.MOST_USED,
+    heading=Section.MOST_USED,
     help="Show only the first N runs, or each team's best run, by --sort.",
 )  # fmt: skip
 @own_option(
     "--columns", shell_complete=among(lambda: _analysis().column_names()), metavar="NAMES",
-    settings=Reach.NOTHING, heading=Heading.MOST_USED,
+    settings=Reach.NOTHING, heading=Section.MOST_USED,
     help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
     "georisk_interval, wtl, ...",
 )  # fmt: skip

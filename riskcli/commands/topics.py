@@ -6,7 +6,7 @@ import click
 
 from riskcli.cli.completing import runs
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.option import Section, Reach, own_option
 from riskcli.cli.options import Against, Output, against_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.progress import on_terminal
@@ -31,11 +31,11 @@ from riskcli.core.choices import TopicOrder
     help="Only topics whose TR or TJ is significant.",
 )  # fmt: skip
 @own_option(
-    "--top", type=click.IntRange(min=1), settings=Reach.NOTHING, heading=Heading.MOST_USED,
+    "--top", type=click.IntRange(min=1), settings=Reach.NOTHING, heading=Section.MOST_USED,
     help="Only the first N topics of each run.",
 )  # fmt: skip
 @own_option(
-    "--columns", metavar="NAMES", settings=Reach.NOTHING, heading=Heading.MOST_USED,
+    "--columns", metavar="NAMES", settings=Reach.NOTHING, heading=Section.MOST_USED,
     help="Only these, in every format: score, delta, w, ...; churn: how far the ranking of "
     "documents moved from the baseline's (distance, rbo, overlap, ...: run files are read again).",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Comparing, comparing_options
 from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, organising_options
@@ -21,7 +21,7 @@ from riskcli.page import TITLE, refuse_what_the_page_lacks
 @organising_options
 @comparing_options
 @own_option(
-    "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Heading.MOST_USED,
+    "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Section.MOST_USED,
     help="The folder to write; an existing pack is replaced.",
 )  # fmt: skip
 @own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)

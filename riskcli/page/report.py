@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Comparing, comparing_options
 from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, input_options
@@ -21,7 +21,7 @@ from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 @input_options
 @comparing_options
 @own_option(
-    "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Heading.MOST_USED,
+    "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Section.MOST_USED,
     help="The page to write: report.html.",
 )  # fmt: skip
 @own_option(

@@ -9,7 +9,7 @@ import click
 
 from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Heading, Reach, own_option
+from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Against, against_options_with_alpha
 from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, input_options
@@ -51,7 +51,7 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1; alpha: 0:20]"
 )
 @own_option(
-    "-o", "--output", required=True, type=OUTPUT, heading=Heading.MOST_USED,
+    "-o", "--output", required=True, type=OUTPUT, heading=Section.MOST_USED,
     help="The file: .svg, .png, .pdf, .html or .json.",
 )  # fmt: skip
 @own_option(
