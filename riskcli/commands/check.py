@@ -10,7 +10,7 @@ import click
 from riskcli.analyses.check.display import FORMATS
 from riskcli.cli.completing import among, baselines
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Section, Reach, one_option, own_option
+from riskcli.cli.option import Reach, Section, one_option, own_option
 from riskcli.cli.options import (
     Comparing,
     Output,

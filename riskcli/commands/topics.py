@@ -6,7 +6,7 @@ import click
 
 from riskcli.cli.completing import runs
 from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Section, Reach, own_option
+from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Against, Output, against_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.progress import on_terminal
