@@ -77,8 +77,27 @@ def _apply(ctx: click.Context, profile: str | None) -> None:
             continue  # found, and reported, where the judgements are looked for
         default = _as_default(key, options[key], setting)
         _check_default(ctx, key, options[key], default, setting.source)
-        defaults[str(options[key].name)] = default
+        defaults[str(options[key].name)] = _announced(key, options[key], default)
     ctx.default_map = defaults
+
+
+def _announced(key: str, option: Option, default: Any) -> Any:
+    """The default; for a file to be written a function, which click calls where it is needed.
+
+    Then the file must be new or riskeval's own, and is announced, whatever is quiet.
+    """
+    if option.settings not in (Reach.OUTPUT, Reach.REPORT):
+        return default
+
+    def announce() -> Any:
+        for text in default if isinstance(default, list) else [default]:
+            path = Path(text.partition("=")[2] if option.settings is Reach.REPORT else text)
+            refuse_foreign(key, path)
+            shown = visible(str(path))
+            click.echo(f"warning: the settings here ask for {key} = {shown}", err=True)
+        return default
+
+    return announce
 
 
 def _refuse_unknown(settings: dict[str, Setting], options: Iterable[str]) -> None:
@@ -131,7 +150,7 @@ def _nothing(_key: str, text: str) -> str:
 
 
 def _input(key: str, name: str) -> str:
-    """The file beside the settings; it must not lie elsewhere."""
+    """The file beside the settings, to read or to write; it must not lie elsewhere."""
     refuse_location(key, name)
     path = settings_folder() / name
     refuse_outside(key, path, settings_folder())
@@ -167,17 +186,9 @@ def _pattern_or_input(key: str, text: str) -> str:
     return text if text.startswith(PATTERN_MARK) else _input(key, text)
 
 
-def _output(key: str, name: str) -> str:
-    """The file beside the settings that is to be written; it is announced, whatever is quiet."""
-    path = Path(_input(key, name))
-    refuse_foreign(key, path)
-    click.echo(f"warning: the settings here ask for {key} = {visible(str(path))}", err=True)
-    return str(path)
-
-
 def _report(key: str, text: str) -> str:
     name, equals, file = text.partition("=")
-    return f"{name}={_output(key, file)}" if equals and file else text
+    return f"{name}={_input(key, file)}" if equals and file else text
 
 
 _CONFINE: dict[Reach, Callable[[str, str], str]] = {
@@ -186,7 +197,7 @@ _CONFINE: dict[Reach, Callable[[str, str], str]] = {
     Reach.NAME_OR_INPUT: _name_or_input,
     Reach.LISTED_INPUT: _listed_input,
     Reach.PATTERN_OR_INPUT: _pattern_or_input,
-    Reach.OUTPUT: _output,
+    Reach.OUTPUT: _input,
     Reach.REPORT: _report,
 }
 """How each kind of value is kept to what it may reach."""

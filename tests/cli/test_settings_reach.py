@@ -123,6 +123,7 @@ def test_what_reaches_a_host_or_decides_on_settings_is_no_setting(checkout: Path
 
 
 def test_the_environment_of_the_user_names_the_cluster(checkout: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
     ran = riskeval("score", "a.run", "b.run", cwd=checkout, RISKEVAL_CLUSTER="nowhere")
     assert ran.code == 2 and "no Dask scheduler answers at nowhere" in ran.err
 

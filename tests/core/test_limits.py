@@ -232,7 +232,7 @@ def test_latex_of_every_command_needs_no_special_engine() -> None:
         ("jobs = true", "'True' is not a valid integer"),
         ("jobs = 1e400", "'inf' is not a valid integer"),
         ("gamma = 'much'", "'much' is not a valid float"),
-        ("top = 1979-05-27", "'1979-05-27' is not a valid integer"),
+        ("top = 1979-05-27", "'1979-05-27' is neither a whole number"),
         ("a=" + "[" * 100_000, "riskeval.toml: bad-settings: values are nested too deeply"),
         ("a=" + "{b=" * 100_000, "riskeval.toml: bad-settings: "),
         ("\x00", "riskeval.toml: bad-settings: "),

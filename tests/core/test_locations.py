@@ -59,6 +59,7 @@ def test_no_location_is_a_path_of_this_system() -> None:
 
 
 def test_a_folder_is_not_made_elsewhere(here: Path) -> None:
+    pytest.importorskip("fsspec", reason="the extra remote is not installed")
     for call in (
         ("score", RUN, "--store", "memory://x"),
         ("organise", SAMPLES, "-o", "memory://y"),

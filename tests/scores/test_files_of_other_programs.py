@@ -144,7 +144,9 @@ def test_a_file_that_fits_two_formats_asks(write: Write) -> None:
     with pytest.raises(InputError) as caught:
         evaluate([path])
     assert caught.value.code == "ambiguous-format"
-    assert "could be trec_eval or ir_measures; say which with --input-format" in str(caught.value)
+    assert "could be trec_eval or ir_measures; say which with input-format in riskeval.toml" in str(
+        caught.value
+    )
     by_trec_eval = evaluate([path], rules=Rules(input_format="trec_eval"))
     by_ir_measures = evaluate([path], rules=Rules(input_format="ir_measures"))
     assert scores(by_trec_eval) == {"AP": {("x", "RR"): 0.5}}
