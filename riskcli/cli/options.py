@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from riskcli.cli.completing import baselines
 from riskcli.cli.option import Function, Reach, Section, one_option, option, options, own_option
-from riskcli.cli.types import OUTPUT, STDIN, Alphas
+from riskcli.cli.types import OUTPUT, STDIN, Alphas, baselines
 from riskcli.core.choices import (
     DEFAULT_BASELINE,
     Colour,

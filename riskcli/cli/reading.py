@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from riskcli.cli.completing import among, effectiveness_measures, profiles
 from riskcli.cli.option import Reach, Section, argument, option, options
 from riskcli.cli.settings import take_settings
-from riskcli.cli.types import INPUT, OUTPUT, PATH, PATTERN_MARK, MaxGrade, TeamsSource
+from riskcli.cli.types import (
+    INPUT,
+    OUTPUT,
+    PATH,
+    PATTERN_MARK,
+    MaxGrade,
+    TeamsSource,
+    among,
+    effectiveness_measures,
+    profiles,
+)
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule
 from riskcli.core.limits import MOST_JOBS
 from riskcli.core.messages import UsageError

@@ -8,7 +8,6 @@ from types import ModuleType
 import click
 
 from riskcli.analyses.check.display import FORMATS
-from riskcli.cli.completing import among, baselines
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, Section, one_option, own_option
 from riskcli.cli.options import (
@@ -21,7 +20,7 @@ from riskcli.cli.options import (
 )
 from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, scoring_options
-from riskcli.cli.types import OUTPUT
+from riskcli.cli.types import OUTPUT, among, baselines
 from riskcli.core.choices import Correction, Inconclusive, words
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.formats import OutputFormat, named

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import among, risk_measures, runs
 
 
 @click.command(cls=GroupedCommand)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from riskcli.cli.completing import among, baselines, risk_measures
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import (
@@ -17,6 +16,7 @@ from riskcli.cli.options import (
 )
 from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs, scoring_options
+from riskcli.cli.types import among, baselines, risk_measures
 
 _SIZE = click.FloatRange(min=0, min_open=True)
 

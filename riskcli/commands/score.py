@@ -6,13 +6,12 @@ from types import ModuleType
 
 import click
 
-from riskcli.cli.completing import among
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.cli.types import Top
+from riskcli.cli.types import Top, among
 from riskcli.core.choices import Marks, words
 from riskcli.core.parallel import importing
 

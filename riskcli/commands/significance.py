@@ -7,12 +7,12 @@ from typing import Literal
 
 import click
 
-from riskcli.cli.completing import among, risk_measures
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, options, own_option
 from riskcli.cli.options import Comparing, Output, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import among, risk_measures
 from riskcli.core.choices import Between, Correction, words
 
 TUKEY = "tukey"

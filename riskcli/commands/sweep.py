@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, own_option
 from riskcli.cli.options import Against, Output, against_options_with_alpha, output_options
 from riskcli.cli.output import Concludable, conclude
 from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import among, risk_measures, runs
 from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
 from riskcli.core.messages import UsageError
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from riskcli.cli.completing import runs
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Against, Output, against_options, output_options
 from riskcli.cli.output import conclude
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.types import runs
 from riskcli.core.choices import TopicOrder
 
 

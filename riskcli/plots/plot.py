@@ -7,13 +7,12 @@ from typing import Any
 
 import click
 
-from riskcli.cli.completing import among, risk_measures, runs
 from riskcli.cli.help import GroupedCommand
 from riskcli.cli.option import Reach, Section, own_option
 from riskcli.cli.options import Against, against_options_with_alpha
 from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.cli.types import OUTPUT
+from riskcli.cli.types import OUTPUT, among, risk_measures, runs
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
 from riskcli.plots import drawing, kinds
