@@ -259,7 +259,7 @@ def test_a_file_that_one_worker_cannot_see(dask: Dask, tmp_path: Path) -> None:
     assert ran.err.startswith("riskeval: /proc/self/cwd/x.run: the worker tcp://127.0.0.1:")
     assert "cannot read this file (No such file or directory)" in ran.err
     assert ran.err.count("\n") == 1
-    assert riskeval(*call, "--send", "bytes", cwd=here).code == 0
+    assert riskeval(*call, cwd=here, RISKEVAL_SEND="bytes").code == 0
 
 
 def other_version(folder: Path) -> dict[str, str]:
