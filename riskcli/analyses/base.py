@@ -50,6 +50,16 @@ class Setup:
     provenance: Provenance
     """Of the scores; what is computed from them adds to it."""
 
+    def recorded(
+        self, fits: Iterable[Fit] = (), notes: Iterable[Note] = (), **settings: Any
+    ) -> Provenance:
+        """The provenance of a result: with the options, the fitted cubics and these settings."""
+        fitted, doubts = _fitted(fits)
+        record = described(self.options)
+        if self.options.loss == SMOOTH_FIT:
+            record["fitted"] = fitted
+        return self.provenance.adding({**record, **settings}, [*notes, *doubts])
+
 
 def set_up(
     scores: Scores,
@@ -204,21 +214,15 @@ def population_record(options: Options) -> str:
     return options.population or "auto"
 
 
-def loss_record(fits: Iterable[Fit], loss: str) -> tuple[dict[str, Any], list[Note]]:
-    """What the settings and the reader should know of the cubics in force."""
+def _fitted(fits: Iterable[Fit]) -> tuple[list[dict[str, Any]], list[Note]]:
+    """The cubics in force as settings record them, and notes of those that fall somewhere."""
     used = {(measure, baseline): cubic for measure, baseline, cubic in fits if cubic is not None}
     notes = [
         Note("loss-falls", f"{measure}, baseline {baseline}: {FALLING_LOSS}")
         for (measure, baseline), cubic in used.items()
         if not cubic.rises
     ]
-    if loss != SMOOTH_FIT:
-        return {}, notes
-    fitted = [
-        {"measure": measure, "baseline": baseline, **asdict(cubic)}
-        for (measure, baseline), cubic in used.items()
-    ]
-    return {"fitted": fitted}, notes
+    return [{"measure": m, "baseline": b, **asdict(cubic)} for (m, b), cubic in used.items()], notes
 
 
 def require_plain(options: Options, what: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,11 @@ class ChurnTable(Analysis, Churn):
         if not parts:
             raise UsageError(f"rankings were not compared with those of {baseline} by {measure}")
         return {part.run: part for part in parts}
+
+    @property
+    def depths(self) -> dict[str, Any]:
+        """How deep rankings were compared, as settings record it."""
+        return {"depth": self.depth, "at": self.at, "persistence": self.persistence}
 
     @property
     def legend(self) -> str:
@@ -121,17 +127,9 @@ def churn_table(
     ]
     if not parts:
         raise UsageError("there is no run but the baseline")
-    record = {
-        "baselines": [first.runs[own]], "depth": depth, "at": at, "persistence": persistence,
-    }  # fmt: skip
-    return ChurnTable(
-        tuple(parts),
-        first.topics,
-        at,
-        persistence,
-        depth,
-        provenance=setup.provenance.adding(record),
-    )
+    table = ChurnTable(tuple(parts), first.topics, at, persistence, depth)
+    settings = {"baselines": [first.runs[own]], **table.depths}
+    return replace(table, provenance=setup.provenance.adding(settings))
 
 
 def _check(scores: Evaluation, depth: int | None, at: int, persistence: float) -> None:

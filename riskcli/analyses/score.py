@@ -132,10 +132,8 @@ def risk_table(
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
-    record, doubts = base.loss_record(
-        ((b.measure, b.baseline, b.smooth) for b in blocks), options.loss
-    )
-    provenance = setup.provenance.adding({**base.described(options), **record}, [*notes, *doubts])
+    fits = ((block.measure, block.baseline, block.smooth) for block in blocks)
+    provenance = setup.recorded(fits, notes)
     return ComparisonTable(tuple(blocks), options, provenance=provenance)
 
 

@@ -118,15 +118,8 @@ def alpha_sweep(
             others = [smooth[index]] if smooth else []
             parts.append(_swept(matrix, plain, others, rows, options, chosen))
             notes += cautions(matrix, plain, options.alphas)
-    record, doubts = base.loss_record(fits, options.loss)
-    settings = {
-        **base.described(options),
-        **record,
-        "alphas": list(options.alphas),
-        "between": list(between),
-        "of": [measure.id for measure in chosen],
-    }
-    provenance = setup.provenance.adding(settings, [*notes, *doubts])
+    settings = {"between": list(between), "of": [measure.id for measure in chosen]}
+    provenance = setup.recorded(fits, notes, alphas=list(options.alphas), **settings)
     return Sweep(tuple(parts), options.significance.gamma, provenance=provenance)
 
 

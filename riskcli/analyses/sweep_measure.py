@@ -191,12 +191,13 @@ def ranking_agreement(
         _agreed(rankings, first, second, persistence, depth)
         for first, second in permutations(range(len(rankings)), 2)
     ]
-    record, doubts = base.loss_record(fits, options.loss)
-    settings = {**base.described(options), **record, "alphas": list(options.alphas)}
-    settings |= {"of": [m.id for m in chosen], "persistence": persistence, "depth": depth}
+    provenance = setup.recorded(
+        fits, notes, alphas=list(options.alphas), of=[m.id for m in chosen],
+        persistence=persistence, depth=depth,
+    )  # fmt: skip
     return Agreement(
         tuple(rankings), tuple(pairs), ", ".join(options.wanted), options.alphas[0], persistence,
-        depth, provenance=setup.provenance.adding(settings, [*notes, *doubts]),
+        depth, provenance=provenance,
     )  # fmt: skip
 
 

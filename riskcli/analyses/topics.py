@@ -292,12 +292,8 @@ def topic_table(
                 parts += _parts(matrix, comparison, level, rows, options, churn)
             notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
     ordered = [part.chosen(_order(part, order)) for part in parts]
-    record, doubts = base.loss_record(fits, options.loss)
-    settings = {**base.described(options), **record, "runs": list(names), "order": order}
-    provenance = setup.provenance.adding(settings, [*notes, *doubts])
-    if churn is not None:
-        names_of_churn = ("depth", "at", "persistence")
-        provenance = provenance.adding({n: churn.provenance.settings[n] for n in names_of_churn})
+    depths = {} if churn is None else churn.depths
+    provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
     return TopicTable(tuple(ordered), options.significance.gamma, churn, provenance=provenance)
 
 

@@ -136,8 +136,6 @@ class TeamsSource(InputPath):
 INPUT, OUTPUT = InputPath(), OutputPath()
 
 
-
-
 _SCORE_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 _QUICKLY_READ = 2_000_000
 """Bytes of a file that is read while somebody types."""
