@@ -27,7 +27,7 @@ from riskcli.analyses.baseline_bias import each_as_baseline
 from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
 from riskcli.risk.baselines import POOLS, Baseline
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Estimate, corrected, rank
+from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import PUBLISHED
@@ -311,7 +311,7 @@ def _any_flags(sample: Floats, seed: int) -> list[bool]:
     by_t = Comparison(sample, Baseline("all", tuple(range(len(sample))), sample.mean(axis=0)))
     inference = Inference(by_t, PLAN)
     for statistic, alpha in ((ZRISK, 0.0), (GEORISK, 5.0)):
-        (known,) = corrected([inference.of_statistic(statistic, alpha)], "holm", GAMMA)
+        known = inference.of_statistic(statistic, alpha).corrected("holm", GAMMA)
         assert known.p_adjusted is not None
         flags.append((known.p_adjusted < GAMMA).any())
     return [bool(flag) for flag in flags]
@@ -441,7 +441,7 @@ def _flags_against(comparison: Comparison) -> list[bool]:
     inference = Inference(comparison, PLAN, statistics(), (0.0, 5.0))
     known = [inference.of_means]
     known += [inference.of_statistic(s, a) for s in (ZRISK, GEORISK) for a in (0.0, 5.0)]
-    flags = [each.flag for each in corrected(known, "holm", GAMMA)]
+    flags = [each.corrected("holm", GAMMA).flag for each in known]
     return [flag is not None and bool(np.any(flag != "")) for flag in flags]
 
 

@@ -14,7 +14,7 @@ from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
 from riskcli.output.measure_words import columns
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Estimate, corrected, rank, rank_each
+from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, Cubic
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
@@ -39,12 +39,14 @@ def risk_blocks(
     compared = comparisons(matrix, options)
     for comparison in compared:
         inference = Inference(comparison, options.significance, statistics(), options.levels)
-        mine = _blocks_of(matrix, comparison, options, inference, chosen)
-        blocks += mine
+        by_alpha = _blocks_of(matrix, comparison, options, inference, chosen)
+        blocks += by_alpha
         notes += cautions.cautions(
             matrix, comparison, options.alphas if options.loss == LINEAR else ()
         )
-        notes += cautions.doubtful_tests(matrix, comparison, [block.estimates for block in mine])
+        notes += cautions.doubtful_tests(
+            matrix, comparison, [block.estimates for block in by_alpha]
+        )
         notes += cautions.not_shuffled(matrix, comparison, inference)
         notes += cautions.ranks_without_intervals(matrix)
     if options.pool == POOL_EACH and len(compared) > 1:
@@ -64,9 +66,9 @@ def _blocks_of(
 ) -> list[Block]:
     baseline = comparison.baseline
     if in_portions(comparison.scores):
-        known = estimates_in_portions(comparison, inference, chosen, options.levels)
+        estimates = estimates_in_portions(comparison, inference, chosen, options.levels)
     else:
-        known = _estimates(comparison, inference, chosen, options.levels)
+        estimates = _estimates(comparison, inference, chosen, options.levels)
     return [
         Block(
             measure=matrix.measure,
@@ -75,7 +77,7 @@ def _blocks_of(
             alpha=alpha if comparison.smooth is None else None,
             topics=comparison.topics,
             runs=matrix.runs,
-            estimates=_corrected(known, chosen, alpha, options),
+            estimates=_corrected(estimates, chosen, alpha, options),
             baseline_row=baseline.own_row,
             baseline_members=baseline.members,
             baseline_size=len(baseline.members),
@@ -97,19 +99,24 @@ def _estimates(
         for measure in chosen
         for alpha in (alphas if measure.depends_on_alpha else alphas[:1])
     }
-    known = {key: estimate for key, estimate in found.items() if estimate is not None}
-    ranked = zip(known.items(), rank_each([each.value for each in known.values()]), strict=True)
-    return {key: replace(estimate, rank=rank) for (key, estimate), rank in ranked}
+    return {
+        key: replace(estimate, rank=rank(estimate.value))
+        for key, estimate in found.items()
+        if estimate is not None
+    }
 
 
 def _corrected(
-    known: Estimates, chosen: Sequence[RiskMeasure], alpha: float, options: Options
+    estimates: Estimates, chosen: Sequence[RiskMeasure], alpha: float, options: Options
 ) -> dict[str, Estimate]:
-    """What is known at an alpha, the p-values of each measure corrected as one family."""
+    """Those at an alpha, the p-values of each measure corrected as one family."""
     plan, first = options.significance, options.levels[0]
     keys = [(m.id, alpha if m.depends_on_alpha else first) for m in chosen]
-    mine = {key[0]: known[key] for key in keys if key in known}
-    return dict(zip(mine, corrected(mine.values(), plan.correction, plan.gamma), strict=True))
+    return {
+        key[0]: estimates[key].corrected(plan.correction, plan.gamma)
+        for key in keys
+        if key in estimates
+    }
 
 
 def _corrected_together(blocks: Sequence[Block], plan: Significance) -> list[Block]:

@@ -25,98 +25,74 @@ NO_RANK_INTERVALS = "no-rank-intervals"
 
 def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
     """The warnings that apply to one comparison (thresholds from the simulation study)."""
-    measure, runs, topics = matrix.measure, matrix.runs, matrix.topics
-    notes = [
-        _too_few_topics(comparison),
-        _few_topics(comparison),
-        _few_differing(measure, runs, comparison),
-        _negative(measure, runs, topics, comparison),
-        _many_zeros(measure, comparison, alphas),
-        _single_topic_run(measure, runs, comparison),
-        _only_zeros(measure, runs, comparison),
-    ]
-    return [note for note in notes if note is not None]
+    notes = [*_of_topics(comparison), *_of_differences(matrix, comparison)]
+    return [*notes, *_of_scores(matrix, comparison, alphas)]
 
 
-def _too_few_topics(comparison: Comparison) -> Note | None:
-    if comparison.topics >= LEAST_TOPICS:
-        return None
-    many = "a single topic" if comparison.topics == 1 else f"{comparison.topics} topics"
-    message = f"with {many} nothing can be tested (it takes {LEAST_TOPICS}): p and intervals "
-    return Note("too-few-topics", message + "are empty")
+def _of_topics(comparison: Comparison) -> Iterator[Note]:
+    topics = comparison.topics
+    if topics < LEAST_TOPICS:
+        many = "a single topic" if topics == 1 else f"{topics} topics"
+        message = f"with {many} nothing can be tested (it takes {LEAST_TOPICS}): p and intervals "
+        yield Note("too-few-topics", message + "are empty")
+    elif topics < FEW_TOPICS:
+        message = f"with {topics} topics (fewer than {FEW_TOPICS}) tests are rough"
+        yield Note("few-topics", message)
 
 
-def _few_topics(comparison: Comparison) -> Note | None:
-    if not LEAST_TOPICS <= comparison.topics < FEW_TOPICS:
-        return None
-    message = f"with {comparison.topics} topics (fewer than {FEW_TOPICS}) tests are rough"
-    return Note("few-topics", message)
-
-
-def _few_differing(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
-    if len(runs) == 1 and comparison.baseline.own_row is None and not comparison.paired.wins.any():
-        about = f"{measure}: one run, and {comparison.baseline.name} is made of it: "
-        return Note("one-run", about + "there is nothing to compare; name a --baseline")
+def _of_differences(matrix: ScoreMatrix, comparison: Comparison) -> Iterator[Note]:
+    baseline, paired = comparison.baseline, comparison.paired
+    if len(matrix.runs) == 1 and baseline.own_row is None and not paired.wins.any():
+        about = f"{matrix.measure}: one run, and {baseline.name} is made of it: "
+        yield Note("one-run", about + "there is nothing to compare; name a --baseline")
+        return
     if comparison.topics < FEW_TOPICS:
-        return None
-    differing = comparison.paired.wins + comparison.paired.losses
+        return
+    differing = paired.wins + paired.losses
     few = [
         f"{run} ({count})"
-        for row, (run, count) in enumerate(zip(runs, differing, strict=True))
-        if count < FEW_DIFFERING and row != comparison.baseline.own_row
+        for row, (run, count) in enumerate(zip(matrix.runs, differing, strict=True))
+        if count < FEW_DIFFERING and row != baseline.own_row
     ]
-    if not few:
-        return None
-    message = (
-        f"{measure}: differs from {comparison.baseline.name} on fewer than {FEW_DIFFERING} "
-        f"topics, so its tests have little power: {listed(few)}"
-    )
-    return Note("few-differing-topics", message)
+    if few:
+        message = (
+            f"{matrix.measure}: differs from {baseline.name} on fewer than {FEW_DIFFERING} "
+            f"topics, so its tests have little power: {listed(few)}"
+        )
+        yield Note("few-differing-topics", message)
 
 
-def _negative(
-    measure: str, runs: Sequence[str], topics: Sequence[str], comparison: Comparison
-) -> Note | None:
-    if not comparison.has_negative:
-        return None
-    negative = np.argwhere(comparison.scores < 0)
-    run, topic = negative[0]
-    message = (
-        f"{measure}: ZRisk and GeoRisk are left empty, they need scores of at least 0: run "
-        f"{runs[run]} has {comparison.scores[run, topic]:g} on topic {topics[topic]}"
-    )
-    if len(negative) > 1:
-        message += f", and {len(negative) - 1} more below 0"
-    return Note("negative-score", message)
-
-
-def _many_zeros(measure: str, comparison: Comparison, alphas: Sequence[float]) -> Note | None:
-    zeros = float((comparison.scores == 0).mean())
-    if 0.0 not in alphas or zeros <= MANY_ZEROS:
-        return None
-    message = (
-        f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 intervals and tests of "
-        "differences in ZRisk are wrong in up to 1 of 10 samples, not 1 of 20"
-    )
-    return Note("many-zeros", message)
-
-
-def _single_topic_run(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
-    nonzero = np.count_nonzero(comparison.scores, axis=1)
-    single = [run for run, count in zip(runs, nonzero, strict=True) if count == 1]
-    if not single or comparison.topics == 1:
-        return None
-    message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so its "
-    message += f"intervals cannot be trusted: {listed(single)}"
-    return Note("single-topic-run", message)
-
-
-def _only_zeros(measure: str, runs: Sequence[str], comparison: Comparison) -> Note | None:
-    empty = [run for run, row in zip(runs, comparison.scores, strict=True) if not row.any()]
-    if not empty:
-        return None
-    message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
-    return Note("only-zeros", message + listed(empty))
+def _of_scores(
+    matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]
+) -> Iterator[Note]:
+    """What negative scores, zeros, and runs above 0 on one topic or none do to tests."""
+    measure, scores = matrix.measure, comparison.scores
+    if comparison.has_negative:
+        negative = np.argwhere(scores < 0)
+        run, topic = negative[0]
+        message = (
+            f"{measure}: ZRisk and GeoRisk are left empty, they need scores of at least 0: run "
+            f"{matrix.runs[run]} has {scores[run, topic]:g} on topic {matrix.topics[topic]}"
+        )
+        more = f", and {len(negative) - 1} more below 0" if len(negative) > 1 else ""
+        yield Note("negative-score", message + more)
+    zeros = float((scores == 0).mean())
+    if 0.0 in alphas and zeros > MANY_ZEROS:
+        message = (
+            f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 intervals and tests of "
+            "differences in ZRisk are wrong in up to 1 of 10 samples, not 1 of 20"
+        )
+        yield Note("many-zeros", message)
+    nonzero = np.count_nonzero(scores, axis=1)
+    single = [run for run, count in zip(matrix.runs, nonzero, strict=True) if count == 1]
+    if single and comparison.topics > 1:
+        message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so its "
+        message += f"intervals cannot be trusted: {listed(single)}"
+        yield Note("single-topic-run", message)
+    empty = [run for run, count in zip(matrix.runs, nonzero, strict=True) if count == 0]
+    if empty:
+        message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
+        yield Note("only-zeros", message + listed(empty))
 
 
 def not_shuffled(matrix: ScoreMatrix, comparison: Comparison, inference: Inference) -> list[Note]:

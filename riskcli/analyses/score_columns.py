@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from riskcli.analyses.blocks import Block
-from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import UNDEFINED, Cell, Column, Heading, decimals, p_value
@@ -92,25 +91,23 @@ def named_column(block: Block, name: str, layout: Layout, prefix: str) -> Column
     """The column of that name; what is before its heading's last line names its group."""
     for measure in measures():
         if name == measure.id:
-            return measure_columns(block, [measure], layout, prefix=prefix)[0]
+            return measure_column(block, measure, layout, prefix=prefix)
         if name == measure.id + INTERVAL:
             return interval_column(block, measure, layout, prefix)
         if name == measure.id + RANK_INTERVAL:
             return rank_column(block, measure, prefix)
     if name == RECORD:
         return record_column(block, prefix)
-    return _declared_column(block, columns()[name], layout, prefix)
-
-
-def _declared_column(block: Block, column: Declared, layout: Layout, prefix: str) -> Column:
-    values = block.numbers(column.name) if column.kind != "flag" else []
-    texts = {
-        "flag": lambda: [str(word) for word in _words(block, column)],
-        "p": lambda: [p_value(value) for value in values],
-        "count": lambda: whole(block, column.name),
-        "rank": lambda: whole(block, column.name),
-        "number": lambda: decimals(values, layout.places(None)),
-    }[column.kind]()
+    column = columns()[name]
+    if column.kind == "flag":
+        flags = block.cells(column)
+        texts = [""] * len(block.runs) if flags is None else list(map(str, flags.tolist()))
+    elif column.kind == "p":
+        texts = list(map(p_value, block.numbers(name)))
+    elif column.kind == "number":
+        texts = decimals(block.numbers(name), layout.places(None))
+    else:
+        texts = whole(block, name)
     return Column(Heading(prefix + _heading_of(column)), plain(texts))
 
 
@@ -128,11 +125,6 @@ def _heading_of(column: Declared) -> str:
     return _TITLES.get(column.name, column.name)
 
 
-def _words(block: Block, column: Declared) -> list[str]:
-    cells = block.cells(column)
-    return [""] * len(block.runs) if cells is None else [str(word) for word in cells.tolist()]
-
-
 def name_column(block: Block) -> Column:
     """The runs, the baseline's own marked."""
     members = set(block.baseline_members)
@@ -143,46 +135,30 @@ def name_column(block: Block) -> Column:
     return Column(Heading("run", left=True, names=True), cells)
 
 
-def measure_columns(
-    block: Block,
-    chosen: Sequence[RiskMeasure],
-    layout: Layout,
-    ordered_by: str = "",
-    prefix: str = "",
-) -> list[Column]:
+def measure_column(
+    block: Block, measure: RiskMeasure, layout: Layout, ordered_by: str = "", prefix: str = ""
+) -> Column:
     """Values with marks, and ranks beside them but for those that number the rows."""
-    known = [block.estimates.get(measure.id) for measure in chosen]
-    values = [[None] * len(block.runs) if e is None else e.value.tolist() for e in known]
-    places = [layout.places(measure) for measure in chosen]
-    texts = list(map(decimals, values, places))
-    titles = [titled(measure, block.convention) for measure in chosen]
-    columns = []
-    for measure, estimate, title, shown in zip(chosen, known, titles, texts, strict=True):
-        flags = None if estimate is None or layout.marks == "none" else estimate.flag
-        ranked = layout.ranks and measure.id != ordered_by
-        heading = Heading(prefix + title, ranked=ranked, marked=flags is not None)
-        cells = _ranked_cells(shown, flags, None if estimate is None else estimate.rank, ranked)
-        columns.append(Column(heading, cells))
-    return columns
-
-
-def _ranked_cells(
-    texts: Sequence[str], flags: Flags | None, ranks: Floats | None, ranked: bool
-) -> list[Cell]:
-    marks = [""] * len(texts) if flags is None else flags.tolist()
-    places = [None if rank is None else int(rank) for rank in _known(ranks, len(texts))]
-    return [
-        Cell(text, mark=mark, rank=place if ranked else None, best=place == 1)
-        for text, mark, place in zip(texts, marks, places, strict=True)
+    estimate = block.estimates.get(measure.id)
+    flags = None if estimate is None or layout.marks == "none" else estimate.flag
+    marks = [""] * len(block.runs) if flags is None else flags.tolist()
+    ranked = layout.ranks and measure.id != ordered_by
+    texts = decimals(block.numbers(measure.id), layout.places(measure))
+    ranks = block.numbers(f"rank_{measure.id}")
+    cells = [
+        Cell(text, mark=mark, rank=int(rank) if ranked and rank else None, best=rank == 1)
+        for text, mark, rank in zip(texts, marks, ranks, strict=True)
     ]
+    title = titled(measure, block.convention)
+    return Column(Heading(prefix + title, ranked=ranked, marked=flags is not None), cells)
 
 
 def interval_column(block: Block, measure: RiskMeasure, layout: Layout, prefix: str = "") -> Column:
     """The value's confidence interval."""
-    known = block.estimates.get(measure.id)
-    ends = (None, None) if known is None else (known.low, known.high)
-    places = layout.places(measure)
-    low, high = (decimals(_known(end, len(block.runs)), places) for end in ends)
+    low, high = (
+        decimals(block.numbers(f"{measure.id}{end}"), layout.places(measure))
+        for end in ("_lo", "_hi")
+    )
     heading = Heading(f"{prefix}{titled(measure, block.convention)} interval")
     return Column(heading, plain(_between(low, high, "[{}, {}]")))
 
@@ -236,9 +212,3 @@ def whole(block: Block, name: str) -> list[str]:
 
 def _whole(values: Sequence[float | None]) -> list[str]:
     return [UNDEFINED if value is None else f"{value:.4g}" for value in values]
-
-
-def _known(cells: Floats | Flags | None, size: int) -> list[float | None]:
-    if cells is None:
-        return [None] * size
-    return [None if value != value else value for value in cells.tolist()]

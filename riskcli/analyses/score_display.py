@@ -146,20 +146,25 @@ def _measures(blocks: Sequence[Block]) -> str:
 
 def _run_columns(table: View, block: Block) -> list[Column]:
     """Rank, name, mean and win/tie/loss: what does not depend on alpha."""
-    fixed = [measure for measure in usual_measures() if not measure.depends_on_alpha]
-    columns = (
-        [score_columns.rank_number_column(block, table.ordered_by)] if table.layout.ranks else []
-    )
-    columns.append(score_columns.name_column(block))
-    columns += score_columns.measure_columns(block, fixed, table.layout, table.ordered_by)
+    columns = [score_columns.name_column(block)]
+    if table.layout.ranks:
+        columns.insert(0, score_columns.rank_number_column(block, table.ordered_by))
+    columns += [
+        score_columns.measure_column(block, measure, table.layout, table.ordered_by)
+        for measure in usual_measures()
+        if not measure.depends_on_alpha
+    ]
     return [*columns, score_columns.record_column(block, optional=True)]
 
 
 def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
     counting = weights([block.alpha], block.convention).replace(" ", "")
     prefix = f"{counting}\n" if named else ""
-    by_alpha = [measure for measure in usual_measures() if measure.depends_on_alpha]
-    return score_columns.measure_columns(block, by_alpha, layout, prefix=prefix)
+    return [
+        score_columns.measure_column(block, measure, layout, prefix=prefix)
+        for measure in usual_measures()
+        if measure.depends_on_alpha
+    ]
 
 
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:

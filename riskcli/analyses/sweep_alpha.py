@@ -18,7 +18,7 @@ from riskcli.output.measure_words import MINUS, words_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Span
-from riskcli.risk.estimate import negative, rank_each
+from riskcli.risk.estimate import negative, rank
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import FieldName, MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures
@@ -196,7 +196,7 @@ def _series(
             continue
         stacked = np.array(by_alpha, dtype=np.float64)
         values[measure.id] = stacked[:, rows]
-        ranks[measure.id] = np.array(rank_each(stacked))[:, rows]
+        ranks[measure.id] = np.array([rank(values) for values in stacked])[:, rows]
         if measure.value_is_t:
             p[measure.id] = two_sided_p(values[measure.id], comparison.topics - 1)
     shown_alphas = (None,) if comparison.smooth is not None else tuple(alphas)

@@ -16,7 +16,7 @@ from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Cell, Display, Heading, decimal, decimals, folded, p_value
 from riskcli.output.result import Result, Row, Value, part_of, rows_of, tidy
-from riskcli.risk.estimate import rank, rank_each
+from riskcli.risk.estimate import rank
 from riskcli.scores.comparisons import Options
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -243,7 +243,7 @@ def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBi
         runs=matrix.runs,
         means=matrix.values.mean(axis=1),
         figures=figures,
-        ranks=np.stack(rank_each(compared.T), axis=1),
+        ranks=np.stack([rank(values) for values in compared.T], axis=1),
         components=bias.principal_components(matrix.values, virtual, components),
     )
 

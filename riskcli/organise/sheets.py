@@ -14,7 +14,7 @@ from riskcli.core.messages import counted
 from riskcli.organise.submissions import Participant, in_public
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
 from riskcli.output.result import Result, Value
-from riskcli.risk.estimate import rank_each
+from riskcli.risk.estimate import rank
 from riskcli.scores.matrix import ScoreMatrix
 
 SPREAD_COLUMNS = (
@@ -92,7 +92,7 @@ class Sheet(Analysis):
         return [row for row, run in enumerate(runs) if run in self.participant.runs]
 
     def _rows(self, matrix: ScoreMatrix) -> Iterator[tuple[Value, ...]]:
-        ranks = np.array(rank_each(matrix.values.T))
+        ranks = np.array([rank(scores) for scores in matrix.values.T])
         for row in self._own(matrix.runs):
             for i, (topic, scores) in enumerate(zip(matrix.topics, matrix.values.T, strict=True)):
                 yield (

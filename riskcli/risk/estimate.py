@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -54,6 +54,15 @@ class Estimate:
         flag = flags(self.effect, adjusted, gamma)
         return replace(self, p_adjusted=adjusted, family=family, flag=flag)
 
+    def corrected(self, method: Correction, gamma: float) -> Estimate:
+        """With p-values corrected as one family (by the test's own step-down, if any), and flags."""
+        if self.p is None:
+            return self
+        adjusted, family = adjust(self.p, method)
+        if method == "holm" and self.p_stepped is not None:
+            adjusted = self.p_stepped
+        return self.flagged(adjusted, family, gamma)
+
     def of_runs(self, rows: Rows) -> Estimate:
         """Only these runs, in this order."""
         chosen: dict[str, Any] = {
@@ -77,24 +86,6 @@ class Estimate:
         )
 
 
-def corrected(estimates: Iterable[Estimate], method: Correction, gamma: float) -> list[Estimate]:
-    """With their p-values corrected, those of each as one family, and flags."""
-    known = list(estimates)
-    families = [None if each.p is None else adjust(each.p, method) for each in known]
-    return [
-        each
-        if found is None
-        else each.flagged(_stepped_or(each, found[0], method), found[1], gamma)
-        for each, found in zip(known, families, strict=True)
-    ]
-
-
-def _stepped_or(estimate: Estimate, adjusted: Floats, method: Correction) -> Floats:
-    """The p-values that the test itself corrected step-down, where these are Holm's."""
-    stepped = estimate.p_stepped if method == "holm" else None
-    return adjusted if stepped is None else stepped
-
-
 def negative(values: Floats) -> Floats:
     """-x without a negative zero."""
     return np.asarray(0.0 - values)
@@ -109,15 +100,7 @@ def rank(values: Floats) -> Floats:
 
     Values that differ by rounding only, in the 13th digit, are equal.
     """
-    return rank_each([values])[0]
-
-
-def rank_each(columns: Iterable[Floats]) -> list[Floats]:
-    """The ranks in each of several columns of values."""
-    values = list(columns)
-    present = [~np.isnan(each) for each in values]
-    digits = [equal_digits(each[kept]) for each, kept in zip(values, present, strict=True)]
-    found = [np.full(len(each), np.nan) for each in values]
-    for each, kept, rounded in zip(found, present, digits, strict=True):
-        each[kept] = np.searchsorted(np.sort(-rounded), -rounded, side="left") + 1
-    return found
+    ranks, present = np.full(len(values), np.nan), ~np.isnan(values)
+    digits = equal_digits(values[present])
+    ranks[present] = np.searchsorted(np.sort(-digits), -digits, side="left") + 1
+    return ranks
