@@ -55,7 +55,7 @@ class Estimate:
         return replace(self, p_adjusted=adjusted, family=family, flag=flag)
 
     def corrected(self, method: Correction, gamma: float) -> Estimate:
-        """With p-values corrected as one family (by the test's own step-down, if any), and flags."""
+        """With p-values corrected as one family (by the test's own steps, if any), and flags."""
         if self.p is None:
             return self
         adjusted, family = adjust(self.p, method)
