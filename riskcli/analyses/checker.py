@@ -19,11 +19,18 @@ from riskcli.effectiveness.ranking import JudgedDocuments
 from riskcli.scores.files.registry import Format, format_of, inspect_scores, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
-from riskcli.trec.findings import CODES, Finding, Severity, Tally, count_lines, text_lines
+from riskcli.trec.findings import (
+    CODES,
+    Finding,
+    RunFormat,
+    Severity,
+    Tally,
+    count_lines,
+    text_lines,
+)
 from riskcli.trec.letor import Documents
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
-from riskcli.trec.records import RunFormat
 from riskcli.trec.source import MAX_BYTES, TextFile
 
 if TYPE_CHECKING:

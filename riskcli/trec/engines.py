@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from riskcli.trec import records
+from riskcli.trec import findings, records
 from riskcli.trec.findings import Finding
 
 _START = 2**20
@@ -40,7 +40,7 @@ def is_ratings(text: bytes) -> bool:
     return _REQUESTS.match(text) is not None and _RATINGS.search(text, 0, _START) is not None
 
 
-def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     answer = records.loaded(path, text)
     if isinstance(answer, Finding):
         yield answer
@@ -61,7 +61,7 @@ def _inspect_rank_eval(path: Path, text: bytes) -> Iterator[Finding | records.Re
             yield _wrong(path, f'topic {topic}: expected "hits"')
 
 
-def _inspect_msearch(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+def _inspect_msearch(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     answer = records.loaded(path, text)
     if isinstance(answer, Finding):
         yield answer
@@ -89,7 +89,7 @@ def _incomplete(response: Any) -> str | None:
     return None if "hits" in response else 'expected "hits"'
 
 
-def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | records.Retrieved]:
+def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | findings.Retrieved]:
     unscored = all(isinstance(hit, dict) and hit.get("_score") is None for hit in hits)
     for rank, hit in enumerate(hits, start=1):
         if not isinstance(hit, dict) or not isinstance(hit.get("_id"), str) or not hit["_id"]:
@@ -99,7 +99,7 @@ def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Iterator[Finding | rec
         yield records.scored(path, None, topic, hit["_id"], score)
 
 
-def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
+def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
     """The ratings of a request to _rank_eval."""
     request_body = records.loaded(path, text)
     if isinstance(request_body, Finding):
@@ -115,7 +115,7 @@ def inspect_ratings(path: Path, text: bytes) -> Iterator[Finding | records.Judge
         for rating in ratings:
             docno = rating.get("_id") if isinstance(rating, Mapping) else None
             if isinstance(docno, str) and docno:
-                yield records.Judgement(None, topic, docno, json.dumps(rating.get("rating")))
+                yield findings.Judgement(None, topic, docno, json.dumps(rating.get("rating")))
             else:
                 yield _wrong(path, f'topic {topic}: a rating has no "_id"')
 
@@ -125,11 +125,11 @@ def _wrong(path: Path, message: str) -> Finding:
 
 
 FORMATS = (
-    records.RunFormat(
+    findings.RunFormat(
         "rank_eval", "Elasticsearch's and OpenSearch's _rank_eval", _is_rank_eval,
         _inspect_rank_eval,
     ),
-    records.RunFormat(
+    findings.RunFormat(
         "msearch", "their _msearch: topics are the places of answers", _is_msearch,
         _inspect_msearch,
     ),

@@ -1,4 +1,4 @@
-"""What can be wrong with a line, in words shared by every reader and checker."""
+"""What readers yield: documents that are retrieved or judged, or what is wrong with a line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from riskcli.core.messages import InputError
 
@@ -38,6 +38,36 @@ class Finding:
     def as_error(self) -> InputError:
         """The error that `score` stops with."""
         return InputError(self.path, self.code, self.message, self.line)
+
+
+class Retrieved(NamedTuple):
+    """A document of a run, and its line in the file (None: a JSON object has no lines)."""
+
+    line: int | None
+    topic: str
+    docno: str
+    score: float
+
+
+class Judgement(NamedTuple):
+    """A judged document, its grade as it is spelled."""
+
+    line: int | None
+    topic: str
+    docno: str
+    grade: str
+
+
+@dataclass(frozen=True)
+class RunFormat:
+    """A format of runs: whether a file that begins so is one, and its reader."""
+
+    name: str
+    meaning: str
+    fits: Callable[[bytes], bool]
+    inspect: Callable[[Path, bytes], Iterator[Finding | Retrieved]]
+    by_place: bool = False
+    """Whether it has scores of lines of a feature file: "documents" are places in it."""
 
 
 def text_lines(text: bytes) -> Iterator[tuple[int, bytes]]:

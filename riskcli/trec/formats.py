@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from riskcli.trec import engines, letor, ranx, records
+from riskcli.trec import engines, findings, letor, ranx, records
 from riskcli.trec.findings import Finding
 
 _BLANKS = rb"[ \t\v\f\r]"
 _FIELDS = (rb'(?!PAR1)[^\s,{"]+', rb"+Q0", rb"+\S+", rb"+[-+]?\d+", rb"+[-+.\deE]+", rb"+\S+")
 _TREC_LINE = re.compile(_BLANKS.join((*_FIELDS, rb"*\n")))
-JudgementReader = Callable[[Path, bytes], Iterator[Finding | records.Judgement]]
+JudgementReader = Callable[[Path, bytes], Iterator[Finding | findings.Judgement]]
 
 
 RUN_FORMATS = {
@@ -26,7 +26,7 @@ def begins_as_trec(text: bytes) -> bool:
     return _TREC_LINE.match(text) is not None
 
 
-def run_format_of(text: bytes) -> records.RunFormat | None:
+def run_format_of(text: bytes) -> findings.RunFormat | None:
     """The format of a run that begins so; None for TREC's own. (Parquet: of a whole text.)"""
     if begins_as_trec(text):
         return None

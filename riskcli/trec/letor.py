@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riskcli.trec import findings, records
+from riskcli.trec import findings
 from riskcli.trec.findings import Finding
 
 Documents = Sequence[tuple[str, str]]
@@ -38,7 +38,7 @@ def docno_of(line: bytes) -> str:
     return match[1].decode() if match else ""
 
 
-def inspect_features(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
+def inspect_features(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
     """The grade of each line's document; one without an id is called `<qid>-<n>`."""
     counts: Counter[str] = Counter()
     for line, raw in findings.text_lines(text):
@@ -58,7 +58,7 @@ def inspect_features(path: Path, text: bytes) -> Iterator[Finding | records.Judg
             continue
         topic = topic.removeprefix("qid:")
         counts[topic] += 1
-        yield records.Judgement(line, topic, docno or f"{topic}-{counts[topic]}", grade)
+        yield findings.Judgement(line, topic, docno or f"{topic}-{counts[topic]}", grade)
 
 
 # Scores of the lines
@@ -93,7 +93,7 @@ def _are_of_ranklib(text: bytes) -> bool:
     return bool(sample) and sample[0][1] == b"0" and counted and 2 * right > len(sample)
 
 
-def _inspect_predictions(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+def _inspect_predictions(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     for place, (line, raw) in enumerate(findings.text_lines(text)):
         parts = raw.split()
         if len(parts) != 1:
@@ -102,7 +102,7 @@ def _inspect_predictions(path: Path, text: bytes) -> Iterator[Finding | records.
         yield from _scored(path, line, "", place, parts[0])
 
 
-def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     for line, raw in findings.text_lines(text):
         parts = raw.split()
         place = (
@@ -119,21 +119,21 @@ def _inspect_ranklib(path: Path, text: bytes) -> Iterator[Finding | records.Retr
 
 def _scored(
     path: Path, line: int, topic: str, place: int, cell: bytes
-) -> Iterator[Finding | records.Retrieved]:
+) -> Iterator[Finding | findings.Retrieved]:
     score = findings.number(cell.decode(errors="replace"))
     if score is None:
         shown = cell.decode(errors="replace")
         yield Finding(path, line, "bad-score", f"the score is {shown!r:.60}, expected a number")
     else:
-        yield records.Retrieved(line, topic, str(place), score)
+        yield findings.Retrieved(line, topic, str(place), score)
 
 
 FORMATS = (
-    records.RunFormat(
+    findings.RunFormat(
         "ranklib", "RankLib's -score: query, place, score", _are_of_ranklib,
         _inspect_ranklib, by_place=True,
     ),
-    records.RunFormat(
+    findings.RunFormat(
         "predictions", "a score a line of a feature file (--qrels)", _are_predictions,
         _inspect_predictions, by_place=True,
     ),
@@ -141,8 +141,8 @@ FORMATS = (
 
 
 def named(
-    path: Path, items: Iterator[Finding | records.Retrieved], documents: Documents | None
-) -> Iterator[Finding | records.Retrieved]:
+    path: Path, items: Iterator[Finding | findings.Retrieved], documents: Documents | None
+) -> Iterator[Finding | findings.Retrieved]:
     """Scores of line numbers as scores of the feature file's documents on these lines."""
     if documents is None:
         message = "scores of places: give the feature file whose documents they are as --qrels"
@@ -161,7 +161,7 @@ def named(
         place, count = int(item.docno), count + 1
         if place < len(ranked):
             topic, docno = ranked[place]
-            yield records.Retrieved(item.line, topic, docno, item.score)
+            yield findings.Retrieved(item.line, topic, docno, item.score)
         elif item.topic or place == len(ranked):
             of = f" of query {item.topic}" if item.topic else ""
             message = f"place {place}{of}, but the judgements list {len(ranked)} documents there"

@@ -11,10 +11,9 @@ from riskcli.core.limits import refuse_file
 from riskcli.core.locations import DataSetPath, place_of
 from riskcli.core.messages import Note, counted, naturally
 from riskcli.trec import fields, findings
-from riskcli.trec.findings import Finding
+from riskcli.trec.findings import Finding, Judgement
 from riskcli.trec.formats import judgement_reader
 from riskcli.trec.letor import Documents, inspect_features
-from riskcli.trec.records import Judgement
 from riskcli.trec.source import TextFile
 
 LAYOUT = {

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from riskcli.trec import records
+from riskcli.trec import findings, records
 from riskcli.trec.archives import DamagedError, archive_of
 from riskcli.trec.findings import Finding
 
@@ -59,7 +59,7 @@ def _rows(text: bytes, value: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]
         yield "" if topic is None else str(topic), "" if docno is None else str(docno), cell
 
 
-def _inspect_run_table(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+def _inspect_run_table(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     for row, (topic, docno, value) in enumerate(_rows(text, ("score",)), start=1):
         if topic and docno:
             yield records.scored(path, None, topic, docno, value)
@@ -67,11 +67,11 @@ def _inspect_run_table(path: Path, text: bytes) -> Iterator[Finding | records.Re
             yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
 
 
-def inspect_judged_table(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
+def inspect_judged_table(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
     """The judgements in a Parquet file."""
     for row, (topic, docno, grade) in enumerate(_rows(text, records.GRADE), start=1):
         if topic and docno:
-            yield records.Judgement(None, topic, docno, str(grade))
+            yield findings.Judgement(None, topic, docno, str(grade))
         else:
             yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
 
@@ -119,18 +119,18 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
     return depth > 0 and type(value) in (str, int, float)
 
 
-def _inspect_packed_run(path: Path, text: bytes) -> Iterator[Finding | records.Retrieved]:
+def _inspect_packed_run(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     return records.retrieved(path, records.cells_of(path, unpacked(path, text)))
 
 
-def inspect_packed_judgements(path: Path, text: bytes) -> Iterator[Finding | records.Judgement]:
+def inspect_packed_judgements(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
     """The judgements in what ranx packed."""
     return records.judged(records.cells_of(path, unpacked(path, text)))
 
 
 FORMATS = (
-    records.RunFormat(
+    findings.RunFormat(
         "run-parquet", "ranx' Parquet: q_id, doc_id, score", is_run_table, _inspect_run_table
     ),
-    records.RunFormat("run-lz4", "ranx' LZ4", is_packed, _inspect_packed_run),
+    findings.RunFormat("run-lz4", "ranx' LZ4", is_packed, _inspect_packed_run),
 )

@@ -15,10 +15,9 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from riskcli.trec import findings
 from riskcli.trec.findings import Finding
@@ -28,36 +27,6 @@ DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
 GRADE = ("grade", "rating", "relevance", "label", "score")
 _SAMPLE = 50
 _NESTED = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-
-
-class Retrieved(NamedTuple):
-    """A document of a run, and its line in the file (None: a JSON object has no lines)."""
-
-    line: int | None
-    topic: str
-    docno: str
-    score: float
-
-
-class Judgement(NamedTuple):
-    """A judged document, its grade as it is spelled."""
-
-    line: int | None
-    topic: str
-    docno: str
-    grade: str
-
-
-@dataclass(frozen=True)
-class RunFormat:
-    """A format of runs: whether a file that begins so is one, and its reader."""
-
-    name: str
-    meaning: str
-    fits: Callable[[bytes], bool]
-    inspect: Callable[[Path, bytes], Iterator[Finding | Retrieved]]
-    by_place: bool = False
-    """Whether it has scores of lines of a feature file: "documents" are places in it."""
 
 
 def is_nested(text: bytes) -> bool:
@@ -131,21 +100,21 @@ def score_of(value: object) -> float | None:
 
 def scored(
     path: Path, line: int | None, topic: str, docno: str, value: object
-) -> Finding | Retrieved:
+) -> Finding | findings.Retrieved:
     """The document with its score, or the finding that this is no finite number."""
     score = score_of(value)
     if score is not None:
-        return Retrieved(line, topic, docno, score)
+        return findings.Retrieved(line, topic, docno, score)
     where = f"topic {topic}, document {docno}"
     message = f"{where}: the score is {value!r:.60}, expected a finite number"
     return Finding(path, line, "bad-score", message)
 
 
-def _inspect_nested_run(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+def _inspect_nested_run(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     return retrieved(path, _cells(path, text))
 
 
-def retrieved(path: Path, cells: Cells) -> Iterator[Finding | Retrieved]:
+def retrieved(path: Path, cells: Cells) -> Iterator[Finding | findings.Retrieved]:
     """The documents of a run that is a dictionary of dictionaries."""
     for cell in cells:
         yield cell if isinstance(cell, Finding) else scored(path, None, *cell)
@@ -168,7 +137,7 @@ def _is_run_line(text: bytes) -> bool:
     )
 
 
-def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     for line, raw in findings.text_lines(text):
         try:
             members = json.loads(raw, object_pairs_hook=unrepeated)
@@ -207,7 +176,7 @@ def _is_ranks(text: bytes) -> bool:
     return 2 * whole > len(sample)
 
 
-def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
+def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
     lines: dict[tuple[str, int], int] = {}
     for line, raw in findings.text_lines(text):
         parts = raw.split()
@@ -232,37 +201,39 @@ def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | Retrieved]:
             message = f"topic {topic} has rank {rank} already on line {first}"
             yield Finding(path, line, "bad-score", message)
         else:
-            yield Retrieved(line, topic, docno, -float(rank))
+            yield findings.Retrieved(line, topic, docno, -float(rank))
 
 
 FORMATS = (
-    RunFormat(
+    findings.RunFormat(
         "run-json",
         'runs of pytrec_eval and ranx: {"topic": {"docno": score}}',
         is_nested,
         _inspect_nested_run,
     ),
-    RunFormat("run-jsonl", "an object a line: qid, docid, score", _is_run_line, _inspect_run_lines),
-    RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
+    findings.RunFormat(
+        "run-jsonl", "an object a line: qid, docid, score", _is_run_line, _inspect_run_lines
+    ),
+    findings.RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
 )
 
 
 # Judgements
 
 
-def inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+def inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
     """The judgements in a JSON object of objects."""
     return judged(_cells(path, text))
 
 
-def judged(cells: Cells) -> Iterator[Finding | Judgement]:
+def judged(cells: Cells) -> Iterator[Finding | findings.Judgement]:
     """The judgements in a dictionary of dictionaries."""
     for cell in cells:
         if isinstance(cell, Finding):
             yield cell
         else:
             topic, docno, value = cell
-            yield Judgement(None, topic, docno, json.dumps(value))
+            yield findings.Judgement(None, topic, docno, json.dumps(value))
 
 
 def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
@@ -277,7 +248,7 @@ def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
     return None
 
 
-def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
     """The judgements below a header of BEIR, Quepid or the like."""
     separator, places = judged_heading(text) or ("\t", [0, 1, 2])
     try:
@@ -299,7 +270,7 @@ def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | Judgemen
                 continue
             topic, docno, grade = (row[index].strip() for index in places)
             if topic and docno:
-                yield Judgement(rows.line_num, topic, docno, grade)
+                yield findings.Judgement(rows.line_num, topic, docno, grade)
             else:
                 message = "the name of a topic or document is empty"
                 yield Finding(path, rows.line_num, "no-name", message)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from riskcli.core.locations import place_of
 from riskcli.core.parallel import pulled
 from riskcli.trec import arrow, fields, findings
-from riskcli.trec.findings import Finding
+from riskcli.trec.findings import Finding, RunFormat
 from riskcli.trec.formats import run_format_of
 from riskcli.trec.letor import Documents, named
-from riskcli.trec.records import RunFormat
 from riskcli.trec.source import MAX_BYTES, TextFile
 
 LAYOUT = {

@@ -23,10 +23,9 @@ from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble, re
 from riskcli.scores.files.tables import LONG as LONG
 from riskcli.scores.files.tables import RUN as RUN
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.trec.findings import Finding
+from riskcli.trec.findings import Finding, RunFormat
 from riskcli.trec.formats import RUN_FORMATS, begins_as_trec, run_format_of
 from riskcli.trec.names import file_name
-from riskcli.trec.records import RunFormat
 
 UNNAMED = "score"
 """What the measure is called where the file does not say."""
