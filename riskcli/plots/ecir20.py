@@ -15,9 +15,8 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.output.measure_words import words_of
 from riskcli.plots.labels import run_lines, shortened
-from riskcli.plots.request import Request
+from riskcli.plots.request import Request, falling
 from riskcli.plots.style import COLOURS, RULE, Titles, grid, on_scale, outer_titles, rule_at, values
-from riskcli.risk.comparison import Comparison
 from riskcli.risk.losses import PUBLISHED, SmoothPaired, fences
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import Paired
@@ -147,25 +146,18 @@ def draw_rbo(request: Request) -> Any:
     smooth = replace(comparison, smooth=comparison.smooth or PUBLISHED)
     linear = replace(comparison, smooth=None)
     shown = [measure for measure in measures() if measure.depends_on_alpha]
+    own = comparison.baseline.own_row
     width, height = request.panel(150, 180)
     panels = []
     columns = 2 if request.narrow else len(shown)
     for index, measure in enumerate(shown):
-        linear_order, smooth_order = (
-            _least_risky_first(measure.values(each, request.alpha), each)
-            for each in (linear, smooth)
-        )
-        bars = _bars(linear_order, smooth_order)
+        values_of = (measure.values(each, request.alpha) for each in (linear, smooth))
+        orders = [[row for row in falling(found) if row != own] for found in values_of]
+        bars = _bars(*orders)
         panel = _rbo_panel(bars, words_of(measure).title, index % columns == 0)
         panels.append(panel.properties(width=width, height=height))
     title = f"RBO (p = {PERSISTENCE:g}) of linear (α = {request.alpha:g}) and smooth loss"
     return grid(panels, columns, title)
-
-
-def _least_risky_first(values_: Floats, comparison: Comparison) -> list[int]:
-    """The runs from the least risky, without the baseline itself."""
-    order: list[int] = np.argsort(-values_, kind="stable").tolist()
-    return [row for row in order if row != comparison.baseline.own_row]
 
 
 def _bars(one: list[int], other: list[int]) -> list[dict[str, Any]]:

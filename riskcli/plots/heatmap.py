@@ -9,7 +9,7 @@ import numpy as np
 
 from riskcli.core.messages import UsageError
 from riskcli.plots.labels import shortened
-from riskcli.plots.request import Request, easiest_first
+from riskcli.plots.request import Request, falling
 from riskcli.plots.style import room_for, values
 
 _MOST = 150
@@ -27,7 +27,7 @@ def draw_heatmap(request: Request) -> Any:
     z = comparison.population.z
     zrisk = comparison.population.zrisk(request.alpha)
     rows = sorted(request.chosen(_MOST), key=lambda row: -float(zrisk[row]))
-    columns = easiest_first(matrix)
+    columns = falling(matrix.values.mean(axis=0))
     runs = [shortened(matrix.runs[row], 30) for row in rows]
     topics = [matrix.topics[index] for index in columns]
     most = float(np.quantile(np.abs(z[rows]), _MOST_SHADED)) or float(np.abs(z).max()) or 1.0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.risk.comparison import Comparison
 from riskcli.scores.comparisons import Options, comparisons, matching_runs
@@ -126,20 +127,14 @@ class Request(FigureOptions):
             if not rows:
                 raise UsageError(f"{runs[next(iter(found))]} is the baseline itself")
             return rows
-        rows = [row for row in best_first(self.matrix) if row != without]
+        rows = [row for row in falling(self.matrix.values.mean(axis=1)) if row != without]
         if len(rows) > most:
             message = f"the figure shows the best {most} of {counted(len(rows), 'run')}; "
             self.notes.append(Note("runs-left-out", message + "--run chooses others", False))
         return rows[:most]
 
 
-def best_first(matrix: ScoreMatrix) -> list[int]:
-    """The rows by falling mean, equal ones as they stand."""
-    order: list[int] = np.argsort(-matrix.values.mean(axis=1), kind="stable").tolist()
-    return order
-
-
-def easiest_first(matrix: ScoreMatrix) -> list[int]:
-    """The topics by falling mean, equal ones as they stand."""
-    order: list[int] = np.argsort(-matrix.values.mean(axis=0), kind="stable").tolist()
+def falling(values: Floats) -> list[int]:
+    """The indices by falling value, equal ones as they stand."""
+    order: list[int] = np.argsort(-values, kind="stable").tolist()
     return order

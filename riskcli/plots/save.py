@@ -29,7 +29,7 @@ from riskcli.plots.heatmap import draw_heatmap
 from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
 from riskcli.plots.power import draw_power
 from riskcli.plots.profile import draw_profile
-from riskcli.plots.request import ExperimentRequest, Request, Size
+from riskcli.plots.request import ExperimentRequest, Request, Size, falling
 from riskcli.plots.style import finished
 from riskcli.plots.topics import draw_topics
 from riskcli.plots.tradeoff import draw_tradeoff
@@ -335,8 +335,8 @@ def _georisk(request: Request) -> str:
 def _records(request: Request) -> str:
     """Wins, ties and losses of the best runs."""
     comparison, paired = request.comparison, request.comparison.paired
-    rows = [r for r in np.argsort(-paired.reward + paired.risk, kind="stable").tolist()
-            if r != comparison.baseline.own_row][:5]  # fmt: skip
+    by_gain = falling(paired.reward - paired.risk)
+    rows = [row for row in by_gain if row != comparison.baseline.own_row][:5]
     said = [
         f"{request.matrix.runs[r]} {paired.wins[r]}/{paired.ties[r]}/{paired.losses[r]}"
         for r in rows

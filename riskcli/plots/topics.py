@@ -28,9 +28,10 @@ def draw_topics(request: Request) -> Any:
     names = [request.matrix.runs[row] for row in rows]
     table = topic_table([request.matrix], runs=names, options=request.options, order="topic")
     topics = list(request.matrix.topics)
-    width, height = _panel_size(request, len(topics), len(names))
     sides = _sides_drawn(table.parts, of)
     columns = _columns(request, len(names))
+    width = request.width or max(240, min(_STEP * len(topics), 1100 // columns))
+    height = request.height or 120
     parts = sorted(table.parts, key=lambda part: names.index(part.run)) if columns == 1 else [
         part for alpha in dict.fromkeys(part.alpha for part in table.parts)
         for name in names for part in table.parts if part.alpha == alpha and part.run == name
@@ -48,11 +49,6 @@ def _columns(request: Request, runs: int) -> int:
     """A column a run where several alphas make a grid (SIGIR'14, Figure 2), else one."""
     grid = len(request.options.alphas) > 1 and 1 < runs <= _MOST and not request.narrow
     return runs if grid else 1
-
-
-def _panel_size(request: Request, topics: int, runs: int) -> tuple[int, int]:
-    wide = max(240, min(_STEP * topics, 1100 // _columns(request, runs)))
-    return request.width or wide, request.height or 120
 
 
 def _sides_drawn(parts: Sequence[RunTopics], of: str) -> list[str]:

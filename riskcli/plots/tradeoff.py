@@ -31,7 +31,11 @@ def draw_tradeoff(request: Request) -> Any:
     width, height = sized(request)
     frame = Frame(_reach(risk), _reach(gain), width, height)
     alphas = request.options.alphas if request.ranged else _ALPHAS
-    lines = _break_even(alphas, frame) + _proportional(points, frame)
+    lines = [_clipped(a, frame, "break even", f"URisk = 0, α = {a:g}") for a in alphas]
+    best_risk, best_gain = points[int(np.argmax(gain))].tolist()
+    if best_risk > 0 and best_gain > 0:
+        slope = best_gain / best_risk
+        lines.append(_clipped(slope, frame, "proportional reduction", "proportional"))
     name = shortened(comparison.baseline.name)
     layers = named_points(
         request, request.matrix.runs, kinds_of(request, comparison.baseline.members), points, frame,
@@ -45,18 +49,6 @@ def _reach(values_: Floats) -> tuple[float, float]:
     low, high = min(0.0, float(values_.min())), max(0.0, float(values_.max()))
     room = 0.08 * (high - low or 1.0)
     return low - room, high + room
-
-
-def _break_even(alphas: Sequence[float], frame: Frame) -> list[dict[str, Any]]:
-    """gain = alpha risk, where URisk is 0."""
-    return [_clipped(alpha, frame, "break even", f"URisk = 0, α = {alpha:g}") for alpha in alphas]
-
-
-def _proportional(points: Floats, frame: Frame) -> list[dict[str, Any]]:
-    best = points[int(np.argmax(points[:, 1]))]
-    if best[0] <= 0 or best[1] <= 0:
-        return []
-    return [_clipped(float(best[1] / best[0]), frame, "proportional reduction", "proportional")]
 
 
 def _clipped(slope: float, frame: Frame, kind: str, label: str) -> dict[str, Any]:
