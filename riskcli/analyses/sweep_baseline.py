@@ -92,7 +92,7 @@ class Bias(base.Analysis):
             for one in self.parts
             for part, draw in draws.items()
             if self.part in (None, part)
-            for display in (folded(draw(one), width, fixed=2) if part == "urisk" else [draw(one)])
+            for display in (folded(draw(one), width, fixed=2) if draw is _matrix else [draw(one)])
         ]
 
     def result(self) -> Result:
