@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskcli.core.arrays import Counts, Floats, Rows
 
@@ -196,86 +194,3 @@ def _agreement(shared: SharedDocuments, at: int, persistence: float) -> tuple[Fl
     rbo = np.minimum(expected @ weight + persistence**long * last, 1.0)
     nothing = long == 0
     return np.where(nothing, 1.0, overlap), np.where(nothing, 1.0, rbo)
-
-
-# How far rankings moved, as values: by run and topic, and by tenths of the distance.
-
-
-BINS = 10
-MOVES = (
-    "distance", "bin", "rbo", "overlap", "documents", "baseline_documents", "shared_documents",
-)  # fmt: skip
-"""The columns of what moved."""
-
-
-@dataclass(frozen=True)
-class Moves:
-    """How far one run's rankings are from the baseline's: an array a figure, a cell a topic."""
-
-    distance: Floats
-    rbo: Floats
-    overlap: Floats
-    documents: Counts
-    baseline_documents: Counts
-    shared: Counts
-
-    @property
-    def bins(self) -> Rows:
-        """Tenths of the distance, 0 to 9 (SIGIR'12, Figure 5)."""
-        # A distance of 3/10 may come out as 0.3 less a rounding error.
-        tenths = np.floor(self.distance * BINS + 1e-9).astype(np.intp)
-        return np.minimum(tenths, BINS - 1)
-
-    @property
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """A cell a topic, by the name of the column."""
-        lengths = (self.documents, self.baseline_documents, self.shared)
-        arrays = (self.distance, self.bins, self.rbo, self.overlap, *lengths)
-        return dict(zip(MOVES, arrays, strict=True))
-
-
-@dataclass(frozen=True)
-class RunChurn:
-    """One run by one effectiveness measure: its moves, and its scores and the baseline's."""
-
-    run: str
-    measure: str
-    baseline: str
-    moves: Moves
-    scores: Floats
-    baseline_scores: Floats
-
-    @property
-    def delta(self) -> Floats:
-        """Score less the baseline's, by topic."""
-        return np.asarray(self.scores - self.baseline_scores)
-
-    @property
-    def bins(self) -> list[dict[str, int | float]]:
-        """Of each bin its topics, and what they add to reward and to risk: the sums are the run's.
-
-        SIGIR'12, Figure 5.
-        """
-        gains, losses = np.maximum(self.delta, 0.0), np.maximum(-self.delta, 0.0)
-        topics = len(self.delta)
-        return [
-            {
-                "bin": number,
-                "topics": int(here.sum()),
-                "reward": float(gains[here].sum() / topics),
-                "risk": float(losses[here].sum() / topics),
-            }
-            for number in range(BINS)
-            for here in [self.moves.bins == number]
-        ]
-
-
-@dataclass(frozen=True)
-class Churn:
-    """Every run but the baseline, by every effectiveness measure."""
-
-    parts: tuple[RunChurn, ...]
-    topics: tuple[str, ...]
-    at: int
-    persistence: float
-    depth: int | None

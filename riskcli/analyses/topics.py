@@ -12,8 +12,7 @@ from scipy.special import stdtrit
 
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
-from riskcli.analyses.churn import ChurnTable
-from riskcli.analyses.churn_distances import MOVES, RunChurn
+from riskcli.analyses.churn import MOVES, ChurnTable, RunChurn
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest

@@ -250,7 +250,7 @@ def test_columns_of_the_topics_are_those_of_the_table_of_churn() -> None:
     scores = riskcli.evaluate([SAMPLES], qrels=QRELS)
     churn = churn_table(scores, "indriCASP", depth=20)
     table = riskcli.topic_table(scores, "indriCASP", order="topic", churn=churn)
-    names = ["run", "measure", "topic", *distances.MOVES, "delta"]
+    names = ["run", "measure", "topic", *churn_analysis.MOVES, "delta"]
     mine, expected = table.to_frame()[names], churn.to_frame()[names]
     assert mine.sort_values(names[:3]).to_numpy().tolist() == (
         expected.sort_values(names[:3]).to_numpy().tolist()
