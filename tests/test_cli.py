@@ -519,6 +519,7 @@ def test_score_imports_nothing_that_it_can_do_without() -> None:
     assert ran.err.splitlines()[-1] == "set()"
 
 
+@pytest.mark.slow
 def test_scoring_the_samples_takes_less_than_twice_the_imports() -> None:
     """Best of several runs each, in turns, since machines are noisy."""
     timings: dict[str, list[float]] = {"imports": [], "score": []}

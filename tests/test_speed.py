@@ -24,6 +24,7 @@ from tests.helpers.console import PROGRAMS, on_terminal
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 
+pytestmark = pytest.mark.slow
 PROGRAM = str(PROGRAMS / "riskeval")
 
 

@@ -12,6 +12,7 @@ from tests.bench import differential
 from tests.helpers import reference
 
 
+@pytest.mark.slow
 def test_odd_files_are_scored_as_by_definition() -> None:
     assert not differential.compare(seed=20_261, start=0, count=20)
 
@@ -34,6 +35,7 @@ def test_a_run_of_a_topic_named_run_is_no_table(tmp_path: Path, line: str) -> No
     assert matrix.values.tolist() == [[0.5]]
 
 
+@pytest.mark.slow
 def test_a_wrong_measure_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def by_rank_number(docs: dict[str, float], precision: str) -> list[str]:
         return sorted(docs)

@@ -244,6 +244,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", CLOSED, ids=" ".join)
 def test_closed_streams(tmp_path: Path, closed: tuple[str, ...]) -> None:
     ran = program(*SCORE, shell=" ".join(closed))
@@ -260,6 +261,7 @@ def test_closed_streams(tmp_path: Path, closed: tuple[str, ...]) -> None:
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "2> >(true)"])
 def test_notes_that_nobody_reads_cost_no_result(closed: str) -> None:
     assert program(*SCORE, shell=closed).stdout == plain()
@@ -332,6 +334,7 @@ def test_loops_of_links_are_named(tmp_path: Path) -> None:
     assert ran.returncode == 2 and f"{loop}: cannot-write: " in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", range(3, 21))
 def test_a_low_limit_of_open_files_is_refused_before_anything_is_imported(most: int) -> None:
     limit = ("RLIMIT_NOFILE", most)

@@ -299,6 +299,7 @@ def test_settings_read_nothing_out_of_the_folder(folder: Path, key: str, place: 
 # ---------------------------------------------------------------- pipes for every input
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -46,9 +47,16 @@ def test_a_page_says_where_its_content_goes(name: str) -> None:
     assert len(GENERATOR["PAGES"][name]()) > 20 * len(text)
 
 
+@cache
+def described(page: str) -> str:
+    """What is generated of all commands."""
+    text: str = GENERATOR[page]()
+    return text
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_site_and_the_manual_page_describe_every_option(command: str) -> None:
-    page, manual = GENERATOR["commands"](), GENERATOR["man"]()
+    page, manual = described("commands"), described("man")
     (section,) = re.findall(rf"^## {command}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     shown = re.sub(r"\s+", "", section)
     for option in options_of(load_command(command)):

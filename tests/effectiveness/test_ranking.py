@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import pytrec_eval
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from riskcli import Run
@@ -97,6 +97,7 @@ def test_the_top_of_the_ranking_is_the_rankings_top(
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
+@settings(max_examples=50)
 @given(data=st.data(), topics=st.dictionaries(st.sampled_from("12ab"), documents, min_size=1))
 def test_the_top_is_among_the_contenders_of_every_part(
     precision: Precision, data: st.DataObject, topics: dict[str, Docs]
