@@ -135,20 +135,20 @@ def _real_parts(polynomials: Floats) -> Floats:
     root at 0, which is no weight of losses, and are left out.
     """
     scale = np.abs(polynomials).max(axis=1, keepdims=True)
-    known = np.abs(polynomials) > NO_COEFFICIENT * scale
-    found = np.full((len(polynomials), polynomials.shape[1] - 1), np.nan)
-    lowest = known.argmax(axis=1)
-    highest = polynomials.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
-    kept = np.where(known, polynomials, 0.0)
+    nonzero = np.abs(polynomials) > NO_COEFFICIENT * scale
+    roots = np.full((len(polynomials), polynomials.shape[1] - 1), np.nan)
+    lowest = nonzero.argmax(axis=1)
+    highest = polynomials.shape[1] - 1 - nonzero[:, ::-1].argmax(axis=1)
+    kept = np.where(nonzero, polynomials, 0.0)
     for low, high in np.unique(np.stack([lowest, highest], axis=1), axis=0).tolist():
-        rows = np.flatnonzero((lowest == low) & (highest == high) & known.any(axis=1))
+        rows = np.flatnonzero((lowest == low) & (highest == high) & nonzero.any(axis=1))
         if high > low and len(rows):
             some = kept[rows, low : high + 1]
             companion = np.zeros((len(rows), high - low, high - low))
             companion[:, 0] = -some[:, -2::-1] / some[:, -1:]
             companion[:, np.arange(1, high - low), np.arange(high - low - 1)] = 1
-            found[rows, : high - low] = np.linalg.eigvals(companion).real
-    return found
+            roots[rows, : high - low] = np.linalg.eigvals(companion).real
+    return roots
 
 
 def _points_between_all(roots: Floats, span: Span) -> tuple[Rows, Floats]:

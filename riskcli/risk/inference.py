@@ -128,11 +128,11 @@ class Inference:
             compared = self._compared(statistic, alpha, difference / scale, left_out).scaled(scale)
         low, high = self._own_interval(alpha, values, left_out)
         own = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
-        known = self._estimate(values, own, compared, void)
+        estimate = self._estimate(values, own, compared, void)
         if not self.ranked:
-            return known
+            return estimate
         rank_low, rank_high = self._rank_interval(statistic, alpha, values, left_out)
-        return replace(known, rank_low=rank_low, rank_high=rank_high)
+        return replace(estimate, rank_low=rank_low, rank_high=rank_high)
 
     def urisk_interval(self, alpha: float) -> tuple[Floats, Floats]:
         """URisk's, put together from those of its reward and its risk."""
@@ -141,7 +141,7 @@ class Inference:
 
     @cached_property
     def _blocks(self) -> list[slice]:
-        """Some runs at a time."""
+        """The rows in portions that fit into the processor's cache."""
         return row_blocks(*self.comparison.scores.shape)
 
     @cached_property
@@ -164,23 +164,23 @@ class Inference:
         untested = np.isnan(compared.p)
         empty = self.comparison.is_baseline if void is None else void | self.comparison.is_baseline
 
-        def kept(cells: Floats | None) -> Floats | None:
+        def off_empty(cells: Floats | None) -> Floats | None:
             return None if cells is None else np.where(empty, np.nan, cells)
 
         def ends(cells: Floats) -> Floats | None:
-            return kept(np.where(untested, np.nan, cells))
+            return off_empty(np.where(untested, np.nan, cells))
 
         return Estimate(
             values,
             low=own[0],
             high=own[1],
-            difference=kept(compared.difference),
-            difference_error=kept(compared.error),
+            difference=off_empty(compared.difference),
+            difference_error=off_empty(compared.error),
             difference_low=ends(compared.difference - compared.margin),
             difference_high=ends(compared.difference + compared.margin),
-            p=kept(compared.p),
-            p_stepped=kept(compared.p_stepped),
-            heaviest=kept(compared.heaviest),
+            p=off_empty(compared.p),
+            p_stepped=off_empty(compared.p_stepped),
+            heaviest=off_empty(compared.heaviest),
         )
 
     def _by_t(self, difference: Floats, error: Floats, noise: float = 0.0) -> Compared:
@@ -231,13 +231,13 @@ class Inference:
         gamma = self.significance.gamma
         low, high = np.empty((2, len(means)))
         for rows in self._blocks:
-            scores, mine = self.comparison.scores[rows], means[rows]
+            scores, of_rows = self.comparison.scores[rows], means[rows]
             left = scores.sum(axis=1, keepdims=True) - scores
             without_each = np.maximum(left / max(self.comparison.topics - 1, 1), 0.0)
-            low[rows], high[rows] = log_interval(mine, without_each, gamma)
+            low[rows], high[rows] = log_interval(of_rows, without_each, gamma)
             below = (scores < 0).any(axis=1)
             if below.any():
-                plain_low, plain_high = t_interval(mine, scores - mine[:, None], gamma)
+                plain_low, plain_high = t_interval(of_rows, scores - of_rows[:, None], gamma)
                 low[rows] = np.where(below, plain_low, low[rows])
                 high[rows] = np.where(below, plain_high, high[rows])
         return low, high
@@ -287,17 +287,17 @@ class Inference:
             for rows in self._blocks:
                 spread[:, rows] = self.jackknife.parts(rows)
             spread *= self.comparison.topics
-            found = rank_intervals_of_parts(
+            intervals = rank_intervals_of_parts(
                 np.array([statistic.value(departures, 1 + each, ALL) for each in alphas]),
                 list(spread),
                 [(1.0, -(1 + each)) for each in alphas],
                 self.significance.gamma,
             )
             keys = [(statistic, each) for each in alphas]
-            self._ranks.update(zip(keys, found, strict=True))
+            self._ranks.update(zip(keys, intervals, strict=True))
         return self._ranks[statistic, alpha]
 
     @cached_property
     def _ranks(self) -> dict[tuple[Statistic, float], tuple[Floats, Floats]]:
-        """Those that are known already."""
+        """Cache of rank intervals by statistic and alpha."""
         return {}

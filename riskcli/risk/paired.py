@@ -88,7 +88,7 @@ class Paired:
 
     @cached_property
     def _won_and_lost(self) -> tuple[Counts, Counts]:
-        """Both by run, counted for some runs at a time."""
+        """Topics won and topics lost, each of shape (runs,)."""
         won, lost = (np.empty(len(self.scores), dtype=np.int64) for _ in range(2))
         for rows in row_blocks(*self.scores.shape):
             delta = self.scores[rows] - self.baseline

@@ -144,8 +144,8 @@ class _Risks:
 
     def sizes_of_t(self, shuffled: Floats) -> Floats:
         """|t| by replicate, key and run."""
-        found = risk_differences(shuffled, self._totals, self.keys, self._smooth)
-        return np.abs(_t(*found, self.noise))
+        differences = risk_differences(shuffled, self._totals, self.keys, self._smooth)
+        return np.abs(_t(*differences, self.noise))
 
     def tests(self, shuffled: Floats) -> dict[tuple[Statistic, float], ShuffleTest]:
         """The test of each key, given what the shuffled runs reach."""
@@ -160,11 +160,11 @@ def _replicates(tests: Sequence[_Means | _Risks], shuffles: int, seed: int) -> l
     """What the shuffled runs reach in each of the tests, which have the same cells."""
     if shuffles > 1 and tests[0].cells.shape[1] == 1:  # a single run is itself, however shuffled
         return [np.repeat(each, shuffles, axis=0) for each in _replicates(tests, 1, seed)]
-    found: list[list[Floats]] = [[] for _ in tests]
+    reached: list[list[Floats]] = [[] for _ in tests]
     for shuffled in _shuffles(tests[0].cells, shuffles, seed):
-        for test, replicates in zip(tests, found, strict=True):
+        for test, replicates in zip(tests, reached, strict=True):
             replicates.append(test.sizes_of_t(shuffled))
-    return [np.concatenate(replicates) for replicates in found]
+    return [np.concatenate(replicates) for replicates in reached]
 
 
 def _canonical_order(cells: Floats, totals: Floats) -> Rows:
@@ -235,7 +235,7 @@ class Resampled:
 
     @cached_property
     def _shuffled(self) -> dict[tuple[Statistic, float], ShuffleTest]:
-        """Those that are known already."""
+        """Cache of the tests by statistic and alpha."""
         return {}
 
     def by_shuffles(self, statistic: Statistic, alpha: float) -> ShuffleTest:
@@ -256,7 +256,7 @@ class Resampled:
 
     @cached_property
     def _swapped(self) -> dict[tuple[Statistic, float], list[SwapTest]]:
-        """The tests by swaps, a run each, that are known already."""
+        """Cache of the tests by swaps, one for each run, by statistic and alpha."""
         return {}
 
     def by_swaps(self, statistic: Statistic, alpha: float) -> list[SwapTest]:

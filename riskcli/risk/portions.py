@@ -88,7 +88,7 @@ def estimates_in_portions(
     """What `RiskMeasure.estimate` gives, of all runs, but for intervals of ranks."""
     statistics = tuple(m.statistic for m in chosen if m.statistic is not None)
     references = {} if comparison.has_negative else _references(comparison, statistics, alphas)
-    found: dict[tuple[str, float], list[Estimate]] = {}
+    by_key: dict[tuple[str, float], list[Estimate]] = {}
     for rows in _portions(*comparison.scores.shape):
         portion = Portion.of(comparison, rows)
         of_portion = replace(inference, comparison=portion, ranked=False, references=references)
@@ -96,8 +96,8 @@ def estimates_in_portions(
             for alpha in alphas if measure.depends_on_alpha else alphas[:1]:
                 estimate = measure.estimate(portion, alpha, of_portion)
                 if estimate is not None:
-                    found.setdefault((measure.id, alpha), []).append(estimate)
-    return {key: _joined(estimates) for key, estimates in found.items()}
+                    by_key.setdefault((measure.id, alpha), []).append(estimate)
+    return {key: _joined(estimates) for key, estimates in by_key.items()}
 
 
 def _portions(runs: int, topics: int) -> Iterator[slice]:
