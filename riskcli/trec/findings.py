@@ -210,7 +210,6 @@ ERRORS_OF_COMMANDS = {
     "population-version": "a population file of another version of the format",
     "bad-manifest": "a manifest that riskeval organise did not write, or one of another version",
     "bad-teams": "a malformed file of teams, or of names of runs",
-    "cannot-read": "a file of teams, of a population or of notes that cannot be read",
     "bad-curve": "not a learning curve that riskeval train wrote",
     "bad-model": "not a model that riskeval train or LightGBM wrote",
     "bad-feature": "a feature that is not a number, or a table without features (learning)",
