@@ -46,7 +46,7 @@ class RuleOutcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the rule is kept for certain."""
+        """Whether the rule holds; inconclusive is not a pass."""
         return self.outcome == "pass"
 
 
@@ -69,18 +69,18 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """A rule that is broken decides; then one that is not decided."""
+        """fail if any rule fails, else inconclusive if any is, else pass."""
         outcomes = [finding.outcome for finding in self.findings]
         return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
 
     @property
     def passed(self) -> bool:
-        """Whether every rule is kept for certain."""
+        """Whether every rule passed; inconclusive is not a pass."""
         return self.outcome == "pass"
 
     @property
     def failures(self) -> list[RuleOutcome]:
-        """The rules that are broken, or not decided."""
+        """The rules that failed or are inconclusive."""
         return [finding for finding in self.findings if not finding.passed]
 
 
@@ -177,10 +177,10 @@ def column_value(block: Block, name: str, row: int) -> float | str | None:
 def baseline_value(block: Block, name: str, row: int) -> float | None:
     """The same quantity of the baseline, measured in the same matrix as the candidate's."""
     column = columns()[name]
-    known = block.estimates.get(column.measure or "")
-    if column.field != "value" or known is None or known.difference is None:
+    estimate = block.estimates.get(column.measure or "")
+    if column.field != "value" or estimate is None or estimate.difference is None:
         return None
-    value, difference = float(known.value[row]), float(known.difference[row])
+    value, difference = float(estimate.value[row]), float(estimate.difference[row])
     return None if np.isnan(value) or np.isnan(difference) else value - difference
 
 
