@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from riskcli.__main__ import LEAST_FILES
-from riskcli.analyses import baseline_bias, checker, churn_distances, pairwise, power
+from riskcli.analyses import baseline_bias, churn_distances, doubts, pairwise, power
 from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
@@ -125,7 +125,7 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
     "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
     "power": ((power, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
-    "validate": ((checker, "note_topics"), (SAMPLES, "-q", QRELS)),
+    "validate": ((doubts, "note_topics"), (SAMPLES, "-q", QRELS)),
     "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),
     "organise": ((Pack, "contents"), (SAMPLES, *SCORES, "-o", "pack")),
     "report": ((document, "as_page"), (SAMPLES, *SCORES, "-o", "page.html")),
