@@ -20,6 +20,7 @@ from riskcli.risk.jackknife import (
     influence,
     influence_error,
 )
+from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.population import Population
 from tests.helpers import reference
 from tests.helpers.examples import NAMES, STATISTICS, Name, golden_matrix
@@ -243,3 +244,31 @@ def test_the_heaviest_topic_is_the_outermost_of_either_side(sign: float) -> None
 def test_equal_values_have_neither_error_nor_a_heaviest_topic() -> None:
     error, heaviest = error_and_heaviest(np.full((1, 7), 0.1))
     assert (error.tolist(), heaviest.tolist()) == ([0.0], [0.0])
+
+
+@pytest.mark.parametrize(("name", "scale"), [("zrisk", 20.0), ("georisk", 1.0)])
+def test_deviations_are_those_of_literal_pseudo_values(name: Name, scale: float) -> None:
+    """Of 20 topics: 20 theta - 19 theta without the topic, less their mean, as the table has it."""
+    values = golden_matrix()
+    found = Jackknife(Comparison(values, Baseline("r0", (0,), values[0])))
+    deviations = found.deviations(STATISTICS[name], 5.0)
+    matrix, measure = values.tolist(), dict(NAMES)[name]
+    for run in range(len(values)):
+        without = [
+            reference.theta(reference.without_topic(matrix, topic), run, measure, 5.0)
+            for topic in range(20)
+        ]
+        expected = 19 * scale * (np.mean(without) - np.array(without))
+        assert deviations[run] == pytest.approx(expected, rel=1e-9, abs=1e-10)
+
+
+def test_what_is_left_out_has_these_deviations() -> None:
+    """ZRisk's come whole where the loss is smooth; otherwise they are put together of two parts."""
+    values = golden_matrix()
+    baseline = Baseline("r0", (0,), values[0])
+    smooth = Jackknife(Comparison(values, baseline, smooth=PUBLISHED))
+    for statistic in STATISTICS.values():
+        left_out = smooth.left_out(statistic, 0.0, 0.05)
+        assert left_out.deviations == pytest.approx(smooth.deviations(statistic, 0.0), rel=1e-9)
+    linear = Jackknife(Comparison(values, baseline))
+    assert linear.left_out(STATISTICS["zrisk"], 5.0, 0.05).deviations is None

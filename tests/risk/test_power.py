@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from riskcli import judge, power_table
-from riskcli.risk.power import power
+from riskcli.risk.power import power, smallest_loss
 from tests.helpers.examples import past
 from tests.helpers.strategies import named
 from tests.helpers.tables import rows_of
@@ -35,6 +35,13 @@ def test_the_loss_that_topics_show_is_that_of_simulated_tests() -> None:
     for row in rows_of(table):
         share = seen(row["size"], row["spread"], 20, 0.05, 3)
         assert share == pytest.approx(0.9, abs=0.0085)
+
+
+def test_two_topics_are_the_fewest_that_see_a_loss() -> None:
+    assert smallest_loss(0.1, 1, 0.05) is None
+    loss = smallest_loss(0.1, 2, 0.05)
+    assert loss is not None
+    assert seen(loss, 0.1, 2, 0.05, 4) == pytest.approx(0.8, abs=0.0113)
 
 
 def test_a_margin_is_settled_by_so_many_topics() -> None:

@@ -148,16 +148,6 @@ def test_a_second_score_of_a_place_is_an_error(write: Write) -> None:
         evaluate(path)
 
 
-@pytest.mark.parametrize("header", ["system,topic,score", "run,1", "run,topic,measure,score"])
-def test_numbers_of_rows_in_front_are_left_out(write: Write, header: str) -> None:
-    """R (write.csv) and pandas (to_csv) write them below an empty heading."""
-    cells = "x,1,0.5" if header.startswith("system") else "x,0.5"
-    cells = "x,1,score,0.5" if "measure" in header else cells
-    path = write("x.csv", f'"",{header}\n"1",{cells}\n')
-    (matrix,) = evaluate(path).matrices
-    assert (matrix.runs, matrix.topics, matrix.values.tolist()) == (("x",), ("1",), [[0.5]])
-
-
 ERR = "{}\tERR@20\t{}\n"
 
 

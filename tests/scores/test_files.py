@@ -568,3 +568,13 @@ def test_the_settings_travel_with_json_and_parquet(write: Write) -> None:
         assert place["settings"]["topics"] == "judged"
         assert [entry["kind"] for entry in place["inputs"]] == ["run", "qrels"]
     assert stored["measure"] == "AP"
+
+
+@pytest.mark.parametrize("header", ["system,topic,score", "run,1", "run,topic,measure,score"])
+def test_numbers_of_rows_in_front_are_left_out(write: Write, header: str) -> None:
+    """R (write.csv) and pandas (to_csv) write them below an empty heading."""
+    cells = "x,1,0.5" if header.startswith("system") else "x,0.5"
+    cells = "x,1,score,0.5" if "measure" in header else cells
+    path = write("x.csv", f'"",{header}\n"1",{cells}\n')
+    (matrix,) = evaluate(path).matrices
+    assert (matrix.runs, matrix.topics, matrix.values.tolist()) == (("x",), ("1",), [[0.5]])
