@@ -225,8 +225,7 @@ def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[
         return _one_file(place_of(from_environment), "RISKEVAL_QRELS"), "from RISKEVAL_QRELS"
     configured = _configured_qrels()
     if configured is not None:
-        file, source = configured
-        return _one_file(file, source), f"from {source}"
+        return configured
     return _nearby_qrels(places), "found"
 
 
@@ -276,14 +275,15 @@ def _one_file(path: Path, source: str) -> Path:
 
 
 def _configured_qrels() -> tuple[Path, str] | None:
-    """The file that the settings here name."""
+    """The file that the settings here name, or the only one in the folder that they name."""
     setting = load_settings().get("qrels")
     if setting is None:
         return None
     folder = settings_folder()
-    path = folder / str(setting.value)
-    refuse_outside("qrels", path, folder)
-    return path, setting.source
+    refuse_outside("qrels", folder / str(setting.value), folder)
+    file = _one_file(folder / str(setting.value), setting.source)
+    refuse_outside("qrels", file, folder)
+    return file, f"from {setting.source}"
 
 
 # Judgements before the runs, as trec_eval and ir_measures have them on their command lines.

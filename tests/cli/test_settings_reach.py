@@ -181,3 +181,12 @@ def test_a_key_given_as_an_option_is_told_where_it_goes() -> None:
     ran = riskeval("score", "x.run", "--siunitx")
     assert (ran.code, ran.out) == (2, "")
     assert "--siunitx is no option but a key of settings" in ran.err
+
+
+def test_a_folder_of_judgements_leads_nowhere_else(checkout: Path) -> None:
+    (checkout / "judged").mkdir()
+    (checkout / "judged" / "q").symlink_to(checkout.parent / "outside" / "secret")
+    (checkout / "riskeval.toml").write_text('qrels = "judged"\n')
+    ran = riskeval("score", "a.run", "b.run", cwd=checkout)
+    assert (ran.code, ran.out) == (2, "") and "is not below this folder" in ran.err
+    assert _EVENTS == []
