@@ -42,6 +42,13 @@ def linked(folder: Path, source: Data, count: int) -> Data:
     return data
 
 
+def _rehashing(place: Path) -> Path:
+    """Settings that have every byte hashed again."""
+    file = place / "rehash.toml"
+    file.write_text("rehash = true\n")
+    return file
+
+
 def store_table(two_thousand: Data, one_more: Data, place: Path, repeat: int) -> None:
     """Cold, filling, warm, plus one."""
     store = place / "store"
@@ -49,7 +56,12 @@ def store_table(two_thousand: Data, one_more: Data, place: Path, repeat: int) ->
     calls: dict[str, Sequence[str]] = {
         "no store": (),
         "a new store": ("--store", str(store)),
-        "a warm store, every byte hashed again": ("--store", str(store), "--rehash"),
+        "a warm store, every byte hashed again": (
+            "--store",
+            str(store),
+            "--config",
+            str(_rehashing(place)),
+        ),
         "a warm store": ("--store", str(store)),
         "a warm store and one run more": (more, "--store", str(store)),
     }

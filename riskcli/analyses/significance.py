@@ -273,6 +273,7 @@ def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -
     }
     if between == "baseline":
         described |= {"baselines": list(options.wanted), "pool": options.pool}
+        described |= {"test": plan.test} if plan.test == "swap" else {}
     if tukey or plan.test == "swap":
         described |= {"replicates": plan.swaps, "seed": plan.seed}
     return described

@@ -166,6 +166,15 @@ def _differences(table: PairTable, plan: Significance) -> Display:
     return Display.of_rows(title, headings, rows, _caption(table, plan))
 
 
+def _test_of(table: PairTable, plan: Significance) -> str:
+    """The test of the differences; label swaps compare runs with a baseline only."""
+    if table.of.plain_mean:
+        return "paired t"
+    if plan.test == "swap" and not table.of_all_pairs:
+        return f"label swaps, {plan.swaps} replicates, seed {plan.seed}"
+    return "delete-one-topic jackknife, t"
+
+
 def _caption(table: PairTable, plan: Significance) -> list[str]:
     """What was tested, how, and in which family."""
     on = f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}"
@@ -174,7 +183,7 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
     if table.correction == TUKEY:
         how = f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
     else:
-        test = "paired t" if table.of.plain_mean else "delete-one-topic jackknife, t"
+        test = _test_of(table, plan)
         tests = counted(table.pairs.family, "test")
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {tests}"
     lines = [

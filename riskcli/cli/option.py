@@ -50,7 +50,8 @@ class Option(click.Option):
     """An option that says where it is shown and what a settings file may do with it.
 
     `settings` is the reach of its value there; without it no settings file can set the option.
-    With `key_only` it is a key of settings files and not an option of the command line.
+    With `key_only` it is a key of settings files and not an option of the command line. A key that
+    is `never_ignored` is refused by a command that does not have it.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Option(click.Option):
         heading: Section = Section.OWN,
         settings: Reach | None = None,
         key_only: bool = False,
+        never_ignored: bool = False,
         **declared: Any,
     ) -> None:
         if key_only and settings is None:
@@ -69,6 +71,7 @@ class Option(click.Option):
         self.heading = heading
         self.settings = settings
         self.key_only = key_only
+        self.never_ignored = never_ignored
 
     @property
     def key(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -148,7 +148,8 @@ class Inputs(Files):
         help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
     )
     max_grade: str = _input(
-        "--max-grade", type=MaxGrade(), default="4", show_default=True, settings=NOTHING,
+        "--max-grade", type=MaxGrade(), metavar="N|auto", default="4", show_default=True,
+        settings=NOTHING,
         help="Highest grade that ERR expects; auto takes it from the qrels.",
     )
     score_precision: Precision = _input(
@@ -187,6 +188,7 @@ class Inputs(Files):
     )
     anonymise: Path | None = _input(
         "--anonymise", type=OUTPUT, metavar="KEY", key_only=True, settings=Reach.OUTPUT,
+        never_ignored=True,
         help="Show neutral names; the key to them is written to this file, and used again if the "
         "file exists.",
     )
@@ -218,12 +220,11 @@ class Inputs(Files):
 
 # fmt: on
 
-_NO_NAMES: dict[str, Any] = {"teams": None, "anonymise": None}
 file_options = options(Files, "files")
 """RUNS, --qrels and how to read them; the command gets `files`."""
 input_options = options(Inputs, "inputs")
 """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
-scoring_options = options(Inputs, "inputs", **_NO_NAMES)
+scoring_options = options(Inputs, "inputs", teams=None, anonymise=None)
 """The same without teams and other names, for a command that knows none."""
 organising_options = options(Inputs, "inputs", on_error="skip", anonymise=None)
 """The same for a command that leaves out what is broken, and writes to participants by name."""

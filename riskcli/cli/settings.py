@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def _apply(ctx: click.Context, profile: str | None) -> None:
         return
     settings = load_settings(profile)
     options = settable_options(ctx.command)
-    _refuse_unknown(settings, options)
+    _refuse_unknown(settings, options, ctx.info_name)
     defaults = dict(ctx.default_map or {})
     for key, setting in settings.items():
         if key not in options:
@@ -92,7 +93,8 @@ def _announced(key: str, option: Option, default: Any) -> Any:
     def announce() -> Any:
         for text in default if isinstance(default, list) else [default]:
             path = Path(text.partition("=")[2] if option.settings is Reach.REPORT else text)
-            refuse_foreign(key, path)
+            with _advice_for(option):
+                refuse_foreign(key, path)
             shown = visible(str(path))
             click.echo(f"warning: the settings here ask for {key} = {shown}", err=True)
         return default
@@ -100,14 +102,24 @@ def _announced(key: str, option: Option, default: Any) -> Any:
     return announce
 
 
-def _refuse_unknown(settings: dict[str, Setting], options: Iterable[str]) -> None:
-    """Refuse a key that no command's settings have; other commands are asked only for others."""
+def _refuse_unknown(
+    settings: dict[str, Setting], options: Iterable[str], command: str | None
+) -> None:
+    """Refuse a key that no command has, or that this one must not pass over.
+
+    Other commands are asked only for keys that this one does not have.
+    """
     unknown = settings.keys() - set(options)
     if not unknown:
         return
     commands = program().every_command()
-    known = {key for command in commands for key in settable_options(command)}
+    known = {key: each for other in commands for key, each in settable_options(other).items()}
     for key in settings:
+        if key in unknown and key in known and known[key].never_ignored and command is not None:
+            raise UsageError(
+                f"{settings[key].source}: {key} is set, and {command} does not have it; "
+                "name other settings with --config"
+            )
         if key not in known:
             source = settings[key].source
             if key in _command_line_keys(commands):
@@ -141,8 +153,20 @@ def _as_default(key: str, option: Option, setting: Setting) -> Any:
             raise UsageError(f"{setting.source}: {key} is {value!r}, expected true or false")
         return value
     assert option.settings is not None
-    confined = [_CONFINE[option.settings](key, str(each)) for each in values]
+    with _advice_for(option):
+        confined = [_CONFINE[option.settings](key, str(each)) for each in values]
     return confined if option.multiple else confined[0]
+
+
+@contextmanager
+def _advice_for(option: Option) -> Iterator[None]:
+    """Leave out the advice to give an option where there is only the key."""
+    try:
+        yield
+    except UsageError as error:
+        if not option.key_only:
+            raise
+        raise UsageError(str(error).partition("; give --")[0]) from error
 
 
 def _nothing(_key: str, text: str) -> str:
@@ -206,7 +230,7 @@ _CONFINE: dict[Reach, Callable[[str, str], str]] = {
 def in_force(command: click.Command, profile: str | None) -> list[InForce]:
     """Every settable option's value where the command line says nothing."""
     settings, options = load_settings(profile), settable_options(command)
-    _refuse_unknown(settings, options)
+    _refuse_unknown(settings, options, None)
     values = []
     for key, option in options.items():
         if key == "qrels" and os.environ.get(QRELS_VARIABLE):

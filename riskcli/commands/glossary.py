@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.analyses.check.rules import POLICIES
+from riskcli.cli.option import Option
 from riskcli.core.messages import UsageError, nearest
 from riskcli.trec.findings import CODES
 
@@ -170,16 +171,20 @@ def _other_texts() -> dict[str, str]:
 
 def _options(commands: Sequence[click.Command]) -> dict[str, str]:
     """The help of each long option, with the commands that have it."""
-    owners: dict[str, dict[str, list[str]]] = {}
+    owners: dict[str, dict[tuple[str, str], list[str]]] = {}
     for command in commands:
         for option in (*command.params, *getattr(command, "keys", ())):
             if isinstance(option, click.Option) and option.help:
                 names = [name.removeprefix("--") for name in option.opts if name[:2] == "--"]
                 for name in names:
                     texts = owners.setdefault(name, {})
-                    texts.setdefault(option.help, []).append(command.name or "")
+                    key_only = isinstance(option, Option) and option.key_only
+                    spelled = f"{name}, a key of riskeval.toml" if key_only else f"--{name}"
+                    texts.setdefault((spelled, option.help), []).append(command.name or "")
     return {
-        name: "\n".join(f"--{name} ({', '.join(of)}): {text}" for text, of in texts.items())
+        name: "\n".join(
+            f"{spelled} ({', '.join(of)}): {text}" for (spelled, text), of in texts.items()
+        )
         for name, texts in owners.items()
     }
 

@@ -31,16 +31,19 @@ def _load(name: str) -> click.Command:
     return {"freeze": freeze, "show": show}[name]
 
 
-@click.group(cls=LazyGroup, summaries=SUMMARIES, load=_load)
+_EXAMPLES = """\b
+Try:
+  riskeval population freeze RUNS/ -o population.json
+  riskeval score MORE_RUNS/ --population population.json"""
+
+
+@click.group(cls=LazyGroup, summaries=SUMMARIES, load=_load, epilog=_EXAMPLES)
 def population() -> None:
     """A population kept in a file, so that a leaderboard holds still.
 
     ZRisk and GeoRisk expect scores from a population. By default that is all runs given, so
     whoever joins changes everybody's figures. With --population FILE each run's figures depend on
-    nothing but itself and the file. Try:
-
-        riskeval population freeze RUNS/ -o population.json
-        riskeval score MORE_RUNS/ --population population.json
+    nothing but itself and the file.
     """
 
 

@@ -32,8 +32,8 @@ def refuse_what_the_page_lacks(loss: str, convention: str, test: str, family: st
     lacking = {
         "--loss": (loss, "linear"),
         "--convention": (convention, "plain"),
-        "--test": (test, "jackknife"),
-        "--family": (family, "column"),
+        "test": (test, "jackknife"),
+        "family": (family, "column"),
     }
     for option, (found, known) in lacking.items():
         if found != known:

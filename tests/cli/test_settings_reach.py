@@ -190,3 +190,20 @@ def test_a_folder_of_judgements_leads_nowhere_else(checkout: Path) -> None:
     ran = riskeval("score", "a.run", "b.run", cwd=checkout)
     assert (ran.code, ran.out) == (2, "") and "is not below this folder" in ran.err
     assert _EVENTS == []
+
+
+@pytest.mark.parametrize("command", ["organise", "check", "power", "validate"])
+def test_a_command_that_shows_real_names_refuses_to_hide_them(checkout: Path, command: str) -> None:
+    (checkout / "riskeval.toml").write_text('anonymise = "key.csv"\n')
+    given = {"organise": ["-o", "pack"], "check": ["-b", "a"]}.get(command, [])
+    ran = riskeval(command, "a.run", "b.run", *given, cwd=checkout)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"anonymise is set, and {command} does not have it" in ran.err
+    assert riskeval("score", "a.run", "b.run", cwd=checkout).code == 0
+
+
+def test_a_key_that_is_no_option_is_not_said_to_be_one(checkout: Path) -> None:
+    (checkout / "riskeval.toml").write_text('anonymise = "key.csv"\n')
+    (checkout / "key.csv").write_text("somebody's\n")
+    ran = riskeval("score", "a.run", "b.run", cwd=checkout)
+    assert ran.code == 2 and "riskeval wrote it" in ran.err and "--anonymise" not in ran.err
