@@ -77,13 +77,20 @@ def help(ctx: click.Context) -> None:  # noqa: A001
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("word")
-def _word(word: str) -> None:
-    """Explain one command or word."""
-    group, context = program(), click.get_current_context()
-    if word in group.summaries:
-        command = group.get_command(context, word)
-        click.echo(command.get_help(click.Context(command, context.find_root(), info_name=word)))
+@click.argument("words", nargs=-1)
+def _word(words: tuple[str, ...]) -> None:
+    """Explain one command (`population freeze`) or word."""
+    group, context, word = program(), click.get_current_context(), " ".join(words)
+    if words[0] in group.summaries:
+        parent, command = context.find_root(), group.get_command(context, words[0])
+        for name in words[1:]:
+            within = (
+                command.get_command(context, name) if isinstance(command, click.Group) else None
+            )
+            if within is None:
+                raise click.UsageError(f"no command {word!r}")
+            parent, command = click.Context(command, parent, info_name=words[0]), within
+        click.echo(command.get_help(click.Context(command, parent, info_name=words[-1])))
         return
     from riskcli.commands.glossary import explained
 

@@ -237,3 +237,11 @@ def test_the_library_is_there_under_the_command_name() -> None:
     )
     assert ran.out == "True\n", ran.err
     assert ran.err.strip().endswith("ModuleNotFoundError: No module named 'riskeval.nothing'")
+
+
+def test_a_command_within_a_command_is_described() -> None:
+    ran = riskeval("help", "population", "freeze")
+    assert ran.code == 0 and ran.out.startswith("Usage: riskeval population freeze [OPTIONS]")
+    assert "--only-topics" in ran.out and "recursive = true" in ran.out
+    assert riskeval("help", "score", "nothing").code == 2
+    assert riskeval("help", "bias", "r").code == 2
