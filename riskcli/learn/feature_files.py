@@ -15,6 +15,7 @@ import io
 import re
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,9 +43,9 @@ _PARQUET_MAGIC = b"PAR1"
 
 def read_features(path: Path | str) -> Features:
     """Read a file of features, whatever its format; wrong lines are told by number."""
-    source = TextFile(Path(path), checksum=True)
-    features = _read(source)
-    return replace(features, sha256=source.sha256)
+    with closing(TextFile(Path(path), checksum=True)) as source:
+        features = _read(source)
+        return replace(features, sha256=source.sha256)
 
 
 def _read(source: TextFile) -> Features:

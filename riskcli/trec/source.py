@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -73,6 +73,10 @@ class TextFile:
         self.likely_size = self._size * (_UNPACKED if self._packed else 1)
         """The bytes of the text, or a guess at them where the file is packed."""
 
+    def close(self) -> None:
+        """Close the file, where it was not read to its end."""
+        self._rest.close()
+
     def pieces(self) -> Iterator[bytes]:
         """The text, some lines at a time; only once."""
         yield from self._whole_lines(chain([self.start], self._rest))
@@ -99,7 +103,7 @@ class TextFile:
             yield piece
             before = piece[-1:]
 
-    def _read(self, digest: _Digest | None) -> Iterator[bytes]:
+    def _read(self, digest: _Digest | None) -> Generator[bytes, None, None]:
         with _reported(self.path), self._open() as raw:
             archive = archive_of(raw.read(LONGEST_MAGIC))
             self._packed = archive is not None
@@ -121,10 +125,13 @@ class TextFile:
         if self._only_once is not None:
             return io.BytesIO(self._only_once)
         raw: IO[bytes] = self.path.open("rb")
-        state = self.path.state() if isinstance(self.path, RemotePath) else _state(raw)
-        if self._state not in (None, state):
+        try:
+            state = self.path.state() if isinstance(self.path, RemotePath) else _state(raw)
+            if self._state not in (None, state):
+                raise self._changed()
+        except BaseException:
             raw.close()
-            raise self._changed()
+            raise
         self._state = state
         return raw
 
