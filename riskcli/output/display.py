@@ -192,7 +192,7 @@ def narrowed(display: Display, width: int) -> Display:
         gone.append("ranks")
     columns, shortened_names = _with_shorter_names(columns, width)
     while least_width(columns) > width and len(columns) > 2:
-        gone.append(_last_line(columns.pop()))
+        gone.append(_last_line(columns.pop()) or "the column without a heading")
     if not gone and not shortened_names:
         return display
     said = [f"Not shown in {width} columns: {'; '.join(gone)}"] if gone else []

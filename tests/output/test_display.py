@@ -122,3 +122,10 @@ def test_the_rank_shown_is_that_of_the_column_sorted_by() -> None:
     losses = numbers("losses")
     assert losses[0] == "1" and losses[-1] == "–"
     assert riskeval(*SCORE, "--sort", "-lossses").code == 2
+
+
+def test_a_column_without_a_heading_is_named_all_the_same() -> None:
+    headings = [Heading("run", left=True), Heading("value"), Heading("", left=True)]
+    row = [Cell("a"), Cell("0.5"), Cell("a reason of some length, which needs the room")]
+    display = narrowed(Display.of_rows("", headings, [row]), 20)
+    assert display.caption[-1].startswith("Not shown in 20 columns: the column without a heading.")
