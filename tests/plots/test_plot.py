@@ -203,8 +203,11 @@ def test_the_width_of_a_pdf_and_a_png(tmp_path: Path, size: str) -> None:
     ("arguments", "message"),
     [
         (("--width", "column", "-o", "x.html"), "--width column belongs to svg, png, pdf"),
-        (("--width", "99", "-o", "x.svg"), "99 is not in the range 100<=x<=4000"),
-        (("--width", "letter", "-o", "x.svg"), "'letter' is not a valid integer range"),
+        (
+            ("--width", "99", "-o", "x.svg"),
+            "'99' is none of column, page, lncs, slide, nor pixels from 100 to 4000",
+        ),
+        (("--width", "letter", "-o", "x.svg"), "'letter' is none of column, page"),
     ],
 )
 def test_widths_that_make_no_sense(
