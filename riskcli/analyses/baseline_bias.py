@@ -1,7 +1,5 @@
 """Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

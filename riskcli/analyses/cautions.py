@@ -1,7 +1,5 @@
 """Situations in which a number of the table is less solid than it looks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 

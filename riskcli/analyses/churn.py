@@ -1,7 +1,5 @@
 """How far each run's rankings of documents are from the baseline's (SIGIR'12), topic by topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

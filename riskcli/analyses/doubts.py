@@ -1,7 +1,5 @@
 """Doubts about a run that can be read: unjudged, repeated, badly ranked or badly named."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

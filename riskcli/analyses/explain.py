@@ -1,7 +1,5 @@
 """How one run's number and its flag came about, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

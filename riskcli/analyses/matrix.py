@@ -1,7 +1,5 @@
 """The score matrix itself, and the formats that it alone has."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

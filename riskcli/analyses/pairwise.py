@@ -1,7 +1,5 @@
 """Every pair of runs: difference, interval and test; groups without a significant difference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase

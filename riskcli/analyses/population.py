@@ -1,7 +1,5 @@
 """Populations that are kept in a file: how one is frozen, and what is in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Before the run: topics that a loss or a margin needs, and the loss that given topics detect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite

@@ -1,7 +1,5 @@
 """How far two rankings of the same runs agree: Kendall's tau, tau AP, rank-biased overlap."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The risk table as an object of the library: its blocks, and all they rest on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self

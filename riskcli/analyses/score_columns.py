@@ -1,7 +1,5 @@
 """The columns that a risk table for people can show, and those that are asked for by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

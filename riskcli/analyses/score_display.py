@@ -1,7 +1,5 @@
 """The risk table for people: a row a run, as many alphas and details side by side as fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache

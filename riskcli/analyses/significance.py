@@ -1,7 +1,5 @@
 """Which runs differ: every pair of them, or each against the baseline, by one measure or more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Pairs of runs for people: groups by letters, then the matrix of differences where it fits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a store of scores holds, what in it is damaged, and what of it can go."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import suppress

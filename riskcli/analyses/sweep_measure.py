@@ -1,7 +1,5 @@
 """How far the rankings by several risk measures, effectiveness measures or judges agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

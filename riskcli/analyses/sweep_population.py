@@ -1,7 +1,5 @@
 """How much depends on who takes part: each run, or each team, left out of the population."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every problem in run files and files of scores, by file, line and code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@
 everything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any

@@ -6,8 +6,6 @@ settings file may reach. A settings file may be a stranger's, so an option that 
 cannot be set there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from enum import Enum, StrEnum

@@ -1,7 +1,5 @@
 """How a command ends: notes to stderr, the result to stdout or a file, and the exit code."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable

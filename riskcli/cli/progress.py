@@ -1,7 +1,5 @@
 """Progress on stderr, for people only and only where there is something to wait for."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ what is reached. Only options that declare a `Reach` can be set there, and each 
 here to what was declared before any command sees it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

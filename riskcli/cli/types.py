@@ -1,7 +1,5 @@
 """Kinds of values on the command line, and the values that a shell completes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation

@@ -1,7 +1,5 @@
 """The program: its commands. A command's module is imported when it runs, or for its help."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import click

@@ -1,7 +1,5 @@
 """`riskeval check`: the gate."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

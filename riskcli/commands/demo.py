@@ -1,7 +1,5 @@
 """`riskeval demo`: the sample runs, wherever somebody wants to try the program."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`riskeval explain`: how one number came about."""
 
-from __future__ import annotations
-
 import click
 
 from riskcli.cli.help import GroupedCommand

@@ -1,7 +1,5 @@
 """`riskeval help`: words and commands explained, and pages that are no work on runs."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`riskeval matrix`: the score matrix."""
 
-from __future__ import annotations
-
 import click
 
 from riskcli.cli.help import GroupedCommand

@@ -1,7 +1,5 @@
 """`riskeval population`: a population kept in a file, so that a leaderboard holds still."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """`riskeval power`: what a test will see, before the run."""
 
-from __future__ import annotations
-
 import click
 
 from riskcli.cli.help import GroupedCommand

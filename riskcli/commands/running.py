@@ -1,7 +1,5 @@
 """What is said of errors that no part of the program has words for."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

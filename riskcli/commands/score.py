@@ -1,7 +1,5 @@
 """`riskeval score`: the risk table."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import click

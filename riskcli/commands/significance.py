@@ -1,7 +1,5 @@
 """`riskeval significance`: which runs differ from which."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

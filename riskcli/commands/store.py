@@ -1,7 +1,5 @@
 """`riskeval store`: looking after a store of scores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

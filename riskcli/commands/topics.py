@@ -1,7 +1,5 @@
 """`riskeval topics`: where a run's risk comes from."""
 
-from __future__ import annotations
-
 import click
 
 from riskcli.cli.help import GroupedCommand

@@ -1,7 +1,5 @@
 """`riskeval validate`: what is wrong with files, all of it."""
 
-from __future__ import annotations
-
 import click
 
 from riskcli.cli.help import GroupedCommand

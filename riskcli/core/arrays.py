@@ -1,7 +1,5 @@
 """The kinds of arrays that the program computes with, under one name each."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

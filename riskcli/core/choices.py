@@ -1,7 +1,5 @@
 """Every choice between words, declared once: the library checks it, the command line offers it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 

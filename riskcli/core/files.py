@@ -1,7 +1,5 @@
 """Files and folders that are replaced as a whole: no reader ever sees half of one."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """How much the program takes, and how much memory a piece of work needs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

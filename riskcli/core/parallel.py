@@ -1,7 +1,5 @@
 """One function over many files at once, with results in the order of the files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

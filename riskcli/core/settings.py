@@ -8,8 +8,6 @@ Keys are the commands' long options. Tables under `profile` hold further setting
 profile's settings win over the rest of the files, and the command line wins over all of them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar

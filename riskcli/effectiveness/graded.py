@@ -6,8 +6,6 @@ every tree, where that would take a third of its time: these are the same number
 query, so the best possible ranking follows from it. ERR of such arrays is in `measures/err.py`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskcli.core.arrays import Floats

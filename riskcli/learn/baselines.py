@@ -1,7 +1,5 @@
 """What a ranker is compared with: a feature, a run file, or an earlier model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

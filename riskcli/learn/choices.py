@@ -1,7 +1,5 @@
 """What training lets one choose between, in words; nothing here is slow to import."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 DEFAULT_MEASURE = "nDCG(dcg='exp-log2')@10"

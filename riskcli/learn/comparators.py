@@ -10,8 +10,6 @@ that mean, and the other two fall back on it. Risk remains the loss to the effec
 baselines (their mean on each query, or what --pool makes of them): falling back may have some.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Does training for risk pay? The risk table of the test runs, and what only training can tell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

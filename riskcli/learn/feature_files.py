@@ -8,8 +8,6 @@ query. CSV and Parquet have columns `topic` (or qid), `grade` (label, relevance)
 `docno` (docid); every other column is a feature.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

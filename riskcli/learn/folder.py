@@ -3,8 +3,6 @@
 It is written beside its place and then moved there, so that nobody ever sees half of one.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence

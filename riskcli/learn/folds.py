@@ -3,8 +3,6 @@
 Queries that two parts of a fold share are refused or noted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

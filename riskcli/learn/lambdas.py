@@ -12,8 +12,6 @@ No query needs a loop of its own: queries of one exact size form a bucket, whose
 rows of an array, and a whole bucket is sorted, scored and differentiated at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

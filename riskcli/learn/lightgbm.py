@@ -4,8 +4,6 @@ A parameter goes by any of the names that LightGBM knows it by. One that it does
 would have no effect, is refused: LightGBM itself would ignore it silently.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

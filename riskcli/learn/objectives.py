@@ -1,7 +1,5 @@
 """What a ranker can be trained for: LambdaMART, U-CRO, T-SARO, T-FARO and GeoRisk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """`riskeval rank`: rank documents with a learned model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

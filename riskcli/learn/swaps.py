@@ -7,8 +7,6 @@ concerns rank i (the first axis of pairs) and a lower rank j (the second); it is
 Ranks count from 0 in the arrays and from 1 in the formulas.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """`riskeval train`: learn rankers that lose less, and test whether that pays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Training one ranker: trees one by one, the best number of them by validation data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

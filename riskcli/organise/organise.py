@@ -1,7 +1,5 @@
 """`riskeval organise`: from a folder of submissions to all that is published and sent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The folder that a pack is: replaced as a whole, with a manifest of what is in it."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

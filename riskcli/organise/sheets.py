@@ -1,7 +1,5 @@
 """Topic by topic: best, median and worst of all runs, and a participant's runs against them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

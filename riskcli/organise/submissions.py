@@ -1,7 +1,5 @@
 """What was found in files at an earlier call, so that a file that is the same is not read again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Names come from strangers: escaped for each output, so that they cannot inject commands."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256

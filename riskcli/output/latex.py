@@ -6,8 +6,6 @@ of very many rows is a `longtable`, for which a page of two columns is left and 
 may be wider than the text (LNCS's is the narrowest in use) is shrunk where it is, and only there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

@@ -5,8 +5,6 @@ described by the docstring of its `values`; tables show it where `--columns` ask
 machine formats have its columns at the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

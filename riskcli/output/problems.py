@@ -4,8 +4,6 @@ SARIF 2.1.0 is what GitHub's code scanning, Azure DevOps and editors read; a cod
 what GitLab shows in a merge request.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

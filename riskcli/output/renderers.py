@@ -1,7 +1,5 @@
 """Writers of a result: rows for programs in full double precision, tables in Markdown and HTML."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tables as a terminal shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from io import StringIO
 

@@ -10,8 +10,6 @@ measure; ids, titles, decimals and what depends on alpha come from the declarati
 test that it does not know, or computes otherwise than the table, is shown from the table alone.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a page compares: the comparison asked for, further baselines, and the other population."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """`riskeval report`: a leaderboard to publish."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """A risk measure over alpha: a line a run, and what changes on the way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

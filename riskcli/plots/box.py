@@ -1,7 +1,5 @@
 """Differences to the baseline, one box per run: ECIR'20, Figure 1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

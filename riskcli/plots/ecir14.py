@@ -1,7 +1,5 @@
 """Figures of ECIR'14: principal axes, two runs against each other, ordered terms of URisk."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of ECIR'20: both losses, bootstrap replicates, RBO of rankings by either loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

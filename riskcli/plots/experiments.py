@@ -1,7 +1,5 @@
 """Figures of what `riskeval train` wrote: curves (SIGIR'12, Figure 4), churn (Figure 5)."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """z of every run on every topic: where scores depart from what run and topic lead to expect."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Every figure that there is: its line in the help, and what may be asked of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Marks that bear their names, placed so that none covers another: lines and points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """`riskeval plot`: figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The smallest loss that a test shows, over the number of topics: `riskeval power` as a figure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The score on every topic, a line a run: the performance profiles of SIGIR'16, Figure 1."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A figure as a file: one description, five formats, no browser and no network."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How all figures look: one palette that survives colour-blindness and grey print, one type."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 from typing import Any

@@ -1,7 +1,5 @@
 """TR or TJ of every topic (SIGIR'14, Figure 2): a panel per run and alpha, with critical values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gain against risk: SIGIR'12, Figure 2."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

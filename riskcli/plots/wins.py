@@ -1,7 +1,5 @@
 """How many topics gain and lose how much: the helped-hurt histogram of SIGIR'12, Figure 1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

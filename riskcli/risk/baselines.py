@@ -1,7 +1,5 @@
 """What runs are compared with: a run, a set of runs, or a virtual run made from the matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

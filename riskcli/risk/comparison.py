@@ -1,7 +1,5 @@
 """One score matrix against one baseline within one population: what every measure is given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -4,8 +4,6 @@ The standard errors they give agree with the exact jackknife's to a few percent;
 cross-check and studentise the swap test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -6,8 +6,6 @@ w = s(delta) and z = s(x - e) / sqrt(e); no alpha applies. `SmoothPaired` and `S
 take the places of the linear classes and ignore the alpha that those take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a risk measure declares of its computation, once; everything else reads it from here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -5,8 +5,6 @@ losses counted t = 1 + alpha times. All sums here are free of alpha, so any numb
 costs one pass over the matrix.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

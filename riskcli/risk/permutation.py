@@ -1,7 +1,5 @@
 """The test against virtual baselines: runs shuffled within topics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ The difference over topics is taken for normal with standard deviation `spread`;
 one-sided at `level`. Then t is noncentral, with noncentrality loss sqrt(c) / spread.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import nctdtr, stdtrit
 

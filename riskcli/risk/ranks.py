@@ -6,8 +6,6 @@ interval holds the run's true rank with probability 1 - gamma at least (Mogstad,
 Wilhelm 2024), for each run by itself; a run whose interval begins at 1 may be the best.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Sums over c topics in double precision are wrong by a few eps (2.2e-16) of their
 bound lies far above that, and far below any difference between scores that were measured.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskcli.core.arrays import Floats

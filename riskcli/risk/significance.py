@@ -1,7 +1,5 @@
 """How differences are tested: level, correction for the number of tests, and flags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

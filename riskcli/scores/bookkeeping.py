@@ -4,8 +4,6 @@ Scores that were made with different settings are not comparable; nor are those 
 judgements, though these may differ in a byte that no score depends on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is compared with what: score matrices against baselines, as the options have it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase

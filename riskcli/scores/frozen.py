@@ -5,8 +5,6 @@ by topic, their teams, the topics, the settings that scores were made with, and 
 whole. The totals are written for those who read the file; they are checked against the scores.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """One file to scores: a run is scored against the judgements, a score file is taken as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial

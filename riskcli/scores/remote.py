@@ -1,7 +1,5 @@
 """What a worker does: it scores batches of files with the judgements that it was sent once."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

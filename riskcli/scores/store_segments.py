@@ -4,8 +4,6 @@ So a damaged file is noticed whenever it is read, two writers cannot disturb one
 writer that is killed leaves at most a file that nobody takes for part of the store.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

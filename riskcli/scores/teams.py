@@ -1,7 +1,5 @@
 """Who belongs to which team, what a run is called in public, and neutral names."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

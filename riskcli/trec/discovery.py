@@ -1,7 +1,5 @@
 """Which files are the runs, and which one holds the judgements."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ Answers of _msearch do not say what was asked: their topics are the places, coun
 without a score, as those that were sorted otherwise, keep the order in which they came.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

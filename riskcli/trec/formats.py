@@ -1,7 +1,5 @@
 """Formats of runs and of judgements besides TREC's own, recognised by how the text begins."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@
 10<TAB>0<TAB>0.7312                                   RankLib: query, place in it from 0, score
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

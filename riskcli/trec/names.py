@@ -4,8 +4,6 @@ Files of one name get the shortest end of their paths that differs (`exp1/run`),
 `NAME=FILE` gives a name.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Relevance judgements (qrels): `topic iteration docno grade`, one judged document a line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

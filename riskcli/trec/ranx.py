@@ -3,8 +3,6 @@
 Parquet: columns q_id, doc_id and score (or a name that others give them), a document a row.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -8,8 +8,6 @@
 What is found is the same as in TREC's own files: `Line` for runs, `Judgement` for judgements.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

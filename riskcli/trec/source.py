@@ -1,7 +1,5 @@
 """A file's text as bytes: decompressed by content, without a byte order mark."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

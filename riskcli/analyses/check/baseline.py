@@ -1,7 +1,5 @@
 """Candidates and baseline for a gate, the latter perhaps from a file of scores kept from before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

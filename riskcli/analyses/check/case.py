@@ -1,7 +1,5 @@
 """What came of judging candidates: findings by rule, verdicts, and all of them together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

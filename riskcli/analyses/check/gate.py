@@ -5,8 +5,6 @@ one-sided test against a loss of m is significant, so that a loss above m is exc
 where the loss is significant; else nothing is known for certain: inconclusive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Where a gate's verdict goes: stdout or a file, further reports, and GitHub's job summary."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress

@@ -10,8 +10,6 @@
 `@` sets the alpha of that quantity. `baseline` is the same quantity of the baseline run.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import re

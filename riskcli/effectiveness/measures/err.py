@@ -1,7 +1,5 @@
 """Expected reciprocal rank (Chapelle et al., CIKM 2009), which trec_eval does not have."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

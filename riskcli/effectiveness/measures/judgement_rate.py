@@ -1,7 +1,5 @@
 """Judged@k: how much of the top of a ranking is judged at all, whatever the grade."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskcli.core.arrays import Floats

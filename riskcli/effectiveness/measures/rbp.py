@@ -3,8 +3,6 @@
 The user goes on from a document to the next one with probability p.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 (Its `relstring`, `runid` and `num_q` are no scores; pytrec_eval answers 0.0 for `relstring`.)
 """
 
-from __future__ import annotations
-
 import math
 
 from riskcli.effectiveness.measures import REL, Family, Parameter

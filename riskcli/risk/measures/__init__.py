@@ -5,8 +5,6 @@ in `--sort`, `--columns` and `--of`, in the rules of the gate, in the help and i
 else needs to know of it.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules

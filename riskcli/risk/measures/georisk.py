@@ -3,8 +3,6 @@
 SIGIR'16, Eq. 7, with the square root (the printed root "c" is a slip of typesetting).
 """
 
-from __future__ import annotations
-
 from scipy.special import ndtr
 
 from riskcli.core.arrays import Floats

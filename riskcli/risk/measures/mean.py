@@ -1,7 +1,5 @@
 """Mean effectiveness, (1/c) Σ x_q: what everybody reports, and what risk is weighed against."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

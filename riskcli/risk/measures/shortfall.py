@@ -1,7 +1,5 @@
 """Expected shortfall (CVaR): the mean of the worst tenth of δ."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskcli.core.arrays import Floats

@@ -3,8 +3,6 @@
 SIGIR'14, Eq. 10 and 12; SIGIR'16, Eq. 2. w_q = δ_q, or (1 + α) δ_q where δ_q < 0.
 """
 
-from __future__ import annotations
-
 from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import significance, swaps_of_trisk

@@ -4,8 +4,6 @@
 Eq. 1).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskcli.core.arrays import Counts, Floats

@@ -3,8 +3,6 @@
 SIGIR'16, Eq. 5 and 6: z_q = (x_q − e_q)/√e_q, e_q = S_i T_q / N.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from riskcli.core.arrays import Floats

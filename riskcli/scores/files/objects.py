@@ -1,7 +1,5 @@
 """Scores as evaluation programs print them line by line, as JSON, as JSON lines and as Parquet."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

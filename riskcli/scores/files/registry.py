@@ -3,8 +3,6 @@
 A format is recognised by content. One that names no run holds one run's scores.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Collection, Mapping

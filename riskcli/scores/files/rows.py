@@ -1,7 +1,5 @@
 """What every format of scores is read into, and the matrices made of that."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -4,8 +4,6 @@ Wide: a first column `run`, then a column a topic. Long: `run,topic,measure,scor
 under the names that other programs give them. An empty cell is a topic that was not answered.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
