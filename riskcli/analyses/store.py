@@ -3,14 +3,13 @@
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from riskcli.core.files import PART, sha256_of_file
 from riskcli.core.messages import UsageError
 from riskcli.core.settings import load_settings, settings_folder
-from riskcli.output.result import Result
 from riskcli.scores.store import MARKER, Store, as_json, engine
 from riskcli.scores.store_segments import DAMAGED, FileStates, file_state, size
 
@@ -27,36 +26,6 @@ def existing(folder: Path | None) -> Store:
     return Store(folder, rehash=True)
 
 
-def listing(store: Store) -> Result:
-    """What is kept: a row a measure, judgements and rules."""
-    columns = (
-        "measure", "qrels", "runs", "scores", "files", "bytes", "current", "written", "rules",
-        "engine", "key",
-    )  # fmt: skip
-    rows = [
-        (
-            holding.measure, holding.qrels, holding.runs, holding.scores, holding.files,
-            holding.size, holding.current,
-            datetime.fromtimestamp(holding.written, UTC).isoformat(timespec="seconds"),
-            holding.rules, holding.engine, holding.key,
-        )
-        for holding in holdings(store)
-    ]  # fmt: skip
-    return Result(columns, rows)
-
-
-def troubles(store: Store) -> Result:
-    """What is wrong: a row a file."""
-    return Result(("file", "trouble"), [(str(path), trouble) for path, trouble in verify(store)])
-
-
-def removals(store: Store, older_than: float | None, dry_run: bool) -> Result:
-    """What is removed, or would be: a row a file."""
-    removed = collect(store, older_than, dry_run)
-    rows = [(str(removal.path), removal.reason, removal.size) for removal in removed]
-    return Result(("file", "reason", "bytes"), rows)
-
-
 # What a store holds, what of it is damaged, and what of it can go.
 
 
@@ -65,40 +34,36 @@ _ABANDONED = 3600.0
 _DAY = 86400.0
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(NamedTuple):
     """The scores under one key."""
 
-    key: str
     measure: str
     qrels: str
-    rules: str
-    engine: str
-    current: bool
-    """Whether this version of riskeval would use them."""
     runs: int
     scores: int
     files: int
-    size: int
-    written: float
-    """When a file of it was written last, in seconds since 1970."""
+    bytes: int
+    current: bool
+    """Whether this version of riskeval would use them."""
+    written: str
+    """When a file of it was written last."""
+    rules: str
+    engine: str
+    key: str
 
 
-@dataclass(frozen=True)
-class Removal:
+class Removal(NamedTuple):
     """A file that goes, and why."""
 
-    path: Path
+    file: str
     reason: str
-    size: int
+    bytes: int
 
 
-def holdings(store: Store) -> Iterator[Holding]:
+def holdings(store: Store) -> list[Holding]:
     """All that a store holds, by measure and judgements."""
     unsorted = [holding for digest in _digests(store) if (holding := _holding(store, digest))]
-    yield from sorted(
-        unsorted, key=lambda item: (item.qrels, item.measure, item.rules, item.engine)
-    )
+    return sorted(unsorted, key=lambda item: (item.qrels, item.measure, item.rules, item.engine))
 
 
 def verify(store: Store) -> Iterator[tuple[Path, str]]:
@@ -131,14 +96,16 @@ def collect(store: Store, older_than: float | None = None, dry_run: bool = False
     That is: damaged and abandoned files, scores by other versions of what computes them, checksums
     of files that have changed since, and scores that were written so long ago.
     """
-    removals = [*_debris(store), *_outdated(store, older_than)]
+    superfluous = [*_debris(store), *_outdated(store, older_than)]
+    removals = [Removal(str(path), reason, size(path)) for path, reason in superfluous]
     if dry_run:
         return removals
-    for removal in removals:
-        removal.path.unlink(missing_ok=True)
+    for path, _ in superfluous:
+        path.unlink(missing_ok=True)
     for digest in _digests(store):
         store.segments(digest).tidy()
-        _remove_empty(store.folder / "scores" / digest)
+        with suppress(OSError):  # it is not empty
+            (store.folder / "scores" / digest).rmdir()
     store.file_states.renew()
     return removals
 
@@ -155,39 +122,36 @@ def _holding(store: Store, digest: str) -> Holding | None:
         return None
     about = {name: tables[0][name][0].as_py() for name in ("measure", "qrels", "rules", "engine")}
     files = segments.files()
+    written = datetime.fromtimestamp(max(map(_written, files)), UTC)
     return Holding(
-        digest,
         **about,
-        current=about["engine"] == as_json(engine()),
         runs=len({run for table in tables for run in table["run"].to_pylist()}),
         scores=sum(len(chunk.values) for table in tables for chunk in table["scores"].chunks),
         files=len(files),
-        size=sum(map(size, files)),
-        written=max(map(_written, files)),
+        bytes=sum(map(size, files)),
+        current=about["engine"] == as_json(engine()),
+        written=written.isoformat(timespec="seconds"),
+        key=digest,
     )
 
 
-def _debris(store: Store) -> Iterator[Removal]:
+def _debris(store: Store) -> Iterator[tuple[Path, str]]:
     """What damage and killed writers left."""
     for path in sorted(store.folder.rglob("*" + DAMAGED)):
-        yield _removal(path, "damaged")
+        yield path, "damaged"
     for path in sorted(store.folder.rglob("*" + PART)):
         if time.time() - _written(path) > _ABANDONED:
-            yield _removal(path, "never finished")
+            yield path, "never finished"
 
 
-def _outdated(store: Store, older_than: float | None) -> Iterator[Removal]:
+def _outdated(store: Store, older_than: float | None) -> Iterator[tuple[Path, str]]:
     for holding in holdings(store):
         for path in store.segments(holding.key).files():
             age = (time.time() - _written(path)) / _DAY
             if not holding.current:
-                yield _removal(path, "scores by another version")
+                yield path, "scores by another version"
             elif older_than is not None and age > older_than:
-                yield _removal(path, f"written {age:.0f} days ago")
-
-
-def _removal(path: Path, reason: str) -> Removal:
-    return Removal(path, reason, size(path))
+                yield path, f"written {age:.0f} days ago"
 
 
 def _written(path: Path) -> float:
@@ -196,8 +160,3 @@ def _written(path: Path) -> float:
         return path.stat().st_mtime
     except FileNotFoundError:
         return time.time()
-
-
-def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):  # it is not empty
-        folder.rmdir()

@@ -12,6 +12,7 @@ from riskcli.cli.types import PATH
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
 from riskcli.output.display import PlainRows
+from riskcli.output.result import Result
 
 Action = Literal["ls", "gc", "verify"]
 
@@ -40,10 +41,12 @@ def store(
 
     opened = analysis.existing(folder)
     if action == "ls":
-        result = analysis.listing(opened)
+        result = Result(analysis.Holding._fields, analysis.holdings(opened))
     elif action == "verify":
-        result = analysis.troubles(opened)
+        troubles = [(str(path), trouble) for path, trouble in analysis.verify(opened)]
+        result = Result(("file", "trouble"), troubles)
     else:
-        result = analysis.removals(opened, older_than, dry_run)
+        removals = analysis.collect(opened, older_than, dry_run)
+        result = Result(analysis.Removal._fields, removals)
     write(PlainRows(result), output)
     return 1 if action == "verify" and result.rows else 0

@@ -4,7 +4,6 @@ So a damaged file is noticed whenever it is read, two writers cannot disturb one
 writer that is killed leaves at most a file that nobody takes for part of the store.
 """
 
-import errno
 import hashlib
 import os
 import tempfile
@@ -22,7 +21,7 @@ from pyarrow import parquet
 
 from riskcli.core.files import replace_file
 from riskcli.core.messages import InputError
-from riskcli.trec.arrow import UNREADABLE, file_bytes, numbers, texts
+from riskcli.trec.arrow import UNREADABLE, numbers, reader, texts
 
 ENDING = ".parquet"
 DAMAGED = ".damaged"
@@ -74,8 +73,9 @@ class Segments:
 
         That the machine has no rights, files or memory left for it says nothing about the file.
         """
-        data = _bytes_of(path)
-        trouble = damage(path, data)
+        data = path.read_bytes()
+        same = checksum(data) == path.stem
+        trouble = "" if same else "its bytes do not have the checksum in its name"
         try:
             table = None if trouble else self._parsed(data)
         except UNREADABLE as error:
@@ -83,7 +83,9 @@ class Segments:
                 raise
             table, trouble = None, str(error)
         if table is None:
-            self._set_aside(path, trouble or "its columns are not those of this store")
+            self.damaged.append((path, trouble or "its columns are not those of this store"))
+            with suppress(OSError):  # a store that may only be read
+                path.rename(path.with_suffix(DAMAGED))
         return table
 
     def add(self, table: pa.Table) -> Path | None:
@@ -134,35 +136,16 @@ class Segments:
             replace_file(path, data)
         return path
 
-    def _parsed(self, data: pa.Buffer) -> pa.Table | None:
-        file = parquet.ParquetFile(pa.BufferReader(data))
-        if file.schema_arrow.names != self.schema.names:
+    def _parsed(self, data: bytes) -> pa.Table | None:
+        source = reader(data)
+        if parquet.ParquetFile(source).schema_arrow.names != self.schema.names:
             return None
-        coded = list(self.dictionaries)
-        return parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded).read()
-
-    def _set_aside(self, path: Path, trouble: str) -> None:
-        self.damaged.append((path, trouble))
-        with suppress(OSError):  # a store that may only be read
-            path.rename(path.with_suffix(DAMAGED))
+        return parquet.ParquetFile(source, read_dictionary=list(self.dictionaries)).read()
 
 
-def _bytes_of(path: Path) -> pa.Buffer:
-    try:
-        return file_bytes(path)
-    except OSError as error:  # Arrow names the file in its message alone
-        number = error.errno or errno.EISDIR
-        raise OSError(number, os.strerror(number), str(path)) from error
-
-
-def checksum(data: bytes | pa.Buffer) -> str:
+def checksum(data: bytes) -> str:
     """The name of a file with these bytes, without its ending."""
     return hashlib.sha256(data).hexdigest()
-
-
-def damage(path: Path, data: bytes | pa.Buffer) -> str:
-    """What is wrong with a file of a store: nothing, or that its bytes are not those written."""
-    return "" if checksum(data) == path.stem else "its bytes do not have the checksum in its name"
 
 
 def cannot_keep(work: Callable[[], object]) -> str:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,12 +39,6 @@ def reader(text: bytes) -> pa.BufferReader:
     buffer = pa.allocate_buffer(len(text), pa.system_memory_pool())
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(text, dtype=np.uint8)
     return pa.BufferReader(buffer)
-
-
-def file_bytes(path: Path) -> pa.Buffer:
-    """The bytes of a file, in Arrow's own memory."""
-    with pa.OSFile(str(path)) as file:
-        return file.read_buffer()
 
 
 def numbers(values: Iterable[float], kind: pa.DataType) -> pa.Array:

@@ -21,7 +21,6 @@ from riskcli import UsageError
 from riskcli.analyses.store import collect, holdings, verify
 from riskcli.core.messages import InputError
 from riskcli.scores import store_segments as looks_module
-from riskcli.scores import store_segments as segments_module
 from riskcli.scores.store import MARKER, SCORES, Store, StoredRun, StoreSection, as_json
 from riskcli.scores.store_segments import FILE_STATES, Segments, file_state
 from tests.helpers.console import ROOT
@@ -608,7 +607,7 @@ def test_what_the_machine_lacks_is_no_damage(
     def fails(*_: object) -> None:
         raise error
 
-    for owner, name in ((segments_module, "file_bytes"), (Segments, "_parsed")):
+    for owner, name in ((Path, "read_bytes"), (Segments, "_parsed")):
         with monkeypatch.context() as patched:
             patched.setattr(owner, name, fails)
             with pytest.raises(type(error)):
