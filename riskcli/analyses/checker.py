@@ -16,7 +16,7 @@ from riskcli.core.choices import Only, check_words
 from riskcli.core.messages import InputError
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.ranking import JudgedDocuments
-from riskcli.scores.files.registry import Format, format_of, inspect_scores, tag_of
+from riskcli.scores.files.registry import Format, format_of, tag_of
 from riskcli.scores.files.rows import UNNAMED_RUN
 from riskcli.trec import runs
 from riskcli.trec.findings import (
@@ -233,19 +233,19 @@ class Checker:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
         if isinstance(format, Format):
-            read = self._check_scores(tally, text, format.name)
+            read = self._check_scores(tally, text, format)
         else:
             read = self._check_run(tally, text, format)
         return replace(read, sha256=sha256)
 
-    def _check_scores(self, tally: Tally, text: bytes, kind: str) -> FileReport:
+    def _check_scores(self, tally: Tally, text: bytes, format: Format) -> FileReport:
         names: dict[str, None] = {}
-        for item in inspect_scores(tally.path, text, kind):
+        for item in format.inspect(tally.path, text):
             if isinstance(item, Finding):
                 tally.add(item)
             else:
                 names[item.run] = None
-        tag = tag_of(text, kind, list(names))
+        tag = tag_of(text, format.name, list(names))
         named = UNNAMED_RUN not in names and tag is None
         run_names = tuple(names) if named else (tag,) if tag else ()
         return FileReport(tally.path, "scores", tally, run_names, named)

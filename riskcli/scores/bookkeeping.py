@@ -11,8 +11,9 @@ from typing import Any
 
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import Input, InputError, Note, UsageError, counted, listed
+from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
-from riskcli.scores.reading import FileScores, Reader
+from riskcli.scores.reading import Reader
 from riskcli.trec.names import (
     each_baseline,
     name_of_baseline,
@@ -174,16 +175,16 @@ def settings_in_force(
     """
     in_force = {name: (here[name], _HERE) for name in SCORING if scored}
     for file in loaded:
-        settings = {} if file.recorded is None else file.recorded.settings
-        for name in (name for name in SCORING if name in settings):
-            other, owner = in_force.setdefault(name, (settings[name], file.path.name))
-            if settings[name] != other:
-                message = f"was made with {name} = {settings[name]!r}, {owner} with {other!r}"
+        for name in (name for name in SCORING if name in file.settings):
+            value = file.settings[name]
+            other, owner = in_force.setdefault(name, (value, file.path.name))
+            if value != other:
+                message = f"was made with {name} = {value!r}, {owner} with {other!r}"
                 raise InputError(file.path, "other-settings", message)
     only_topics = _some_topics(loaded, here.get(ONLY_TOPICS), scored)
     if scored:
         return dict(here)
-    judgements = sorted({each for file in loaded for each in judgements_of(file)})
+    judgements = sorted({each for file in loaded for each in file.judgements})
     theirs = {name: value for name, (value, _) in in_force.items()}
     theirs |= {ONLY_TOPICS: only_topics} if only_topics else {}
     return {**here, **theirs, **({JUDGEMENTS: judgements} if judgements else {})}
@@ -195,8 +196,8 @@ def _some_topics(loaded: Sequence[FileScores], here: Any, scored: bool) -> Any:
         return here
     stated = [(_HERE, None)] if scored else []
     for file in loaded:
-        if file.recorded is not None and SCORING[0] in file.recorded.settings:
-            topics = file.recorded.settings.get(ONLY_TOPICS)
+        if SCORING[0] in file.settings:
+            topics = file.settings.get(ONLY_TOPICS)
             stated.append((file.path.name, topics))
             if topics != stated[0][1]:
                 message = (
@@ -210,14 +211,9 @@ def _topics(topics: Any) -> str:
     return f"{ONLY_TOPICS} = {topics!r}" if topics else "all topics"
 
 
-def judgements_of(file: FileScores) -> tuple[str, ...]:
-    """The checksums of the judgements that a file of scores was made from, if it says so."""
-    return () if file.recorded is None else file.recorded.judgements
-
-
 def other_judgements(loaded: Sequence[FileScores], here: str | None) -> list[Note]:
     """The warning that files of scores were made from other judgements than the rest."""
-    stated = [(file.path.name, judgements_of(file)) for file in loaded if judgements_of(file)]
+    stated = [(file.path.name, file.judgements) for file in loaded if file.judgements]
     first = (here,) if here else stated[0][1] if stated else ()
     differing = [name for name, checksums in stated if checksums != first]
     if not differing:

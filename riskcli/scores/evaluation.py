@@ -25,8 +25,9 @@ from riskcli.core.messages import (
 from riskcli.core.parallel import Progress, available_cores, in_order, watch_of
 from riskcli.effectiveness.measures import canonical_name, split_names
 from riskcli.scores import bookkeeping
+from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
-from riskcli.scores.reading import OWN_RESULT, FileScores, Reader, Rules
+from riskcli.scores.reading import OWN_RESULT, Reader, Rules
 from riskcli.trec.discovery import Folders, RunFiles, find_files, judgements_first, passed_over
 from riskcli.trec.names import file_names, named_place
 from riskcli.trec.qrels import Qrels
@@ -299,7 +300,7 @@ def _joined(
 def _checksum_of_qrels(loaded: Sequence[FileScores], reader: Reader) -> str | None:
     """That of the judgements at hand, where files of scores name theirs."""
     path = reader.qrels.path
-    if reader.qrels.sha256 or path is None or not any(map(bookkeeping.judgements_of, loaded)):
+    if reader.qrels.sha256 or path is None or not any(file.judgements for file in loaded):
         return reader.qrels.sha256
     return sha256_of_file(path) if path.is_file() else None
 

@@ -1,11 +1,11 @@
 """One file to scores: a run is scored against the judgements, a score file is taken as it is."""
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_word, check_words
 from riskcli.core.limits import refuse_file
@@ -16,6 +16,7 @@ from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure
 from riskcli.effectiveness.ranking import contenders
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
 from riskcli.scores.files import INPUT_FORMATS, registry
+from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ONLY_TOPICS, ScoreMatrix, topics_asked
 from riskcli.trec.discovery import find_qrels
 from riskcli.trec.qrels import Qrels, read_qrels
@@ -76,32 +77,6 @@ class Rules:
             "input_format": self.input_format,
             "max_bytes": self.max_bytes,
         }
-
-
-@dataclass(frozen=True)
-class FileScores:
-    """What one file holds: a run's scores (not named yet), or a score file's matrices."""
-
-    path: Path
-    kind: Literal["run", "scores"]
-    tags: tuple[str, ...]
-    matrices: tuple[ScoreMatrix, ...]
-    unknown_topics: int = 0
-    named: bool = True
-    """False for a run, or the scores of one, that its tag or its file must name."""
-    taken_as: str | None = None
-    """The measure asked for, where a file of scores does not name its own."""
-    sha256: str | None = None
-    """The checksum of the file that was read, where one was asked for."""
-    rounded_err: bool = False
-    """Whether it is ir_measures' and its ERR has no more than five decimals."""
-    recorded: registry.Recorded | None = None
-    """What a file of scores says of how they were made."""
-
-    @property
-    def tag(self) -> str | None:
-        """The run's tag, where all of its lines carry the same one."""
-        return self.tags[0] if len(self.tags) == 1 else None
 
 
 class Reader:
@@ -226,24 +201,11 @@ class Reader:
         if format.name == "parquet":  # its columns are listed at its end
             format = registry.format_of(path, text, given) or format
         if isinstance(format, registry.Format):
-            return self._taken(path, text, format.name, source.sha256)
+            taken = registry.read_score_file(path, text, format.name, self._label)
+            taken_as = taken.taken_as if self.rules.measures else None
+            return replace(taken, taken_as=taken_as, sha256=source.sha256)
         documents = self._judged().lines if format.by_place else None
         return self._scored(read_foreign(path, text, format, documents), source.sha256)
-
-    def _taken(self, path: Path, text: bytes, kind: str, sha256: str | None) -> FileScores:
-        """The scores that a file holds."""
-        content = registry.read_score_file(path, text, kind, self._label)
-        return FileScores(
-            path,
-            "scores",
-            (content.tag,) if content.tag else (),
-            tuple(content.matrices),
-            named=not content.unnamed,
-            taken_as=self._label if content.labelled and self.rules.measures else None,
-            sha256=sha256,
-            rounded_err=content.rounded_err,
-            recorded=registry.recorded(text, kind),
-        )
 
     def _scored(self, run: Run, sha256: str | None) -> FileScores:
         """The scores of a run."""

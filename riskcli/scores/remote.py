@@ -19,7 +19,8 @@ from riskcli.core.locations import RemotePath, place_of
 from riskcli.core.messages import InputError, RiskevalError, UsageError
 from riskcli.core.parallel import Progress
 from riskcli.core.version import __version__
-from riskcli.scores.reading import FileScores, Reader, Rules
+from riskcli.scores.files.registry import FileScores
+from riskcli.scores.reading import Reader, Rules
 from riskcli.scores.store import as_json, engine
 from riskcli.trec.source import read_raw
 

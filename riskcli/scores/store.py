@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 from riskcli.core.files import PART, replace_file, sha256_of_file
 from riskcli.core.messages import InputError, Note, RiskevalError, UsageError, counted, listed
 from riskcli.core.parallel import in_order
+from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.reading import FileScores, Reader
+from riskcli.scores.reading import Reader
 from riskcli.scores.store_segments import FileState, FileStates, Segments, cannot_keep, file_state
 from riskcli.trec.arrow import lists, numbers, texts
 

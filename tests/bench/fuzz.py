@@ -294,7 +294,7 @@ def _judge_scores(mutant: Mutant, path: Path, found_wrong: bool) -> str:
         for topic, value in zip(matrix.topics, row, strict=True)
         if not math.isnan(value)
     )
-    if file.unnamed:
+    if not file.named:
         expected = Counter({("", t, s): n for (_, t, s), n in expected.items()})
     assert found == expected, (found - expected, expected - found)
     return "taken"

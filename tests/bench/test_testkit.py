@@ -114,12 +114,12 @@ def test_scores_are_read_as_they_are(case: dict[str, Any]) -> None:
     assert kind is not None
     file = read_score_file(path, text, kind)
     found = [
-        ["" if file.unnamed else run, topic, value]
+        ["" if not file.named else run, topic, value]
         for matrix in file.matrices
         for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
         for topic, value in zip(matrix.topics, row, strict=True)
         if not math.isnan(value)
     ]
     reads = case["reads"]["scores"]
-    expected = [["" if file.unnamed else run, topic, score] for run, topic, score in reads]
+    expected = [["" if not file.named else run, topic, score] for run, topic, score in reads]
     assert sorted(found) == sorted(expected)

@@ -1,6 +1,5 @@
 """Candidates and baseline for a gate, the latter perhaps from a file of scores kept from before."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,11 @@ from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
 from riskcli.core.messages import Input, InputError, Note, UsageError, listed
 from riskcli.output.formats import IN_FILE, MATRIX_FORMATS, OutputFormat, chosen, emit
-from riskcli.scores.bookkeeping import SCORING
+from riskcli.scores.bookkeeping import SCORING, runs_of
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.files.registry import UNNAMED, Recorded, kind_of, read_scores, recorded
-from riskcli.scores.matrix import ScoreMatrix, join
-from riskcli.trec.names import name_of_baseline, named_place
+from riskcli.scores.files.registry import UNNAMED, FileScores, kind_of, read_score_file
+from riskcli.scores.matrix import ScoreMatrix, join, of_one_run
+from riskcli.trec.names import file_name, name_of_baseline, named_place
 from riskcli.trec.source import TextFile
 
 
@@ -52,12 +51,11 @@ def with_baseline(
         both = inputs.evaluate([baseline], checksums)
         return both, both.added.get(baseline, baseline)
     candidates = inputs.evaluate(checksums=checksums)
-    text = source.text()
-    kept = _kept_scores(path, text, kind, candidates)
+    kept = _kept_scores(path, source.text(), kind, candidates)
     runs = {run for matrix in candidates.matrices for run in matrix.runs}
-    name = given or name_of_baseline(kept[0].runs[0], runs)
+    name = given or name_of_baseline(kept.matrices[0].runs[0], runs)
     matrices = tuple(
-        _with_kept(path, matrix, replace(_of_measure(path, matrix.measure, kept), runs=(name,)))
+        _with_kept(path, matrix, replace(_of_measure(kept, matrix.measure), runs=(name,)))
         for matrix in candidates.matrices
     )
     return (
@@ -67,23 +65,26 @@ def with_baseline(
             provenance=replace(
                 candidates.provenance,
                 inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
-                notes=(*candidates.notes, *_how_made(path, recorded(text, kind), candidates)),
+                notes=(*candidates.notes, *_how_made(kept, candidates)),
             ),
         ),
         name,
     )
 
 
-def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> list[ScoreMatrix]:
-    """The file's matrices, each of the one baseline run; its settings must be today's."""
+def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> FileScores:
+    """The file's scores, all of the one baseline run; its settings must be today's."""
     measures = [matrix.measure for matrix in candidates.matrices]
     label = measures[0] if len(measures) == 1 else UNNAMED
-    kept = read_scores(path, text, kind, label)
-    runs = {run for matrix in kept for run in matrix.runs}
+    kept = read_score_file(path, text, kind, label)
+    if not kept.named:
+        name = kept.tag or file_name(path)
+        kept = replace(kept, matrices=of_one_run(name, kept.matrices))
+    runs = runs_of([kept])
     if len(runs) != 1:
         message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
         raise InputError(path, "not-one-run", message)
-    then, now = recorded(text, kind).settings, candidates.provenance.settings
+    then, now = kept.settings, candidates.provenance.settings
     for name in SCORING:
         if name in then and then[name] != now[name]:
             message = f"was made with {name} = {then[name]!r}, the candidates with {now[name]!r}"
@@ -91,12 +92,14 @@ def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> 
     return kept
 
 
-def _of_measure(path: Path, measure: str, kept: Sequence[ScoreMatrix]) -> ScoreMatrix:
-    for matrix in kept:
+def _of_measure(kept: FileScores, measure: str) -> ScoreMatrix:
+    for matrix in kept.matrices:
         if matrix.measure == measure:
             return matrix
-    held = listed(matrix.measure for matrix in kept)
-    raise InputError(path, "other-measure", f"holds scores by {held}, the candidates by {measure}")
+    held = listed(matrix.measure for matrix in kept.matrices)
+    raise InputError(
+        kept.path, "other-measure", f"holds scores by {held}, the candidates by {measure}"
+    )
 
 
 def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> ScoreMatrix:
@@ -114,20 +117,20 @@ def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> Sc
     return join(candidates.measure, parts, candidates.topics)[0]
 
 
-def _how_made(path: Path, made: Recorded, candidates: Evaluation) -> list[Note]:
+def _how_made(made: FileScores, candidates: Evaluation) -> list[Note]:
     """The warnings that a kept baseline does not say how it was made, or from other judgements."""
     qrels = [each for each in candidates.inputs if each.kind == "qrels" and made.judgements]
     here = {each.sha256 or sha256_of_file(each.path) for each in qrels} - {None}
     if here and here != set(made.judgements):
         message = (
-            f"{path.name} was made from other judgements than the candidates (by the checksums of "
-            "the qrels), so scores may not be comparable: make it again"
+            f"{made.path.name} was made from other judgements than the candidates (by the "
+            "checksums of the qrels), so scores may not be comparable: make it again"
         )
         return [Note("other-judgements", message)]
     if made.settings:
         return []
     message = (
-        f"{path.name} does not say by which measure and settings it was made; "
+        f"{made.path.name} does not say by which measure and settings it was made; "
         "the JSON and Parquet formats do"
     )
     return [Note("unknown-settings", message)]

@@ -1,7 +1,6 @@
 """Scores as evaluation programs print them line by line, as JSON, as JSON lines and as Parquet."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ SUMMARY = "all"
 _NO_SCORES = frozenset({"runid", "num_q", "relstring"})
 """What trec_eval prints among the measures."""
 _SAMPLE = 50
-_TAG = re.compile(rb"^runid[ \t]+all[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 TREC_EVAL, IR_MEASURES = 0, 1
 """Index of the measure's column."""
 
@@ -56,12 +54,6 @@ def _parts(raw: bytes, measure_at: int) -> list[bytes]:
     if measure_at == IR_MEASURES and b"\t" in raw:
         return [part.strip() for part in raw.strip().split(b"\t")]
     return raw.split()
-
-
-def tag_of(text: bytes) -> str | None:
-    """The run's tag, where trec_eval printed it."""
-    match = _TAG.search(text)
-    return match[1].decode(errors="replace") if match else None
 
 
 def inspect_lines(path: Path, text: bytes, measure_at: int) -> Items:

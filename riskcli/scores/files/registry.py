@@ -6,16 +6,14 @@ A format is recognised by content. One that names no run holds one run's scores.
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from riskcli.core.messages import InputError
 from riskcli.scores.files import objects, tables
-from riskcli.scores.files import objects as columns
-from riskcli.scores.files import objects as lines
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble, refuse_own_result
 from riskcli.scores.files.tables import LONG as LONG
@@ -23,19 +21,19 @@ from riskcli.scores.files.tables import RUN as RUN
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.findings import Finding, RunFormat
 from riskcli.trec.formats import RUN_FORMATS, begins_as_trec, run_format_of
-from riskcli.trec.names import file_name
 
 UNNAMED = "score"
 """What the measure is called where the file does not say."""
 _OF_IR_MEASURES = ("ir_measures", "jsonl")
+_TAG = re.compile(rb"^runid[ \t]+all[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
+"""The run's tag, where trec_eval printed it."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of score files: what it is, whether a text looks like it, and its reader."""
+    """A format of score files: whether a text looks like it, and its reader."""
 
     name: str
-    meaning: str
     fits: Callable[[bytes], bool]
     inspect: Callable[[Path, bytes], Items]
 
@@ -50,56 +48,50 @@ def _is_object(text: bytes) -> bool:
     return _OBJECT.match(text) is not None
 
 
-def _is_parquet(text: bytes) -> bool:
-    return _PARQUET.match(text) is not None
+def _table(
+    name: str, delimiter: str, is_it: Callable[[list[str]], bool] = tables.is_table
+) -> Format:
+    """A format whose first line names its columns."""
+    return Format(
+        name,
+        lambda text: is_it(tables.heading(text, delimiter)),
+        lambda path, text: tables.inspect_table(path, text, delimiter),
+    )
+
+
+def _lines(name: str, measure_at: int) -> Format:
+    """What evaluation programs print line by line, called with -q."""
+    return Format(
+        name,
+        lambda text: objects.fits(text, measure_at),
+        lambda path, text: objects.inspect_lines(path, text, measure_at),
+    )
 
 
 FORMATS = {
     known.name: known
     for known in (
-        Format(
-            "csv",
-            "wide (run and one column per topic) or long (run,topic,measure,score)",
-            lambda text: tables.is_table(tables.heading(text, ",")),
-            lambda path, text: tables.inspect_table(path, text, ","),
-        ),
-        Format(
-            "tsv",
-            "the same, separated by tabs",
-            lambda text: tables.is_table(tables.heading(text, "\t")),
-            lambda path, text: tables.inspect_table(path, text, "\t"),
-        ),
-        Format(
-            "gdeval",
-            "gdeval.pl: runid,topic,ndcg@20,err@20",
-            lambda text: tables.is_gdeval(tables.heading(text, ",")),
-            lambda path, text: tables.inspect_table(path, text, ","),
-        ),
-        Format(
-            "trec_eval",
-            "trec_eval -q: measure, topic, score",
-            lambda text: lines.fits(text, lines.TREC_EVAL),
-            lambda path, text: lines.inspect_lines(path, text, lines.TREC_EVAL),
-        ),
-        Format(
-            "ir_measures",
-            "ir_measures -q: topic, measure, score",
-            lambda text: lines.fits(text, lines.IR_MEASURES),
-            lambda path, text: lines.inspect_lines(path, text, lines.IR_MEASURES),
-        ),
+        # Wide (run and one column per topic) or long (run,topic,measure,score).
+        _table("csv", ","),
+        _table("tsv", "\t"),
+        _table("gdeval", ",", tables.is_gdeval),
+        _lines("trec_eval", objects.TREC_EVAL),
+        _lines("ir_measures", objects.IR_MEASURES),
         Format(
             "json",
-            "what `riskeval matrix -f json` writes",
             lambda text: _is_object(text) and not objects.is_json_line(text),
             objects.inspect_json,
         ),
         Format(
             "jsonl",
-            "one object per line: query_id, measure, value",
             lambda text: _is_object(text) and objects.is_json_line(text),
             objects.inspect_json_lines,
         ),
-        Format("parquet", "wide or long, as CSV", _is_parquet, columns.inspect_parquet),
+        Format(
+            "parquet",
+            lambda text: _PARQUET.match(text) is not None,
+            objects.inspect_parquet,
+        ),
     )
 }
 
@@ -131,42 +123,57 @@ def kind_of(path: Path, text: bytes, given: str | None = None) -> str | None:
     return format.name if isinstance(format, Format) else None
 
 
-def inspect_scores(path: Path, text: bytes, kind: str) -> Items:
-    """The scores of a file, row by row, and all that is wrong with it."""
-    return FORMATS[kind].inspect(path, text)
-
-
 @dataclass(frozen=True)
-class ScoreFile:
-    """A file's matrices, one a measure. `tag` is what a file of one run calls it, if it does."""
+class FileScores:
+    """What one file holds: a run's scores (not named yet), or a score file's matrices."""
 
-    matrices: list[ScoreMatrix]
-    tag: str | None = None
-    labelled: bool = False
-    """Whether the file does not say by which measure its scores are."""
+    path: Path
+    kind: Literal["run", "scores"]
+    tags: tuple[str, ...]
+    matrices: tuple[ScoreMatrix, ...]
+    unknown_topics: int = 0
+    named: bool = True
+    """False for a run, or the scores of one, that its tag or its file must name."""
+    taken_as: str | None = None
+    """The measure asked for, where a file of scores does not name its own."""
+    sha256: str | None = None
+    """The checksum of the file that was read, where one was asked for."""
     rounded_err: bool = False
     """Whether it is ir_measures' and its ERR has no more than five decimals."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What a file of scores says of how they were made."""
+    judgements: tuple[str, ...] = ()
+    """The checksums of the qrels that a file of scores names."""
 
     @property
-    def unnamed(self) -> bool:
-        """Whether it holds the scores of one run, which its tag or its file must name."""
-        return all(matrix.runs == (UNNAMED_RUN,) for matrix in self.matrices)
+    def tag(self) -> str | None:
+        """The run's tag, where all of its lines carry the same one."""
+        return self.tags[0] if len(self.tags) == 1 else None
 
 
-def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> ScoreFile:
+def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> FileScores:
     """What a score file holds; `label` names the measure of a wide table."""
     rows: list[ScoreRow] = []
-    for item in inspect_scores(path, text, kind):
+    for item in FORMATS[kind].inspect(path, text):
         if isinstance(item, Finding):
             raise item.as_error()
         rows.append(item)
     tag = tag_of(text, kind, {row.run for row in rows})
     if tag is not None:
         rows = [row._replace(run=UNNAMED_RUN) for row in rows]
-    labelled = any(row.measure is None for row in rows)
     matrices = assemble(rows, label)
-    rounded = kind in _OF_IR_MEASURES and any(map(is_rounded_err, matrices))
-    return ScoreFile(matrices, tag, labelled, rounded)
+    settings, judgements = _recorded(text, kind)
+    return FileScores(
+        path,
+        "scores",
+        (tag,) if tag else (),
+        matrices,
+        named=any(matrix.runs != (UNNAMED_RUN,) for matrix in matrices),
+        taken_as=label if any(row.measure is None for row in rows) else None,
+        rounded_err=kind in _OF_IR_MEASURES and any(map(is_rounded_err, matrices)),
+        settings=settings,
+        judgements=judgements,
+    )
 
 
 def is_rounded_err(matrix: ScoreMatrix) -> bool:
@@ -179,38 +186,21 @@ def tag_of(text: bytes, kind: str, runs: Collection[str]) -> str | None:
     """The tag that an evaluation program gives the only run of its output."""
     if kind == "gdeval" and len(runs) == 1:
         return next(iter(runs))
-    return lines.tag_of(text) if kind == "trec_eval" else None
+    match = _TAG.search(text) if kind == "trec_eval" else None
+    return match[1].decode(errors="replace") if match else None
 
 
-def read_scores(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> list[ScoreMatrix]:
-    """The matrices in a score file by itself, every run named."""
-    content = read_score_file(path, text, kind, label)
-    if not content.unnamed:
-        return content.matrices
-    name = content.tag or file_name(path)
-    return [replace(matrix, runs=(name,)) for matrix in content.matrices]
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """What a file of scores says of how they were made."""
-
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    judgements: tuple[str, ...] = ()
-    """The checksums of the qrels."""
-
-
-def recorded(text: bytes, kind: str) -> Recorded:
-    """What a JSON or Parquet file says of how it was made; others say nothing."""
+def _recorded(text: bytes, kind: str) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The settings and judgements that a JSON or Parquet file names; others name none."""
     about: dict[str, Any] = {}
     if kind == "json":
         about = json.loads(text)
     elif kind == "parquet":
-        about = columns.about(text)
+        about = objects.about(text)
     settings, inputs = about.get("settings"), about.get("inputs")
     judgements = {
         str(each["sha256"])
         for each in (inputs if isinstance(inputs, list) else ())
         if isinstance(each, dict) and each.get("kind") == "qrels" and each.get("sha256")
     }
-    return Recorded(settings if isinstance(settings, dict) else {}, tuple(sorted(judgements)))
+    return settings if isinstance(settings, dict) else {}, tuple(sorted(judgements))

@@ -93,12 +93,12 @@ class Cells:
         return self.row(run, topic, measure, cell, line)
 
 
-def assemble(rows: Iterable[ScoreRow], label: str) -> list[ScoreMatrix]:
+def assemble(rows: Iterable[ScoreRow], label: str) -> tuple[ScoreMatrix, ...]:
     """A matrix for each measure; `label` names the one that the file does not name."""
     groups: dict[str, list[ScoreRow]] = {}
     for row in rows:
         groups.setdefault(label if row.measure is None else row.measure, []).append(row)
-    return [_matrix_of(measure, members) for measure, members in groups.items()]
+    return tuple([_matrix_of(measure, members) for measure, members in groups.items()])
 
 
 def _matrix_of(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
