@@ -18,6 +18,7 @@ from riskcli.scores.files.rows import (
     ScoreRow,
     bad_score,
     is_own,
+    or_empty,
     own_result,
 )
 from riskcli.scores.files.tables import LONG, NAMES, RUN, inspect_names
@@ -144,12 +145,11 @@ def _name(what: str, value: object) -> object:
 def from_values(path: Path, rows: Iterable[tuple[object, object, object, object]]) -> Items:
     """Cells of (run, topic, measure, score) as programs hold them: numbers, text, nothing."""
     cells = Cells(path)
-    nothing = True
-    for run, topic, measure, score in rows:
-        nothing = False
-        yield cells.named(str(run), str(topic), str(measure), spelled(score), None)
-    if nothing:
-        yield Finding(path, None, "empty-file", "no score in this file")
+    items = (
+        cells.named(str(run), str(topic), str(measure), spelled(score), None)
+        for run, topic, measure, score in rows
+    )
+    return or_empty(path, items, "no score in this file")
 
 
 def spelled(score: object) -> str:
@@ -160,14 +160,9 @@ def spelled(score: object) -> str:
 def inspect_json_lines(path: Path, text: bytes) -> Items:
     """An object a line: query_id, measure and value, or the words of a long table."""
     cells = Cells(path)
-    nothing = True
-    for line, raw in text_lines(text):
-        item = _from_line(path, cells, line, raw)
-        if item is not None:
-            nothing = False
-            yield item
-    if nothing:
-        yield Finding(path, None, "empty-file", "no score of a single topic")
+    items = (_from_line(path, cells, line, raw) for line, raw in text_lines(text))
+    scores = (item for item in items if item is not None)
+    return or_empty(path, scores, "no score of a single topic")
 
 
 def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:

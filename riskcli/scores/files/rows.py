@@ -61,6 +61,16 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
+def or_empty(path: Path, items: Items, message: str) -> Items:
+    """The items; a finding with that message where there is none."""
+    empty = True
+    for item in items:
+        empty = False
+        yield item
+    if empty:
+        yield Finding(path, None, "empty-file", message)
+
+
 class Cells:
     """Turns single scores into rows, and refuses the second one of a place."""
 

@@ -7,7 +7,7 @@ under the names that other programs give them. An empty cell is a topic that was
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from riskcli.scores.files.rows import (
     ScoreRow,
     bad_score,
     measure_name,
+    or_empty,
     score_in,
 )
 from riskcli.scores.matrix import are_scores
@@ -105,15 +106,16 @@ def _inspect(path: Path, header: Sequence[str], lines: Lines) -> Items:
     return _inspect_wide(path, header, lines)
 
 
-def _full_lines(
-    path: Path, header: Sequence[str], lines: Lines
-) -> Iterator[tuple[int, list[str]] | Finding]:
+def _items(
+    path: Path, header: Sequence[str], lines: Lines, items_of: Callable[[int, list[str]], Items]
+) -> Items:
+    """The items of every line; a finding for one with fewer or more cells than the first."""
     for line, row in lines:
-        if len(row) != len(header):
+        if len(row) == len(header):
+            yield from items_of(line, row)
+        else:
             message = f"found {len(row)} cells, expected {len(header)} as in the first line"
             yield Finding(path, line, "column-count", message)
-        else:
-            yield line, row
 
 
 # Wide
@@ -121,19 +123,14 @@ def _full_lines(
 
 def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
     topics = tuple(header[1:])
-    yield from inspect_names(path, "topic", topics, 1)
     names: dict[str, int] = {}
-    nothing = True
-    for item in _full_lines(path, header, lines):
-        nothing = False
-        if isinstance(item, Finding):
-            yield item
-            continue
-        line, (run, *cells) = item
+
+    def of_run(line: int, row: list[str]) -> Items:
+        run, *cells = row
         wrong = _inspect_run_name(path, names, run, line)
         if wrong:
             yield wrong
-            continue
+            return
         values = _quick_values(cells)
         if values is None:
             scores = [score_in(cell) for cell in cells]
@@ -143,8 +140,10 @@ def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
             values = [] if bad else [score for score in scores if score is not None]
         if len(values):
             yield ScoreRow(run, None, topics, values)
-    if nothing:
-        yield Finding(path, None, "empty-file", "no run below the first line")
+
+    yield from inspect_names(path, "topic", topics, 1)
+    found = _items(path, header, lines, of_run)
+    yield from or_empty(path, found, "no run below the first line")
 
 
 def _inspect_run_name(path: Path, names: dict[str, int], run: str, line: int) -> Finding | None:
@@ -197,20 +196,16 @@ def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
     run_place, measure_place = places["run"], places["measure"]
     topic, score = places["topic"] or 0, places["score"] or 0
     cells = Cells(path)
-    nothing = True
-    for item in _full_lines(path, header, lines):
-        nothing = False
-        if isinstance(item, Finding):
-            yield item
-            continue
-        line, row = item
+
+    def of_cell(line: int, row: list[str]) -> Items:
         measure = None if measure_place is None else row[measure_place]
         if run_place is None:
             yield cells.row(UNNAMED_RUN, row[topic], measure, row[score], line)
         else:
             yield cells.named(row[run_place], row[topic], measure, row[score], line)
-    if nothing:
-        yield Finding(path, None, "empty-file", "no score below the first line")
+
+    found = _items(path, header, lines, of_cell)
+    yield from or_empty(path, found, "no score below the first line")
 
 
 # gdeval.pl
@@ -219,18 +214,17 @@ def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
 def _inspect_gdeval(path: Path, header: Sequence[str], lines: Lines) -> Items:
     measures = [_gdeval_measure(name) for name in header[2:]]
     cells = Cells(path)
-    nothing = True
-    for item in _full_lines(path, header, lines):
-        if isinstance(item, Finding):
-            yield item
-            continue
-        line, (run, topic, *scores) = item
-        if topic == SUMMARY_ROW:
-            continue
-        nothing = False
-        for measure, cell in zip(measures, scores, strict=True):
-            yield cells.named(run, topic, measure, cell, line)
-    if nothing:
+    topics = set()
+
+    def of_topic(line: int, row: list[str]) -> Items:
+        run, topic, *scores = row
+        if topic != SUMMARY_ROW:
+            topics.add(topic)
+            for measure, cell in zip(measures, scores, strict=True):
+                yield cells.named(run, topic, measure, cell, line)
+
+    yield from _items(path, header, lines, of_topic)
+    if not topics:
         yield Finding(path, None, "empty-file", "no topic below the first line")
 
 
