@@ -1,153 +1,178 @@
-"""The folder that a pack is: replaced as a whole, with a manifest of what is in it."""
+"""All that is in a pack: leaderboard, matrices, topics, findings, and a sheet a participant."""
 
 import csv
 import hashlib
 import io
-import json
-import os
 import re
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from riskcli.analyses.base import refuse_much
-from riskcli.analyses.checker import Checks
 from riskcli.analyses.matrix import Matrices
 from riskcli.analyses.population import freeze
 from riskcli.analyses.score import ComparisonTable, risk_table
 from riskcli.cli.options import Comparing
-from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs
-from riskcli.core.files import replaced_folder, write_part
-from riskcli.core.messages import InputError, Provenance, UsageError, counted, listed
-from riskcli.core.stopping import UNFINISHED
-from riskcli.organise.sheets import Sheet, Spread
-from riskcli.organise.submissions import (
-    KnownReports,
-    Participant,
-    Submissions,
-    in_teams,
-    judgements_for,
-    read_submissions,
-)
+from riskcli.core.arrays import Floats
+from riskcli.core.messages import Provenance, counted
+from riskcli.organise.submissions import Participant, Submissions, in_public, in_teams
+from riskcli.output import formats
+from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
 from riskcli.output.escape import markdown, visible
-from riskcli.output.formats import (
-    FORMATS,
-    IN_FILE,
-    XLSX,
-    Content,
-    Formats,
-    RenderOptions,
-    Source,
-    named,
-)
+from riskcli.output.result import Result, Value
 from riskcli.page import leaderboard
+from riskcli.risk.estimate import rank
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
-from riskcli.scores.store import Store
+from riskcli.scores.matrix import ScoreMatrix
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-Checksums = Mapping[str, str]
-"""The SHA-256 of each file, by its name in the pack."""
-
-
-def checksums_of(contents: Mapping[str, bytes]) -> dict[str, str]:
-    """The checksum of each file."""
-    return {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
+SPREAD_COLUMNS = (
+    "measure", "topic", "runs", "best", "median", "worst", "mean", "best_run", "at_best",
+    "at_worst",
+)  # fmt: skip
+SHEET_COLUMNS = ("run", "measure", "topic", "score", "rank", "best", "median", "worst")
 
 
-def pack_before(folder: Path) -> dict[str, str]:
-    """The files that an earlier call has written there; none where nothing is there.
+@dataclass(frozen=True, repr=False)
+class Spread(formats.Analysis):
+    """How the runs spread on each topic, by each measure."""
 
-    A folder that holds anything else, or files that were changed since, is refused: what somebody
-    has put there is not to be lost.
-    """
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return {}
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is a file, expected a folder to write")
-    if not (folder / MANIFEST).is_file():
-        raise UsageError(
-            f"{folder} holds something else ({MANIFEST} is missing): name a new folder"
+    matrices: tuple[ScoreMatrix, ...]
+
+    def result(self) -> Result:
+        """A row a measure and topic; `at_best` runs have the best score, the first is named."""
+        rows = [row for matrix in self.matrices for row in _spread_rows(matrix)]
+        return Result(SPREAD_COLUMNS, rows, self.provenance)
+
+    def displays(self, _width: int) -> Sequence[Display]:
+        """A table a measure."""
+        return [self._display(matrix) for matrix in self.matrices]
+
+    def _display(self, matrix: ScoreMatrix) -> Display:
+        rows = list(_spread_rows(matrix))
+        columns = [Column(Heading("topic", left=True), [Cell(topic) for topic in matrix.topics])]
+        for name in ("best", "median", "worst", "mean"):
+            index = SPREAD_COLUMNS.index(name)
+            columns.append(_numbers(name, np.array([row[index] for row in rows], dtype=float)))
+        best = SPREAD_COLUMNS.index("best_run")
+        columns.append(
+            Column(Heading("best run", left=True, names=True),
+                   [Cell(f"{row[best]}{_and_others(row[best + 1])}") for row in rows])
+        )  # fmt: skip
+        runs, topics = matrix.values.shape
+        title = f"{matrix.measure} of {counted(runs, 'run')} on {counted(topics, 'topic')}"
+        return Display(title, columns)
+
+
+def _and_others(at_best: Value) -> str:
+    others = at_best - 1 if isinstance(at_best, int) else 0
+    return f" and {counted(others, 'other')}" if others else ""
+
+
+def _spread_rows(matrix: ScoreMatrix) -> Iterator[tuple[Value, ...]]:
+    for topic, scores in zip(matrix.topics, matrix.values.T, strict=True):
+        best, worst = float(scores.max()), float(scores.min())
+        yield (
+            matrix.measure, topic, len(scores), best, float(np.median(scores)), worst,
+            float(scores.mean()), matrix.runs[int(scores.argmax())],
+            int((scores == best).sum()), int((scores == worst).sum()),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Sheet(formats.Analysis):
+    """What is sent to a participant; of other runs none but the baseline is named in it."""
+
+    participant: Participant
+    matrices: tuple[ScoreMatrix, ...]
+    table: ComparisonTable
+    """Of all runs."""
+
+    def result(self) -> Result:
+        """A row a run, measure and topic."""
+        rows = [row for matrix in self.matrices for row in self._rows(matrix)]
+        return Result(SHEET_COLUMNS, rows, self.provenance)
+
+    def displays(self, width: int) -> Sequence[Display]:
+        """The runs in the leaderboard, what was found in their files, and topic by topic."""
+        return [*self._standing(width), *self._findings(), *self._topics(width)]
+
+    def _own(self, runs: Sequence[str]) -> list[int]:
+        return [row for row, run in enumerate(runs) if run in self.participant.runs]
+
+    def _rows(self, matrix: ScoreMatrix) -> Iterator[tuple[Value, ...]]:
+        ranks = np.array([rank(scores) for scores in matrix.values.T])
+        for row in self._own(matrix.runs):
+            for i, (topic, scores) in enumerate(zip(matrix.topics, matrix.values.T, strict=True)):
+                yield (
+                    matrix.runs[row], matrix.measure, topic, float(scores[row]),
+                    int(ranks[i, row]), float(scores.max()), float(np.median(scores)),
+                    float(scores.min()),
+                )  # fmt: skip
+
+    def _standing(self, width: int) -> Sequence[Display]:
+        if not self.participant.runs:
+            return []
+        blocks = [block.of_runs(self._own(block.runs)) for block in self.table.blocks]
+        shown = replace(self.table, blocks=tuple(blocks)).displays(width)
+        return [replace(each, columns=list(map(_not_bold, each.columns))) for each in shown]
+
+    def _findings(self) -> list[Display]:
+        headings = (
+            Heading("line"),
+            *(Heading(name, left=True) for name in ("", "code", "finding")),
         )
-    stated = _stated(folder / MANIFEST)
-    there = {
-        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
-    }
-    strange = sorted(there.keys() - stated.keys() - {MANIFEST})
-    found = checksums_of({name: there[name].read_bytes() for name in stated if name in there})
-    changed = sorted(name for name in found if found[name] != stated[name])
-    if strange or changed:
-        said = " and ".join(
-            f"{counted(len(names), 'file')} {what} ({listed(names)})"
-            for names, what in ((strange, "from elsewhere"), (changed, "changed since"))
-            if names
-        )
-        raise UsageError(f"{folder} holds {said}, which would be lost: move them away")
-    return found
+        shown = []
+        for report in self.participant.files:
+            rows = []
+            for whole, more in report.tally.findings():
+                found = in_public(whole)
+                message = f"{found.message} (and {more:,} more)" if more else found.message
+                rows.append([Cell("" if found.line is None else str(found.line)),
+                             Cell(found.severity, strong=found.severity == "error"),
+                             Cell(found.code), Cell(message)])  # fmt: skip
+            if rows:
+                fate = "left out" if report.count("error") else "taken"
+                shown.append(Display.of_rows(f"{report.path.name}: {fate}", headings, rows))
+        return shown
+
+    def _topics(self, width: int) -> list[Display]:
+        return [
+            table
+            for matrix in self.matrices
+            if self.participant.runs
+            for table in folded(self._topic_display(matrix), width, fixed=4)
+        ]
+
+    def _topic_display(self, matrix: ScoreMatrix) -> Display:
+        scores = matrix.values
+        columns = [
+            Column(Heading("topic", left=True), [Cell(topic) for topic in matrix.topics]),
+            _numbers("best", scores.max(axis=0)),
+            _numbers("median", np.median(scores, axis=0)),
+            _numbers("worst", scores.min(axis=0)),
+            *(_numbers(matrix.runs[row], scores[row]) for row in self._own(matrix.runs)),
+        ]
+        runs, topics = scores.shape
+        return Display(f"{matrix.measure} on {counted(topics, 'topic')}, best, median and worst of "
+                       f"{counted(runs, 'run')}", columns)  # fmt: skip
 
 
-def _stated(manifest: Path) -> dict[str, str]:
-    try:
-        document = json.loads(manifest.read_text(encoding="utf-8"))
-        version, files = document["riskeval_pack"], document["files"]
-        stated = {str(name): str(sha256) for name, sha256 in files.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        message = "not the manifest that `riskeval organise` writes: name a new folder"
-        raise InputError(manifest, "bad-manifest", message) from error
-    if version != FORMAT:
-        message = f"the pack has format {version!r}, expected {FORMAT}: name a new folder"
-        raise InputError(manifest, "bad-manifest", message)
-    return stated
+def _not_bold(column: Column) -> Column:
+    """The best of the leaderboard may be somebody else's, so that nothing is said of the best."""
+    return Column(column.heading, [replace(cell, best=False) for cell in column.cells])
 
 
-def write_pack(
-    folder: Path, contents: Mapping[str, bytes], about: Mapping[str, Any], before: Checksums
-) -> int:
-    """Put the pack in its place, as a whole; how many of its files are new or not as before.
-
-    The others keep their times, so that what copies the pack elsewhere can pass over them.
-    """
-    checksums = checksums_of(contents)
-    manifest = {"riskeval_pack": FORMAT, **about, "files": dict(sorted(checksums.items()))}
-    new = [name for name in contents if before.get(name) != checksums[name]]
-    with replaced_folder(folder) as part:
-        for name, data in contents.items():
-            if name in new:
-                write_part(part / name, data)
-            else:
-                _keep(folder / name, part / name)
-        write_part(part / MANIFEST, [json.dumps(manifest, indent=1, ensure_ascii=False), "\n"])
-    return len(new)
+def _numbers(heading: str, values: Floats) -> Column:
+    return Column(Heading(heading), [Cell(text) for text in decimals(values.tolist(), 4)])
 
 
-def _keep(file: Path, part: Path) -> None:
-    part.parent.mkdir(exist_ok=True)
-    UNFINISHED.update((str(part.parent), str(part)))
-    try:
-        os.link(file, part)
-    except OSError:  # a file system without links
-        shutil.copy2(file, part)
-
-
-# All that is in a pack: leaderboard, matrices, topics, findings, and a sheet a participant.
-
-
-TABLE_FORMATS = tuple(format for format in FORMATS if format is not XLSX)
+TABLE_FORMATS = tuple(format for format in formats.FORMATS if format is not formats.XLSX)
 """Those that need no extra: the same pack comes about wherever it is made."""
 MAIL_WIDTH = 96
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What stands above everything."""
-
-    title: str
-    collection: str
-    date: str
 
 
 @dataclass(frozen=True)
@@ -159,7 +184,8 @@ class Pack:
     participants: Sequence[Participant]
     population: FrozenPopulation
     table: ComparisonTable
-    labels: Labels
+    labels: tuple[str, str, str]
+    """Title, collection and date."""
 
     def about(self) -> dict[str, Any]:
         """What the manifest says beside the checksums of the files."""
@@ -176,30 +202,30 @@ class Pack:
         files["README.md"] = self._readme()
         return {name: _bytes(content) for name, content in sorted(files.items())}
 
-    def _files(self) -> Iterator[tuple[str, Content]]:
+    def _files(self) -> Iterator[tuple[str, formats.Content]]:
         matrices, provenance = self.evaluation.matrices, self.evaluation.provenance
         yield "leaderboard.html", self._page()
-        for format in TABLE_FORMATS:
-            yield f"tables/leaderboard{format.suffix}", format.render(self.table, IN_FILE)
+        yield from _in_formats("tables/leaderboard", self.table, TABLE_FORMATS)
         yield "population.json", self.population.to_json()
         stems = file_stems([matrix.measure for matrix in matrices])
         for stem, matrix in zip(stems, matrices, strict=True):
             whole = Matrices((matrix,), provenance=provenance)
-            yield from _in_formats(f"matrices/{stem}", whole, ("csv", "parquet"), whole.formats)
+            own = [formats.named(name, whole.formats) for name in ("csv", "parquet")]
+            yield from _in_formats(f"matrices/{stem}", whole, own)
         spread = Spread(matrices, provenance=provenance)
-        yield from _in_formats("topics/best-median-worst", spread, ("csv", "markdown", "table"))
-        yield from _in_formats("findings/findings", self.submissions.validation, ("json", "table"))
+        of_topics = (formats.CSV, formats.MARKDOWN, formats.TABLE)
+        yield from _in_formats("topics/best-median-worst", spread, of_topics)
+        checked, shown = self.submissions.validation, (formats.JSON, formats.TABLE)
+        yield from _in_formats("findings/findings", checked, shown)
         yield from self._sheets()
 
     def _page(self) -> str:
-        labels, evaluation = self.labels, self.evaluation
+        (title, collection, date), evaluation = self.labels, self.evaluation
         about = {run: {"team": team} for run, team in evaluation.teams.items()}
-        return leaderboard(
-            labels.title, evaluation.matrices, [self.table],
-            collection=labels.collection, date=labels.date, about=about,
-        )  # fmt: skip
+        shown = {"collection": collection, "date": date, "about": about}
+        return leaderboard(title, evaluation.matrices, [self.table], **shown)
 
-    def _sheets(self) -> Iterator[tuple[str, Content]]:
+    def _sheets(self) -> Iterator[tuple[str, formats.Content]]:
         matrices = self.evaluation.matrices
         stems = file_stems([participant.name for participant in self.participants])
         index = [("participant", "sheet", "runs", "files_left_out")]
@@ -207,11 +233,14 @@ class Pack:
             sheet = Sheet(participant, matrices, self.table, provenance=Provenance())
             opening = self._opening(participant)
             name = f"{visible(participant.name)}\n"
-            yield f"sheets/{stem}.txt", _sheet(sheet, "table", name, opening)
+            yield f"sheets/{stem}.txt", _sheet(sheet, formats.TABLE, name, opening)
             head = f"# {markdown(participant.name)}\n"
-            yield f"sheets/{stem}.md", _sheet(sheet, "markdown", head, markdown(opening))
+            yield f"sheets/{stem}.md", _sheet(sheet, formats.MARKDOWN, head, markdown(opening))
             if participant.runs:
-                yield f"sheets/{stem}.csv", named("csv", FORMATS).render(sheet, IN_FILE)
+                yield (
+                    f"sheets/{stem}.csv",
+                    formats.CSV.render(sheet, formats.IN_FILE),
+                )
             index.append((participant.name, f"{stem}.md", str(len(participant.runs)),
                           str(participant.left_out)))  # fmt: skip
         stream = io.StringIO()
@@ -226,15 +255,15 @@ class Pack:
         )
         if participant.left_out:
             said += f"; {counted(participant.left_out, 'file')} of yours could not be taken"
-        return f"{self.labels.title}: {said}."
+        return f"{self.labels[0]}: {said}."
 
     def _readme(self) -> str:
+        title, *more = self.labels
         first = self.evaluation.matrices[0]
         names = ", ".join(matrix.measure for matrix in self.evaluation.matrices)
-        parts = (self.labels.collection, self.labels.date, names,
-                 counted(len(first.runs), "run"), counted(len(first.topics), "topic"))  # fmt: skip
+        parts = (*more, names, counted(len(first.runs), "run"), counted(len(first.topics), "topic"))
         lines = [
-            f"# {markdown(self.labels.title)}",
+            f"# {markdown(title)}",
             "",
             markdown(" · ".join(part for part in parts if part)),
             "",
@@ -266,21 +295,20 @@ _WHAT = (
 )
 
 
-def _sheet(sheet: Sheet, format: str, head: str, opening: str) -> str:
-    body = named(format, FORMATS).render(sheet, RenderOptions(width=MAIL_WIDTH, in_file=True))
+def _sheet(sheet: Sheet, format: formats.OutputFormat, head: str, opening: str) -> str:
+    body = format.render(sheet, formats.RenderOptions(width=MAIL_WIDTH, in_file=True))
     return f"{head}\n{opening}\n\n{body if isinstance(body, str) else body.decode()}"
 
 
 def _in_formats(
-    stem: str, source: Source, names: Sequence[str], known: Formats = FORMATS
-) -> Iterator[tuple[str, Content]]:
+    stem: str, source: formats.Source, wanted: Sequence[formats.OutputFormat]
+) -> Iterator[tuple[str, formats.Content]]:
     """The source in each of these formats, as a file of that name and the format's suffix."""
-    for name in names:
-        format = named(name, known)
-        yield f"{stem}{format.suffix}", format.render(source, IN_FILE)
+    for format in wanted:
+        yield f"{stem}{format.suffix}", format.render(source, formats.IN_FILE)
 
 
-def _bytes(content: Content) -> bytes:
+def _bytes(content: formats.Content) -> bytes:
     return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
 
 
@@ -306,26 +334,9 @@ def file_stems(names: Sequence[str]) -> list[str]:
 _NOT_FILES = {"index", "con", "nul", "aux", "prn"}
 
 
-# From submissions to a pack: files checked, runs scored in teams, measured in their population.
-
-
-def checked(inputs: Inputs, folder: Path) -> Submissions:
-    """Check the files; what was found in those that are the same as before is known."""
-    checks = Checks(
-        max_bytes=inputs.max_bytes, run_names=inputs.run_names, input_format=inputs.input_format
-    )
-    qrels = judgements_for(inputs.runs, inputs.qrels)
-    known = KnownReports(Store(folder, inputs.rehash), qrels, checks)
-    with on_terminal(inputs.quiet, "files checked") as progress:
-        submissions = read_submissions(
-            inputs.runs, qrels, checks, jobs=inputs.jobs, progress=progress, known=known,
-            folders=inputs.folders,
-        )  # fmt: skip
-    known.close()
-    return submissions
-
-
-def packed(inputs: Inputs, comparing: Comparing, submissions: Submissions, labels: Labels) -> Pack:
+def packed(
+    inputs: Inputs, comparing: Comparing, submissions: Submissions, labels: tuple[str, str, str]
+) -> Pack:
     """Score what can be taken, in teams, and measure it in its own population or that of a file."""
     options = comparing.options()
     judged = () if submissions.qrels is None else (submissions.qrels,)

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.analyses.checker import Checks, FileReport
-from riskcli.analyses.validate import ReportCache, Validation, validate
+from riskcli.analyses.validate import Validation, validate
+from riskcli.cli.progress import on_terminal
+from riskcli.cli.reading import Inputs
 from riskcli.core.files import replace_file, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, counted, natural_key
-from riskcli.core.parallel import Progress
 from riskcli.core.version import __version__
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.store import Store
 from riskcli.scores.store_segments import FileState, file_state
 from riskcli.scores.teams import TeamList, Teams, read_teams, with_teams, without_team
-from riskcli.trec.discovery import Folders, find_files, find_qrels
+from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import CODES, Finding, Tally
 from riskcli.trec.names import file_name, names_by_rule
 
@@ -136,23 +137,23 @@ def first_error(report: FileReport) -> InputError:
     return next(errors).as_error()
 
 
-def read_submissions(
-    places: Sequence[Path],
-    qrels: Path | None,
-    checks: Checks,
-    *,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-    known: ReportCache | None = None,
-    folders: Folders | None = None,
-) -> Submissions:
-    """Check everything; judgements that cannot be taken are an error, broken runs are left out."""
-    checked = validate(
-        places, qrels=qrels, checks=checks, jobs=jobs, progress=progress, cache=known,
-        folders=folders,
-    )  # fmt: skip
-    submitted = [report for report in checked.files if report.kind != "qrels"]
-    for report in checked.files:
+def checked(inputs: Inputs, folder: Path) -> Submissions:
+    """Check everything; judgements that cannot be taken are an error, broken runs are left out.
+
+    What was found in files that are the same as before is known from the store in that folder.
+    """
+    checks = Checks(
+        max_bytes=inputs.max_bytes, run_names=inputs.run_names, input_format=inputs.input_format
+    )
+    qrels = _judgements_for(inputs.runs, inputs.qrels)
+    known = KnownReports(Store(folder, inputs.rehash), qrels, checks)
+    with on_terminal(inputs.quiet, "files checked") as progress:
+        validation = validate(
+            inputs.runs, qrels=qrels, checks=checks, jobs=inputs.jobs, progress=progress,
+            cache=known, folders=inputs.folders,
+        )  # fmt: skip
+    submitted = [report for report in validation.files if report.kind != "qrels"]
+    for report in validation.files:
         if report not in submitted and report.count("error"):
             raise first_error(report)
     home = os.path.commonpath([report.path.absolute().parent for report in submitted])
@@ -164,12 +165,13 @@ def read_submissions(
             f"no run is left: {counted(len(left_out), 'file')} cannot be taken; the first is "
             f"{first_error(left_out[0])}"
         )
-    files = tuple(shown.get(report.path, report) for report in checked.files)
-    given = find_files(places, [qrels] if qrels else [], folders).names
-    return Submissions(replace(checked, files=files), qrels, taken, left_out, given)
+    files = tuple(shown.get(report.path, report) for report in validation.files)
+    given = find_files(inputs.runs, [qrels] if qrels else [], inputs.folders).names
+    known.close()
+    return Submissions(replace(validation, files=files), qrels, taken, left_out, given)
 
 
-def judgements_for(places: Sequence[Path], qrels: Path | None) -> Path | None:
+def _judgements_for(places: Sequence[Path], qrels: Path | None) -> Path | None:
     """The judgements; none where none were named or found: files of scores need none."""
     try:
         return find_qrels(qrels, places)[0]

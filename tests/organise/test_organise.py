@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from riskcli import InputError
 from riskcli.analyses import checker as validation
 from riskcli.core.stopping import UNFINISHED
-from riskcli.organise import pack as folders
+from riskcli.organise import organise as folders
 from riskcli.organise.pack import file_stems
 from riskcli.trec.source import TextFile
 from tests.bench.malformed import DOUBTFUL, GOOD, REFUSED
