@@ -7,7 +7,6 @@ import numpy as np
 
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.rules import Rule, parse_rule
-from riskcli.analyses.matrix import Matrices
 from riskcli.cli.evaluating import frozen_population as frozen_population
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
@@ -167,6 +166,8 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, format: Outp
     run = only_candidate(gate)
     if gate.skipped or not all(verdict.outcome == "pass" for verdict in gate.verdicts):
         return f"{file} is left unchanged: {run} does not pass, or not with certainty"
+    from riskcli.analyses.matrix import Matrices  # late: it loads Parquet, which no gate reads
+
     kept = tuple(_only(matrix, run) for matrix in evaluation.matrices)
     inputs = tuple(
         each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS
