@@ -25,16 +25,14 @@ from scipy.stats import beta
 import riskcli
 from riskcli.analyses.baseline_bias import each_as_baseline
 from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
-from riskcli.risk.baselines import POOLS, Baseline
-from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Estimate, rank
+from riskcli.risk.comparison import POOLS, Baseline, Comparison
+from riskcli.risk.estimate import Estimate, Significance, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.measures import measures, statistics
 from riskcli.risk.permutation import shuffled_means, shuffled_statistics
 from riskcli.risk.population import Members
-from riskcli.risk.significance import Significance
 
 Floats = NDArray[np.float64]
 Matrices = dict[str, Floats]

@@ -30,7 +30,7 @@ from riskcli.analyses.validate import Validation, validate
 from riskcli.core.messages import InputError, RiskevalError, UsageError
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.scoring import Scorer
-from riskcli.risk.significance import Significance
+from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options, as_names
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.frames import (

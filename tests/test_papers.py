@@ -11,8 +11,7 @@ import pytest
 from scipy.special import ndtr
 
 from riskcli import Options, ScoreMatrix, risk_table
-from riskcli.risk.baselines import Baseline
-from riskcli.risk.comparison import Comparison
+from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.risk.population import Population
 from tests.helpers.tables import paper_table

@@ -19,7 +19,7 @@ from riskcli.learn.feature_files import read_features
 from riskcli.learn.folds import find_folds
 from riskcli.output.display import PlainRows
 from riskcli.output.result import Result
-from riskcli.risk.power import power, smallest_loss, topics_needed
+from riskcli.risk.paired import power, smallest_loss, topics_needed
 from tests.conftest import Write
 from tests.helpers.inprocess import run_inside
 from tests.helpers.program import Key

@@ -7,10 +7,10 @@ from scipy.special import chdtrc
 
 from riskcli.analyses.rank_agreement import kendall_tau_b
 from riskcli.core.arrays import Counts, Floats, row_blocks
-from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.comparison import VIRTUAL
+from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired
 from riskcli.risk.rounding import EQUAL_STATISTIC, equal_digits
-from riskcli.risk.significance import DEFAULT_SEED, LEAST_SHUFFLES
 
 MOST_WORK = 100_000_000
 """Runs squared times topics (150 more, for ranking): what beyond it would take over a minute."""

@@ -14,13 +14,12 @@ from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
 from riskcli.output.measure_words import columns
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Estimate, rank
+from riskcli.risk.estimate import Estimate, Significance, adjust, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import LINEAR, Cubic
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures, statistics
 from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
-from riskcli.risk.significance import Significance, adjust
 from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -13,9 +13,9 @@ from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import CORRECTION_TITLES, Significance
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.significance import CORRECTION_TITLES, Significance
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 

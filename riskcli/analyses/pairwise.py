@@ -9,10 +9,10 @@ from scipy.special import stdtrit
 
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Correction
+from riskcli.risk.estimate import adjust, flags
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import ratio_to_error, two_sided_p
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, NO_VARIANCE
-from riskcli.risk.significance import adjust, flags
 
 _CELLS_AT_ONCE = 200_000
 

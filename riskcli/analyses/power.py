@@ -16,15 +16,14 @@ from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading, folded
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value
-from riskcli.risk.baselines import Baseline
-from riskcli.risk.comparison import Comparison
+from riskcli.risk.comparison import Baseline, Comparison
+from riskcli.risk.estimate import Significance
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures, statistics
+from riskcli.risk.paired import MOST_TOPICS, USUAL_POWER, smallest_loss, topics_needed
 from riskcli.risk.population import Members
-from riskcli.risk.power import MOST_TOPICS, USUAL_POWER, smallest_loss, topics_needed
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.significance import Significance
 from riskcli.scores.comparisons import Options, frozen_members, named_rows
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix

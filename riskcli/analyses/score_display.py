@@ -15,10 +15,9 @@ from riskcli.core.messages import counted
 from riskcli.output import display
 from riskcli.output.display import Cell, Column, Display, Heading
 from riskcli.output.measure_words import MINUS, Claim, titled, usual_measures, weights, words_of
-from riskcli.risk.estimate import Estimate
+from riskcli.risk.estimate import Estimate, correction_title
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
-from riskcli.risk.significance import correction_title
 
 LARGE_LOSSES = "L>20%"
 """The heading of the narrowest of the details."""

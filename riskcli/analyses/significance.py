@@ -20,12 +20,11 @@ from riskcli.output.display import Display
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, rows_of, tidy
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import rank
+from riskcli.risk.estimate import Significance, adjust, flags, rank
+from riskcli.risk.intervals import rank_intervals
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
-from riskcli.risk.ranks import rank_intervals
-from riskcli.risk.significance import Significance, adjust, flags
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -9,8 +9,7 @@ from riskcli.analyses.pairwise import TUKEY, PairTable
 from riskcli.core.messages import counted
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, Mark, folded, span
 from riskcli.output.measure_words import words_of
-from riskcli.risk.estimate import rank
-from riskcli.risk.significance import CORRECTION_TITLES, Significance
+from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
 
 MOST_IN_MATRIX = 15
 """More runs have neither the matrix of their differences nor letters: nobody could take them in."""

@@ -30,10 +30,9 @@ from riskcli.output.display import (
 from riskcli.output.measure_words import MINUS, titled, usual_measures, weights, words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import negative
+from riskcli.risk.estimate import flags, negative
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures, zrisk
-from riskcli.risk.significance import flags
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 

@@ -19,7 +19,7 @@ from riskcli.core.files import replace_file
 from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
-from riskcli.risk.significance import Significance
+from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
 from riskcli.scores.frozen import FrozenPopulation, read_population

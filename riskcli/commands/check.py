@@ -142,7 +142,7 @@ def check(
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import baseline as sources
     from riskcli.analyses.check import gate
-    from riskcli.risk.significance import Significance
+    from riskcli.risk.estimate import Significance
 
     format = None if successor is None else sources.kept_format(successor)
     with _publish().reporting(output, reports):

@@ -20,7 +20,7 @@ from riskcli.core.arrays import Floats
 from riskcli.learn.features import Features, standardised, tie_free
 from riskcli.learn.lambdas import Queries
 from riskcli.learn.training import RankedDocuments
-from riskcli.risk.baselines import POOLS
+from riskcli.risk.comparison import POOLS
 from riskcli.risk.paired import Paired
 
 _WEIGHTS = (0.0, *np.geomspace(0.02, 20, 46).tolist())

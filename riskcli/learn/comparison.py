@@ -18,9 +18,9 @@ from riskcli.learn.training import PLAIN
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal, p_value
 from riskcli.output.result import Result, tidy
 from riskcli.page import leaderboard
-from riskcli.risk.baselines import POOLS
+from riskcli.risk.comparison import POOLS
+from riskcli.risk.estimate import adjust
 from riskcli.risk.paired import Paired, two_sided_p
-from riskcli.risk.significance import adjust
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import score_runs

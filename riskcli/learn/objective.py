@@ -17,7 +17,7 @@ from riskcli.core.messages import UsageError
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount, StopOn, Ties
 from riskcli.learn.lambdas import PairWeighting, Queries, SwapChange, gradients, rank
 from riskcli.learn.swaps import SwapMeasure, swap_measure
-from riskcli.risk.baselines import POOLS
+from riskcli.risk.comparison import POOLS
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from riskcli.scores.comparisons import POOL_EACH

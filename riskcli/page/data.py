@@ -26,10 +26,10 @@ from riskcli.core.messages import UsageError, nearest
 from riskcli.output.escape import visible
 from riskcli.output.measure_words import columns, usual_measures, words_of
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import CORRECTION_TITLES, Significance, correction_title
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.risk.significance import CORRECTION_TITLES, Significance, correction_title
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix

@@ -12,7 +12,7 @@ from riskcli.core.messages import UsageError
 from riskcli.plots.labels import kinds_of, named_points, same_scale, shortened, sized
 from riskcli.plots.request import Request
 from riskcli.plots.style import GAIN, LOSS, RULE, colour_of, grid, shape_of, topic_axis, values
-from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.paired import Paired
 
 _MOST_LOSSES = 3

@@ -12,7 +12,7 @@ from riskcli.plots.labels import Frame, end_names, run_lines
 from riskcli.plots.request import Request
 from riskcli.plots.style import on_scale, rule_at
 from riskcli.risk.measures import measures
-from riskcli.risk.power import USUAL_POWER
+from riskcli.risk.paired import USUAL_POWER
 
 MOST_TOPICS = 1000
 COUNTS = tuple(np.unique(np.geomspace(10, MOST_TOPICS, 60).round().astype(int)).tolist())

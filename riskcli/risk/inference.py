@@ -10,14 +10,18 @@ from scipy.special import stdtrit
 
 from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Estimate
-from riskcli.risk.intervals import Parts, log_interval, t_interval
+from riskcli.risk.estimate import Estimate, Significance
+from riskcli.risk.intervals import (
+    Parts,
+    log_interval,
+    rank_intervals,
+    rank_intervals_of_parts,
+    t_interval,
+)
 from riskcli.risk.jackknife import Jackknife, LeftOut, References, Statistic, error_and_heaviest
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.permutation import Resampled, ShuffleTest
-from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.significance import Significance
 
 MOST_SHUFFLED_CELLS = 1_000_000
 """A larger matrix is not shuffled: that would take a minute for every alpha or two."""

@@ -9,9 +9,9 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, Turn
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
+from riskcli.risk.intervals import rank_intervals
 from riskcli.risk.jackknife import Jackknife, Statistic
 from riskcli.risk.paired import Moments
-from riskcli.risk.ranks import rank_intervals
 
 Values = Callable[[Comparison, float], Floats]
 Details = Callable[[Comparison, float, Inference], Estimate]

@@ -9,6 +9,7 @@ import numpy as np
 from riskcli.core.arrays import Floats, Mask, Rows
 from riskcli.core.messages import UsageError
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import Significance
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import Cubic
 from riskcli.risk.resampling import (
@@ -20,7 +21,6 @@ from riskcli.risk.resampling import (
     swap_tests,
 )
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE
-from riskcli.risk.significance import Significance
 
 _CELLS_AT_ONCE = 60_000
 

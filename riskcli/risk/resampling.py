@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskcli.core.arrays import Floats, Mask
+from riskcli.risk.estimate import Significance
 from riskcli.risk.jackknife import Statistic, influence, influence_error
 from riskcli.risk.losses import Cubic
 from riskcli.risk.population import Departures, departure, over_root
 from riskcli.risk.rounding import EQUAL_STATISTIC, EXPECTED, NO_VARIANCE
-from riskcli.risk.significance import Significance
 
 _CELLS_AT_ONCE = 2_000_000
 

@@ -18,11 +18,10 @@ from riskcli.core.choices import (
 )
 from riskcli.core.limits import MOST_ALPHA
 from riskcli.core.messages import UsageError, nearest, short_repr
-from riskcli.risk.baselines import POOLS, VIRTUAL, Baseline
-from riskcli.risk.comparison import Comparison, with_loss
+from riskcli.risk.comparison import POOLS, VIRTUAL, Baseline, Comparison, with_loss
+from riskcli.risk.estimate import Significance
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.population import Members
-from riskcli.risk.significance import Significance
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams

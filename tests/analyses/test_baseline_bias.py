@@ -27,7 +27,7 @@ from riskcli.analyses.baseline_bias import (
     friedman,
     principal_components,
 )
-from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.comparison import VIRTUAL
 from tests.helpers import reference
 from tests.helpers.console import ROOT, on_terminal
 from tests.helpers.inprocess import riskeval

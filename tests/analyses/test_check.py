@@ -19,7 +19,7 @@ from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.gate import Gate, judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
-from riskcli.risk.power import power, smallest_loss, topics_needed
+from riskcli.risk.paired import power, smallest_loss, topics_needed
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key, Ran
 from tests.helpers.strategies import Floats

@@ -1,6 +1,6 @@
 """Breaks modules on purpose, one token at a time, and names what no test notices.
 
-    python -m tests.bench.mutants riskcli/risk/ranks.py
+    python -m tests.bench.mutants riskcli/risk/intervals.py
     python -m tests.bench.mutants riskcli/risk riskcli/trec --most 100 --seed 3
 
 draws so many mutants of the modules at random: a sign, a comparison or a number is another. Each is

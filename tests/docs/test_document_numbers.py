@@ -23,10 +23,10 @@ from riskcli.core.limits import (
     MOST_LISTED_PAIRS,
     MOST_PAIRS,
 )
+from riskcli.risk.estimate import LEAST_SHUFFLES, LEAST_SWAPS
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.portions import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS
-from riskcli.risk.significance import LEAST_SHUFFLES, LEAST_SWAPS
 from riskcli.trec.source import LONGEST_LINE, MAX_BYTES
 from tests.helpers.console import ROOT
 

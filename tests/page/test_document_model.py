@@ -19,7 +19,7 @@ from riskcli import Options, ScoreMatrix, Significance, freeze, risk_table
 from riskcli.output.measure_words import usual_measures
 from riskcli.page.data import packed, page_data
 from riskcli.page.document import SCRIPTS, Page, as_page
-from riskcli.risk.significance import CORRECTIONS
+from riskcli.risk.estimate import CORRECTIONS
 from tests.helpers.browser import Tab, chromium, tab
 from tests.helpers.console import ROOT
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from riskcli import Options, Significance, risk_table
 from riskcli.core.choices import Correction
-from riskcli.risk.significance import adjust
+from riskcli.risk.estimate import adjust
 from tests.helpers import reference
 from tests.helpers.examples import golden_matrix
 from tests.helpers.strategies import Floats, named, score_values

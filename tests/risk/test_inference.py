@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, risk_table
-from riskcli.risk.baselines import Baseline
-from riskcli.risk.comparison import Comparison
+from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.inference import Inference
 from tests.helpers import reference
 from tests.helpers.examples import STATISTICS, golden_matrix

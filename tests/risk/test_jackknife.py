@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, risk_table
-from riskcli.risk.baselines import Baseline
-from riskcli.risk.comparison import Comparison
+from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.jackknife import (
     Jackknife,
     delete_each_topic,

@@ -13,7 +13,7 @@ from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.score import ComparisonTable
-from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.estimate import rank
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, Significance, UsageError, risk_table
+from riskcli.risk.estimate import CORRECTIONS
 from riskcli.risk.losses import PUBLISHED, Cubic
 from riskcli.risk.measures import statistics
 from riskcli.risk.permutation import (
@@ -20,7 +21,6 @@ from riskcli.risk.permutation import (
     shuffled_statistics,
     shuffled_together,
 )
-from riskcli.risk.significance import CORRECTIONS
 from tests.helpers import reference
 from tests.helpers.examples import equal_runs
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values

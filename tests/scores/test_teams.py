@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_table
 from riskcli.analyses.blocks import Block
 from riskcli.core.messages import Note, Provenance
-from riskcli.risk.baselines import VIRTUAL
+from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.population import Members, team_rows
 from riskcli.scores.comparisons import comparisons
 from riskcli.scores.evaluation import Evaluation

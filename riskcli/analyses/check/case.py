@@ -13,7 +13,7 @@ from riskcli.core.messages import Note, UsageError, WithProvenance, nearest
 from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import MeasureColumn
-from riskcli.risk.power import smallest_loss
+from riskcli.risk.paired import smallest_loss
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix

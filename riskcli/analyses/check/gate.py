@@ -30,9 +30,8 @@ from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Display
 from riskcli.output.formats import Formats
 from riskcli.output.result import Result, Value, tidy
-from riskcli.risk.estimate import Estimate
-from riskcli.risk.power import topics_needed
-from riskcli.risk.significance import CORRECTION_TITLES, Significance, adjust
+from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
+from riskcli.risk.paired import topics_needed
 from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from riskcli import judge, power_table
-from riskcli.risk.power import power, smallest_loss
+from riskcli.risk.paired import power, smallest_loss
 from tests.helpers.examples import past
 from tests.helpers.strategies import named
 from tests.helpers.tables import rows_of

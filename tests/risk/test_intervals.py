@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from riskcli import Options, Significance, risk_table
-from riskcli.risk.ranks import rank_intervals, rank_intervals_of_parts
+from riskcli.risk.intervals import rank_intervals, rank_intervals_of_parts
 from tests.helpers import reference
 from tests.helpers.examples import equal_runs
 from tests.helpers.strategies import Floats, named, score_values
@@ -98,7 +98,7 @@ def test_rank_intervals_hold_equal_runs_together() -> None:
 
 
 def test_ranks_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    from riskcli.risk import ranks
+    from riskcli.risk import intervals as ranks
 
     values = np.random.default_rng(3).random((7, 30)) + np.linspace(0, 0.4, 7)[:, None]
     arguments = values.mean(axis=1), values - values.mean(axis=1, keepdims=True), 0.05
