@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from riskcli.cli.help import LazyGroup
+from riskcli.cli.option import LazyGroup
 from riskcli.cli.settings import settings_schema
 from riskcli.commands import COMMANDS, load_command, riskeval
 from riskcli.commands.glossary import columns_of, exit_codes, glossary_words

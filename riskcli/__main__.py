@@ -38,9 +38,9 @@ def _collect_seldom() -> None:
 
 def main() -> None:
     """Run the command and exit."""
-    from riskcli.commands import running  # late: only now do signals end the program quietly
+    from riskcli import commands  # late: only now do signals end the program quietly
 
-    running.main()
+    commands.main()
 
 
 def _mend_streams() -> None:

@@ -1,4 +1,4 @@
-"""The options that say how runs are compared and how the result leaves, each declared once.
+"""The options that say how runs are compared and how the result leaves, and how a command ends.
 
 A group of options arrives as one object; an option fills the field of its name in the library's
 `Options` or `Significance`.
@@ -6,29 +6,27 @@ A group of options arrives as one object; an option fills the field of its name 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from click.core import ParameterSource
 
-from riskcli.cli.option import Function, Reach, Section, one_option, option, options, own_option
+from riskcli.cli.option import Decorator, Reach, Section, one_option, option, options, own_option
+from riskcli.cli.reading import Inputs
 from riskcli.cli.types import OUTPUT, STDIN, Alphas, baselines
-from riskcli.core.choices import (
-    DEFAULT_BASELINE,
-    Colour,
-    Convention,
-    Correction,
-    Family,
-    Loss,
-    Pool,
-    Test,
-)
+from riskcli.core import choices
+from riskcli.core.choices import Colour, Convention, Correction, Family, Loss, Pool, Test
 from riskcli.core.limits import MOST_ALPHA
-from riskcli.output.formats import FORMATS, Formats, OutputFormat, RenderOptions, chosen
+from riskcli.core.messages import InputError, Note, UsageError
+from riskcli.output import formats
+from riskcli.output.escape import all_visible, without_controls
 
 if TYPE_CHECKING:
     from riskcli.scores.comparisons import Options
@@ -86,14 +84,14 @@ class Against:
         "[default: all; baselines where two or more are named]",
     )
     gamma: float = _tests(
-        "--gamma", type=float, default=0.05, show_default=True, settings=NOTHING,
+        "--gamma", type=float, default=0.05, settings=NOTHING,
         help="Significance level of the tests; confidence intervals have level 1 - gamma.",
     )
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The baselines asked for, or the mean run."""
-        return self.baselines or (DEFAULT_BASELINE,)
+        return self.baselines or (choices.DEFAULT_BASELINE,)
 
     def needs_checksums(self, output: Output | None = None) -> bool:
         """Whether inputs need them: for the result's format, or a population in a file."""
@@ -127,83 +125,26 @@ class Comparing(Against):
         help="Tests that are corrected together: those of one column, or of the whole table.",
     )
     swaps: int = _tests(
-        "--swaps", type=int, default=9999, show_default=True, key_only=True,
+        "--swaps", type=int, default=9999, key_only=True,
         settings=NOTHING,
         help="Replicates of the test by swaps.",
     )
     seed: int = _tests(
-        "--seed", type=int, default=20161, show_default=True, key_only=True,
+        "--seed", type=int, default=20161, key_only=True,
         settings=NOTHING,
         help="Random seed of tests that swap or shuffle.",
     )
-
-
-# fmt: on
-comparing_options = options(Comparing, "comparing")
-"""--baseline, --alpha and how to test; the command gets `comparing`."""
-against_options = options(Against, "against")
-"""--baseline, --alpha and how losses count; the command gets `against`."""
-
-
-def against_options_with_alpha(meaning: str) -> Callable[[Function], Function]:
-    """The same for a command in which --alpha means something else."""
-    return options(Against, "against", {"alphas": {"help": meaning}})
-
-
-def in_file(population: Sequence[str]) -> bool:
-    """Whether it is kept in a file, whose judgements are compared with those at hand."""
-    return any(Path(name).is_file() for name in population)
-
-
-def one_alpha(meaning: str) -> Callable[[Function], Function]:
-    """--alpha of a command that takes a single one."""
-    return own_option(
-        "-a",
-        "--alpha",
-        type=click.FloatRange(0, MOST_ALPHA),
-        default=1.0,
-        show_default=True,
-        heading=Section.MOST_USED,
-        settings=NOTHING,
-        help=meaning,
-    )
-
-
-def gamma_option() -> Callable[[Function], Function]:
-    """--gamma of a command that compares pairs of runs."""
-    return one_option(Against, "gamma", help="Significance level of the tests.")
-
-
-def _not_that_of_tables(
-    ctx: click.Context, option: click.Parameter, value: tuple[str, ...]
-) -> tuple[str, ...]:
-    """`all` in a settings file is for tables of all runs; given to two runs it is an error."""
-    source = ctx.get_parameter_source(str(option.name))
-    from_settings = source is ParameterSource.DEFAULT_MAP
-    return () if value == ("all",) and from_settings else value
-
-
-def population_of_two(whose: str) -> Callable[[Function], Function]:
-    """`--population`, where two runs are compared whatever others there are."""
-    return one_option(
-        Against,
-        "population",
-        metavar="baselines|FILE",
-        callback=_not_that_of_tables,
-        help=f"Whose totals {whose}, or a population kept in a file (riskeval population freeze). "
-        "[default: baselines]",
-    )
-
-
-# fmt: off
 
 
 @dataclass(frozen=True)
 class Output:
     """In which format the result leaves, and where to."""
 
-    format: str | None
-    output: Path | None
+    format: str | None = _most_used("-f", "--format", settings=NOTHING)
+    output: Path | None = _most_used(
+        "-o", "--output", type=OUTPUT, settings=Reach.OUTPUT,
+        help="Write to this file; an existing file is replaced.",
+    )
     color: Colour = _tables(
         "--color", choice=Colour, default="auto", key_only=True, settings=NOTHING,
         help="Colour in tables; auto: on a terminal, or where FORCE_COLOR is set, but never where "
@@ -229,76 +170,167 @@ class Output:
         "--siunitx", is_flag=True, key_only=True, settings=NOTHING,
         help="Align numbers in latex with siunitx, at the decimal point.",
     )
-    known: Formats = FORMATS
+    known: formats.Formats = formats.FORMATS
     """The formats that the result has."""
     for_people: bool = False
     """Whether it is a table in a pipe, too."""
+
+    # fmt: on
 
     def __post_init__(self) -> None:
         _ = self.output_format  # a suffix that tells no format is an error before any work is done
 
     @property
-    def output_format(self) -> OutputFormat:
+    def output_format(self) -> formats.OutputFormat:
         """The format given, that of the file's suffix, or the one that suits stdout."""
-        return chosen(self.format, self.output, self.known, self.for_people)
+        return formats.chosen(self.format, self.output, self.known, self.for_people)
 
     @property
-    def render_options(self) -> RenderOptions:
+    def render_options(self) -> formats.RenderOptions:
         """What is asked of the format besides."""
-        return RenderOptions(
-            self.caption,
-            self.label,
-            self.csv_safe,
-            legend=not self.no_legend,
-            siunitx=self.siunitx,
-            in_file=self.output is not None,
+        options = formats.RenderOptions(
+            self.caption, self.label, self.csv_safe, not self.no_legend, self.siunitx
         )
+        if self.output is None and self.output_format is formats.TABLE:
+            return replace(options, width=_terminal_width(), colour=_colour_wanted(self.color))
+        return replace(options, in_file=self.output is not None)
 
 
-# fmt: on
+comparing_options = options(Comparing, "comparing")
+"""--baseline, --alpha and how to test; the command gets `comparing`."""
+against_options = options(Against, "against")
+"""--baseline, --alpha and how losses count; the command gets `against`."""
 
 
-def format_option(
-    formats: Formats, default: str, field: str = "format"
-) -> Callable[[Function], Function]:
-    """--format, of which `default` says what is taken where it is not given."""
+def against_options_with_alpha(meaning: str) -> Decorator:
+    """The same for a command in which --alpha means something else."""
+    return options(Against, "against", {"alphas": {"help": meaning}})
+
+
+def one_alpha(meaning: str) -> Decorator:
+    """--alpha of a command that takes a single one."""
+    one = click.FloatRange(0, MOST_ALPHA)
     return own_option(
-        "-f",
-        "--format",
-        field,
-        type=click.Choice([format.name for format in formats]),
-        heading=Section.MOST_USED,
-        settings=NOTHING,
-        help=f"Output format. [default: {default}]",
-    )
+        "-a", "--alpha", type=one, default=1.0, heading=Section.MOST_USED, settings=NOTHING,
+        help=meaning,
+    )  # fmt: skip
 
 
-def output_option(help: str, **declared: Any) -> Callable[[Function], Function]:  # noqa: A002
-    """--output, of which `help` says what is written."""
-    return own_option(
-        "-o",
-        "--output",
-        type=OUTPUT,
-        heading=Section.MOST_USED,
-        settings=Reach.OUTPUT,
-        help=help,
-        **declared,
+def in_file(population: Sequence[str]) -> bool:
+    """Whether it is kept in a file, whose judgements are compared with those at hand."""
+    return any(Path(name).is_file() for name in population)
+
+
+def gamma_option() -> Decorator:
+    """--gamma of a command that compares pairs of runs."""
+    return one_option(Against, "gamma", help="Significance level of the tests.")
+
+
+def population_of_two(whose: str) -> Decorator:
+    """`--population`, where two runs are compared whatever others there are."""
+
+    def not_that_of_tables(
+        ctx: click.Context, option: click.Parameter, value: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """`all` in a settings file is for tables of all runs; given to two runs it is an error."""
+        source = ctx.get_parameter_source(str(option.name))
+        return () if value == ("all",) and source is ParameterSource.DEFAULT_MAP else value
+
+    of_two = (
+        f"Whose totals {whose}, or a population kept in a file (riskeval population freeze). "
+        "[default: baselines]"
     )
+    changed = {"metavar": "baselines|FILE", "callback": not_that_of_tables, "help": of_two}
+    return one_option(Against, "population", **changed)
+
+
+def _format_words(known: formats.Formats, default: str) -> dict[str, Any]:
+    """What --format is among these, of which `default` says which is taken without it."""
+    names = click.Choice([format.name for format in known])
+    return {"type": names, "help": f"Output format. [default: {default}]"}
+
+
+def format_option() -> Decorator:
+    """--format of a command that decides itself where the result goes."""
+    return one_option(Output, "format", **_format_words(formats.FORMATS, PIPED))
 
 
 def output_options(
-    formats: Formats = FORMATS, for_people: bool = False
-) -> Callable[[Function], Function]:
+    known: formats.Formats = formats.FORMATS, for_people: bool = False
+) -> Decorator:
     """--format, --output and how tables are laid out; the command gets `output`.
 
     A result `for_people`, as a verdict is, is a table in a pipe too.
     """
-    piped = "table" if for_people else PIPED
-    gathered = partial(options, Output, "output", known=formats, for_people=for_people)
+    default = f"by the file's suffix; {'table' if for_people else PIPED}"
+    instead = {"format": _format_words(known, default)}
+    return options(Output, "output", instead, known=known, for_people=for_people)
 
-    def decorate(command: Function) -> Function:
-        command = gathered()(command)
-        command = output_option("Write to this file; an existing file is replaced.")(command)
-        return format_option(formats, f"by the file's suffix; {piped}")(command)
 
-    return decorate
+# How a command ends: notes to stderr, the result to stdout or a file, and the exit code.
+
+
+class Concludable(formats.Source, Protocol):
+    """What a command needs of an analysis."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+    @property
+    def skipped(self) -> tuple[InputError, ...]: ...
+
+
+def conclude(analysis: Concludable, inputs: Inputs, output: Output) -> int:
+    """Tell the notes, write the result, and give the exit code."""
+    tell(analysis.notes, inputs.quiet)
+    write(analysis, output)
+    return inputs.exit_code(analysis.skipped)
+
+
+def tell(notes: Iterable[Note], quiet: bool) -> None:
+    """Print each note once; `quiet` leaves the warnings."""
+    lines = [
+        f"{'warning' if note.warning else 'note'}: {note.message}"
+        for note in dict.fromkeys(notes)
+        if note.warning or not quiet
+    ]
+    for line in all_visible(lines):
+        click.echo(line, err=True)
+
+
+def write(source: Any, output: Output) -> None:
+    """The result in the format asked for, to the file or to stdout."""
+    format = output.output_format
+    content = format.render(source, output.render_options)
+    if output.output is None and sys.stdout.isatty():
+        content = _for_terminal(content, format)
+    formats.emit(content, output.output)
+
+
+def _terminal_width() -> int:
+    """That of COLUMNS, else of the terminal that stdout is; 80 where neither tells one."""
+    with suppress(ValueError):
+        if (asked := int(os.environ.get("COLUMNS", ""))) > 0:
+            return asked
+    with suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or formats.TERMINAL_WIDTH
+    return formats.TERMINAL_WIDTH
+
+
+def _for_terminal(content: str | bytes, format: formats.OutputFormat) -> str:
+    """Names reach a terminal without their control characters; a table's colours pass."""
+    if isinstance(content, bytes):
+        raise UsageError(f"{format.name} is not for terminals: name a file with --output")
+    return content if format is formats.TABLE else without_controls(content)
+
+
+def _colour_wanted(asked: Colour) -> bool:
+    """As asked; else as the environment has it; else on a terminal that is not dumb."""
+    if asked != "auto":
+        return asked == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(
+        os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")
+    ):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

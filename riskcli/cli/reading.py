@@ -72,7 +72,7 @@ class Files(Quiet):
         help="Read settings from this file only. [default: riskeval.toml or pyproject.toml, here "
         "or in a parent folder of the repository]",
     )
-    runs: tuple[Path, ...] = argument("runs", nargs=-1, required=True, type=INPUT)
+    runs: tuple[Path, ...] = argument(nargs=-1, required=True, type=INPUT)
     judged: tuple[Path, ...] = _most_used(
         "-q", "--qrels", multiple=True, type=INPUT, settings=Reach.INPUT,
         help="Judgements, or irds:NAME; several score the runs under each (score, sweep, ...). "
@@ -101,14 +101,15 @@ class Files(Quiet):
         help="Format of RUNS; skips detection.",
     )
     max_bytes: int = _input(
-        "--max-bytes", type=click.IntRange(min=1), default=16 * 2**30, metavar="N", key_only=True,
-        settings=NOTHING,
+        "--max-bytes", type=click.IntRange(min=1), default=16 * 2**30, show_default=False,
+        metavar="N", key_only=True, settings=NOTHING,
         help="Largest size that one file may decompress to. [default: 16 GiB]",
     )
     jobs: int | None = _many_runs(
         "--jobs", type=click.IntRange(1, MOST_JOBS), settings=NOTHING,
         help="Number of files to read in parallel. [default: cores]",
     )
+
     @property
     def qrels(self) -> Path | None:
         """The judgements, where no more than one file of them can be used."""
@@ -148,7 +149,7 @@ class Inputs(Files):
         help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
     )
     max_grade: str = _input(
-        "--max-grade", type=MaxGrade(), metavar="N|auto", default="4", show_default=True,
+        "--max-grade", type=MaxGrade(), metavar="N|auto", default="4",
         settings=NOTHING,
         help="Highest grade that ERR expects; auto takes it from the qrels.",
     )

@@ -16,8 +16,7 @@ from typing import Any
 
 import click
 
-from riskcli.cli.help import program
-from riskcli.cli.option import Option, Reach, settable_options
+from riskcli.cli.option import Option, Reach, program, settable_options
 from riskcli.cli.types import PATTERN_MARK
 from riskcli.core.files import LIST_MARK, refuse_foreign, refuse_location, refuse_outside
 from riskcli.core.messages import UsageError, nearest

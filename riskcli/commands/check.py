@@ -6,8 +6,7 @@ from types import ModuleType
 import click
 
 from riskcli.analyses.check.display import FORMATS
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, one_option, own_option
+from riskcli.cli.option import Reach, Section, command, one_option, own_option
 from riskcli.cli.options import (
     Comparing,
     Output,
@@ -15,11 +14,11 @@ from riskcli.cli.options import (
     one_alpha,
     output_options,
     population_of_two,
+    tell,
 )
-from riskcli.cli.output import tell
 from riskcli.cli.reading import Inputs, scoring_options
 from riskcli.cli.types import OUTPUT, among, baselines
-from riskcli.core.choices import Correction, Inconclusive, words
+from riskcli.core.choices import Correction, Inconclusive
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.formats import OutputFormat, named
 
@@ -63,9 +62,7 @@ def _publish() -> ModuleType:
     return publish
 
 
-@click.command(cls=GroupedCommand)
-@scoring_options
-@output_options(FORMATS, for_people=True)
+@command(scoring_options, output_options(FORMATS, for_people=True))
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
     shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
@@ -75,7 +72,7 @@ def _publish() -> ModuleType:
 @population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
 @own_option(
     "--policy", shell_complete=among(lambda: _publish().POLICIES), default="standard",
-    show_default=True, metavar="NAME", settings=Reach.NOTHING,
+    metavar="NAME", settings=Reach.NOTHING,
     help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
     "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more than 0.3; "
     "none: only --require.",
@@ -92,19 +89,17 @@ def _publish() -> ModuleType:
     "if a larger loss can be ruled out. Repeatable.",
 )  # fmt: skip
 @own_option(
-    "--inconclusive", type=click.Choice(words(Inconclusive)), default="fail", show_default=True,
-    settings=Reach.NOTHING,
+    "--inconclusive", choice=Inconclusive, default="fail", settings=Reach.NOTHING,
     help="What an inconclusive verdict counts as.",
 )  # fmt: skip
 @gamma_option()
 @one_option(Comparing, "correction", help="Correction over the policy's tests and all candidates.")
 @own_option(
-    "--detect", type=click.FloatRange(min=0, min_open=True), metavar="SIZE",
-    settings=Reach.NOTHING,
+    "--detect", type=click.FloatRange(min=0, min_open=True), metavar="SIZE", settings=Reach.NOTHING,
     help="Warn where the topics are too few to see a loss of the mean of this size.",
 )  # fmt: skip
 @own_option(
-    "--top", type=click.IntRange(min=0), default=3, show_default=True, settings=Reach.NOTHING,
+    "--top", type=click.IntRange(min=0), default=3, settings=Reach.NOTHING,
     help="Number of topics to list.",
 )  # fmt: skip
 @own_option(

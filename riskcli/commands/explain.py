@@ -2,31 +2,24 @@
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, own_option
-from riskcli.cli.options import Comparing, Output, comparing_options, output_options
-from riskcli.cli.output import conclude
+from riskcli.cli.option import Reach, command, own_option
+from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import among, risk_measures, runs
 
 
-@click.command(cls=GroupedCommand)
-@input_options
-@comparing_options
-@output_options()
+@command(input_options, comparing_options, output_options())
 @own_option(
     "--run", required=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="The run to explain.",
 )  # fmt: skip
 @own_option(
-    "--of", shell_complete=among(risk_measures), default="georisk", show_default=True,
-    settings=Reach.NOTHING,
+    "--of", shell_complete=among(risk_measures), default="georisk", settings=Reach.NOTHING,
     help="The risk measure to explain.",
 )  # fmt: skip
 @own_option(
-    "--top", type=click.IntRange(min=0), default=5, show_default=True, settings=Reach.NOTHING,
-    help="Topics to show.",
-)  # fmt: skip
+    "--top", type=click.IntRange(min=0), default=5, settings=Reach.NOTHING, help="Topics to show."
+)
 def explain(
     inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, top: int
 ) -> int:

@@ -6,10 +6,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from riskcli.cli.help import program
-from riskcli.cli.option import Command
-from riskcli.cli.options import Output, output_options
-from riskcli.cli.output import write
+from riskcli.cli.option import Command, program
+from riskcli.cli.options import Output, output_options, write
 from riskcli.cli.settings import choose, in_force, settings_schema
 from riskcli.cli.types import PATH, among, profiles
 from riskcli.core.messages import Provenance

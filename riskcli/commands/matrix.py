@@ -1,18 +1,14 @@
 """`riskeval matrix`: the score matrix."""
 
-import click
-
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, options, own_option
-from riskcli.cli.options import Output, output_options
-from riskcli.cli.output import conclude
+from riskcli.cli.option import Reach, command, options, own_option
+from riskcli.cli.options import Output, conclude, output_options
 from riskcli.cli.reading import Inputs
 from riskcli.output.formats import MATRIX_FORMATS
 
 
-@click.command(cls=GroupedCommand)
-@options(Inputs, "inputs", {"anonymise": {"key_only": False}})
-@output_options(MATRIX_FORMATS)
+@command(
+    options(Inputs, "inputs", {"anonymise": {"key_only": False}}), output_options(MATRIX_FORMATS)
+)
 @own_option(
     "--long", is_flag=True, settings=Reach.NOTHING,
     help="One row per score: run, topic, measure, score.",

@@ -5,9 +5,8 @@ from types import ModuleType
 
 import click
 
-from riskcli.cli.help import GroupedCommand, LazyGroup
-from riskcli.cli.options import Output, output_options
-from riskcli.cli.output import tell, write
+from riskcli.cli.option import LazyGroup, command
+from riskcli.cli.options import Output, output_options, tell, write
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import PATH
 from riskcli.output.formats import emit
@@ -45,8 +44,7 @@ def population() -> None:
     """
 
 
-@click.command(cls=GroupedCommand)
-@input_options
+@command(input_options)
 @click.option(
     "-o", "--output", type=PATH,
     help="Write to this file; an existing file is replaced. [default: stdout]",
@@ -64,7 +62,7 @@ def freeze(inputs: Inputs, output: Path | None) -> int:
     return inputs.exit_code(evaluation.skipped)
 
 
-@click.command(cls=GroupedCommand)
+@command()
 @click.argument("file", type=PATH)
 @output_options()
 def show(file: Path, output: Output) -> int:

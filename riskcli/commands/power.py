@@ -2,26 +2,23 @@
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, own_option
+from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import (
     Output,
+    conclude,
     gamma_option,
     in_file,
     one_alpha,
     output_options,
     population_of_two,
 )
-from riskcli.cli.output import conclude
 from riskcli.cli.reading import Inputs, scoring_options
 from riskcli.cli.types import among, baselines, risk_measures
 
 _SIZE = click.FloatRange(min=0, min_open=True)
 
 
-@click.command(cls=GroupedCommand)
-@scoring_options
-@output_options()
+@command(scoring_options, output_options())
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, metavar="NAME", shell_complete=baselines,
     settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
@@ -43,19 +40,16 @@ _SIZE = click.FloatRange(min=0, min_open=True)
 )  # fmt: skip
 @own_option(
     "--of", multiple=True, metavar="NAME", shell_complete=among(risk_measures),
-    settings=Reach.NOTHING,
-    help="mean or georisk, repeatable. [default: both]",
+    settings=Reach.NOTHING, help="mean or georisk, repeatable. [default: both]",
 )  # fmt: skip
 @population_of_two("GeoRisk expects scores from: the two runs of a pair")
 @one_alpha("Of GeoRisk: losses count 1 + alpha times.")
 @own_option(
     "--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8,
-    show_default=True, settings=Reach.NOTHING,
-    help="Power: the share of cases in which the loss is detected.",
+    settings=Reach.NOTHING, help="Power: the share of cases in which the loss is detected.",
 )  # fmt: skip
 @own_option(
-    "--tests", type=click.IntRange(min=1), default=1, show_default=True, settings=Reach.NOTHING,
-    key_only=True,
+    "--tests", type=click.IntRange(min=1), default=1, settings=Reach.NOTHING, key_only=True,
     help="How many tests are corrected together: candidates, times tests of the policy, times "
     "measures.",
 )  # fmt: skip

@@ -4,13 +4,11 @@ from types import ModuleType
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, own_option
-from riskcli.cli.options import Comparing, Output, comparing_options, output_options
-from riskcli.cli.output import conclude
+from riskcli.cli.option import Reach, Section, command, own_option
+from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import Top, among
-from riskcli.core.choices import Marks, words
+from riskcli.core.choices import Marks
 from riskcli.core.parallel import importing
 
 
@@ -21,13 +19,10 @@ def _analysis() -> ModuleType:
     return analysis
 
 
-@click.command(cls=GroupedCommand)
-@input_options
-@comparing_options
-@output_options()
+@command(input_options, comparing_options, output_options())
 @own_option(
     "--sort", shell_complete=among(lambda: _analysis().sortable_columns()), default="mean",
-    show_default=True, metavar="COLUMN", settings=Reach.NOTHING, heading=Section.MOST_USED,
+    metavar="COLUMN", settings=Reach.NOTHING, heading=Section.MOST_USED,
     help="Order of the runs: run, mean, georisk, losses, ...; -losses reverses it.",
 )  # fmt: skip
 @own_option(
@@ -45,7 +40,7 @@ def _analysis() -> ModuleType:
     "--no-ranks", is_flag=True, settings=Reach.NOTHING, key_only=True, help="No ranks in the table."
 )
 @own_option(
-    "--marks", type=click.Choice(words(Marks)), settings=Reach.NOTHING, key_only=True,
+    "--marks", choice=Marks, settings=Reach.NOTHING, key_only=True,
     help="How significance is marked. [default: arrows; daggers in latex]",
 )  # fmt: skip
 @own_option(

@@ -3,15 +3,11 @@
 from dataclasses import replace
 from typing import Literal
 
-import click
-
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, options, own_option
-from riskcli.cli.options import Comparing, Output, output_options
-from riskcli.cli.output import conclude
+from riskcli.cli.option import Reach, command, options, own_option
+from riskcli.cli.options import Comparing, Output, conclude, output_options
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import among, risk_measures
-from riskcli.core.choices import Between, Correction, words
+from riskcli.core.choices import Between, Correction
 
 TUKEY = "tukey"
 _CORRECTION = {
@@ -21,17 +17,15 @@ _CORRECTION = {
 }
 
 
-@click.command(cls=GroupedCommand)
-@input_options
-@options(Comparing, "comparing", {"correction": _CORRECTION})
-@output_options()
+@command(
+    input_options, options(Comparing, "comparing", {"correction": _CORRECTION}), output_options()
+)
 @own_option(
     "--of", multiple=True, shell_complete=among(risk_measures), default=("mean", "georisk"),
-    show_default=True, settings=Reach.NOTHING,
-    help="What is compared: mean, zrisk or georisk. Repeatable.",
+    settings=Reach.NOTHING, help="What is compared: mean, zrisk or georisk. Repeatable.",
 )  # fmt: skip
 @own_option(
-    "--between", type=click.Choice(words(Between)), settings=Reach.NOTHING,
+    "--between", choice=Between, settings=Reach.NOTHING,
     help="All pairs of runs, or each run with the baseline. [default: all, or baseline with -b]",
 )  # fmt: skip
 @own_option(

@@ -5,9 +5,8 @@ from typing import Literal
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.options import Output, output_options
-from riskcli.cli.output import write
+from riskcli.cli.option import command
+from riskcli.cli.options import Output, output_options, write
 from riskcli.cli.types import PATH
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
@@ -17,7 +16,7 @@ from riskcli.output.result import Result
 Action = Literal["ls", "gc", "verify"]
 
 
-@click.command(cls=GroupedCommand)
+@command()
 @click.argument("action", type=click.Choice(words(Action)))
 @click.argument("folder", required=False, type=PATH)
 @click.option(

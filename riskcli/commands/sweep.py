@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, own_option
-from riskcli.cli.options import Against, Output, against_options_with_alpha, output_options
-from riskcli.cli.output import Concludable, conclude
+from riskcli.cli.option import Reach, command, own_option
+from riskcli.cli.options import (
+    Against,
+    Concludable,
+    Output,
+    against_options_with_alpha,
+    conclude,
+    output_options,
+)
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import among, risk_measures, runs
 from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
@@ -42,8 +47,7 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
 }
 
 
-@click.command(cls=GroupedCommand)
-@input_options
+@command(input_options)
 @own_option(
     "--over", choice=SweepOver, default="alpha", settings=Reach.NOTHING,
     help="What is varied: alpha; the baseline, each run in turn; the measure that runs are ranked "
@@ -74,13 +78,11 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     help="Over alpha: events that a table shows. [default: 30]",
 )  # fmt: skip
 @own_option(
-    "--components", type=click.IntRange(min=1), default=2, show_default=True,
-    settings=Reach.NOTHING, key_only=True,
+    "--components", type=click.IntRange(min=1), default=2, settings=Reach.NOTHING, key_only=True,
     help="Over baseline: principal components.",
 )  # fmt: skip
 @own_option(
-    "--persistence", type=float, default=0.9, show_default=True, settings=Reach.NOTHING,
-    key_only=True,
+    "--persistence", type=float, default=0.9, settings=Reach.NOTHING, key_only=True,
     help="Over measure: RBO's persistence.",
 )  # fmt: skip
 @own_option(

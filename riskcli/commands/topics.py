@@ -2,20 +2,15 @@
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, own_option
-from riskcli.cli.options import Against, Output, against_options, output_options
-from riskcli.cli.output import conclude
+from riskcli.cli.option import Reach, Section, command, own_option
+from riskcli.cli.options import Against, Output, against_options, conclude, output_options
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import runs
 from riskcli.core.choices import TopicOrder
 
 
-@click.command(cls=GroupedCommand)
-@input_options
-@against_options
-@output_options()
+@command(input_options, against_options, output_options())
 @own_option(
     "--run", "names", multiple=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="Show this run (or glob) of RUNS; repeatable. [default: all but the baseline]",
@@ -42,14 +37,12 @@ from riskcli.core.choices import TopicOrder
     help="Churn: compare the first N documents of each ranking. [default: all]",
 )  # fmt: skip
 @own_option(
-    "--at", type=click.IntRange(min=1), default=10, show_default=True, settings=Reach.NOTHING,
-    key_only=True,
+    "--at", type=click.IntRange(min=1), default=10, settings=Reach.NOTHING, key_only=True,
     help="Churn: overlap of the first N documents.",
 )  # fmt: skip
 @own_option(
     "--persistence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
-    show_default=True, settings=Reach.NOTHING, key_only=True,
-    help="Churn: RBO's persistence.",
+    settings=Reach.NOTHING, key_only=True, help="Churn: RBO's persistence.",
 )  # fmt: skip
 def topics(
     inputs: Inputs,

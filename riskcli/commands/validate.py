@@ -2,33 +2,26 @@
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, own_option
-from riskcli.cli.options import Output, output_options
-from riskcli.cli.output import tell, write
+from riskcli.cli.option import Reach, command, own_option
+from riskcli.cli.options import Output, output_options, tell, write
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Files, file_options
-from riskcli.core.choices import Only, words
+from riskcli.core.choices import Only
 from riskcli.output.formats import FINDING_FORMATS, RowsFormat
 
 
-@click.command(cls=GroupedCommand)
-@file_options
-@output_options(FINDING_FORMATS, for_people=True)
+@command(file_options, output_options(FINDING_FORMATS, for_people=True))
 @own_option("--strict", is_flag=True, settings=Reach.NOTHING, help="Exit with 1 for warnings, too.")
 @own_option(
-    "--max-docs", type=click.IntRange(min=1), default=1000, show_default=True,
-    settings=Reach.NOTHING,
+    "--max-docs", type=click.IntRange(min=1), default=1000, settings=Reach.NOTHING,
     help="Warn of topics with more documents.",
 )  # fmt: skip
 @own_option(
-    "--max-findings", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
-    settings=Reach.NOTHING, key_only=True,
-    help="Findings shown of one code and file, 0 for all; every one is counted.",
+    "--max-findings", type=click.IntRange(min=0), default=10, metavar="N", settings=Reach.NOTHING,
+    key_only=True, help="Findings shown of one code and file, 0 for all; every one is counted.",
 )  # fmt: skip
 @own_option(
-    "--only", type=click.Choice(words(Only)), default="all", show_default=True,
-    settings=Reach.NOTHING, key_only=True,
+    "--only", choice=Only, default="all", settings=Reach.NOTHING, key_only=True,
     help="Findings to show; all are counted, and decide the exit code.",
 )  # fmt: skip
 def validate(

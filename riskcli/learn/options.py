@@ -35,7 +35,7 @@ class Training:
     """What to train on, for, and how."""
 
     data: tuple[Path, ...] = argument(
-        "data", nargs=-1, required=True, type=PATH, metavar="DATA...",
+        nargs=-1, required=True, type=PATH, metavar="DATA...",
     )
     valid: Path | None = _option("--valid", type=PATH, help="Validation data.")
     test: Path | None = _option("--test", type=PATH, help="Test data.")

@@ -4,16 +4,15 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import one_option
-from riskcli.cli.output import tell
+from riskcli.cli.option import command, one_option
+from riskcli.cli.options import tell
 from riskcli.cli.reading import Quiet
 from riskcli.cli.types import PATH
 from riskcli.core.messages import UsageError
 from riskcli.output.formats import emit
 
 
-@click.command(cls=GroupedCommand)
+@command()
 @click.argument("model", type=PATH)
 @click.argument("features", type=PATH)
 @click.option("-o", "--output", type=PATH, help="The run to write. [default: stdout]")

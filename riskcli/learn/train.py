@@ -4,21 +4,16 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import one_option
-from riskcli.cli.options import PIPED, Output, format_option
-from riskcli.cli.output import tell, write
+from riskcli.cli.option import command, one_option
+from riskcli.cli.options import Output, format_option, tell, write
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Quiet
 from riskcli.cli.types import PATH
 from riskcli.core.stopping import INTERRUPTED
 from riskcli.learn.options import Training, training_options
-from riskcli.output.formats import FORMATS
 
 
-@click.command(cls=GroupedCommand)
-@training_options
-@format_option(FORMATS, PIPED)
+@command(training_options, format_option())
 @click.option(
     "-o", "--output", required=True, type=PATH, metavar="DIR",
     help="The folder to write: runs, qrels, models, curves, settings, a page.",
@@ -39,7 +34,7 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
     from riskcli.learn.folder import check_folder, how_to_score, write_folder
 
     check_folder(output, replace)
-    shown = Output(format, None)
+    shown = Output(format=format)
     plan = training.plan()
     with interruptible() as interrupts, on_terminal(quiet, "trees") as on_progress:
         outcome = run_experiment(plan, on_progress, interrupts)

@@ -12,12 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, own_option
-from riskcli.cli.options import Comparing, comparing_options
-from riskcli.cli.output import tell
+from riskcli.cli.option import Reach, Section, command, own_option
+from riskcli.cli.options import Comparing, comparing_options, tell
 from riskcli.cli.reading import Inputs, organising_options
 from riskcli.cli.types import OUTPUT
 from riskcli.core.files import replaced_folder, write_part
@@ -110,14 +106,12 @@ def _keep(file: Path, part: Path) -> None:
         shutil.copy2(file, part)
 
 
-@click.command(cls=GroupedCommand)
-@organising_options
-@comparing_options
+@command(organising_options, comparing_options)
 @own_option(
     "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Section.MOST_USED,
     help="The folder to write; an existing pack is replaced.",
 )  # fmt: skip
-@own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)
+@own_option("--title", default=TITLE, metavar="TEXT", settings=Reach.NOTHING)
 @own_option(
     "--collection", default="", metavar="TEXT", settings=Reach.NOTHING, help="What was searched."
 )

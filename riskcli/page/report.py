@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, own_option
-from riskcli.cli.options import Comparing, comparing_options
-from riskcli.cli.output import tell
+from riskcli.cli.option import Reach, Section, command, own_option
+from riskcli.cli.options import Comparing, comparing_options, tell
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import INPUT, OUTPUT
 from riskcli.core.messages import Note
@@ -15,9 +13,7 @@ from riskcli.output.formats import emit
 from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 
 
-@click.command(cls=GroupedCommand)
-@input_options
-@comparing_options
+@command(input_options, comparing_options)
 @own_option(
     "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Section.MOST_USED,
     help="The page to write: report.html.",
@@ -31,7 +27,7 @@ from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
     help="Let the reader switch the population of ZRisk and GeoRisk, where runs are the "
     "baseline.",
 )  # fmt: skip
-@own_option("--title", default=TITLE, show_default=True, metavar="TEXT", settings=Reach.NOTHING)
+@own_option("--title", default=TITLE, metavar="TEXT", settings=Reach.NOTHING)
 @own_option(
     "--collection", default="", metavar="TEXT", settings=Reach.NOTHING,
     help="What was searched, below the title.",

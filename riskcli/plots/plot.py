@@ -5,10 +5,8 @@ from typing import Any
 
 import click
 
-from riskcli.cli.help import GroupedCommand
-from riskcli.cli.option import Reach, Section, own_option
-from riskcli.cli.options import Against, against_options_with_alpha
-from riskcli.cli.output import tell
+from riskcli.cli.option import Reach, Section, command, own_option
+from riskcli.cli.options import Against, against_options_with_alpha, tell
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import OUTPUT, among, risk_measures, runs
 from riskcli.core.choices import words
@@ -46,7 +44,7 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         raise click.BadParameter(reason, ctx, param)
 
 
-@click.command(cls=GroupedCommand, epilog=f"\b\nKinds:\n{_KINDS_HELP}")
+@command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
 @click.argument("kind", type=click.Choice([*KINDS, PAPER]), metavar="KIND")
 @input_options
 @against_options_with_alpha(
@@ -79,9 +77,8 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "--height", type=click.IntRange(50, 4000), settings=Reach.NOTHING, help="Pixels of a panel."
 )
 @own_option(
-    "--seed", type=int, default=20161, show_default=True, settings=Reach.NOTHING,
-    help="Random seed of ecir20-3.",
-)  # fmt: skip
+    "--seed", type=int, default=20161, settings=Reach.NOTHING, help="Random seed of ecir20-3."
+)
 def plot(
     kind: str,
     inputs: Inputs,

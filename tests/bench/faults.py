@@ -29,7 +29,7 @@ from tests.helpers.program import Ran
 
 OLD = b"the old one\n" * 100
 PACKAGE = str(ROOT / "riskcli")
-HANDLERS = (f"{PACKAGE}/commands/running.py", f"{PACKAGE}/__main__.py")
+HANDLERS = (f"{PACKAGE}/commands/__init__.py", f"{PACKAGE}/__main__.py")
 """Where errors become exit codes: what breaks in their `main` has nothing above it."""
 
 MATRIX = "run,1,2,3,4\na,0.1,0.2,0.3,0.9\nb,0.2,0.3,0.7,0.1\nc,0.5,0.4,0.3,0.2\n"

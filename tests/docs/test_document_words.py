@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from riskcli.cli.help import LazyGroup
+from riskcli.cli.option import LazyGroup
 from riskcli.cli.settings import settings_schema
 from riskcli.commands import COMMANDS, load_command
 from tests.helpers.console import ROOT

@@ -18,7 +18,7 @@ import jsonschema
 import pytest
 
 import riskcli
-from riskcli.cli.help import LazyGroup
+from riskcli.cli.option import LazyGroup
 from riskcli.commands import COMMANDS, load_command
 from riskcli.core.limits import COSTS, READING
 from riskcli.trec.findings import CODES

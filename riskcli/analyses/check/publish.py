@@ -11,8 +11,7 @@ from riskcli.analyses.check.display import AUTOMATIC, REFUSALS
 from riskcli.analyses.check.gate import Gate
 from riskcli.analyses.check.rules import COMPARISONS
 from riskcli.analyses.check.rules import POLICIES as POLICIES
-from riskcli.cli.options import Output
-from riskcli.cli.output import write
+from riskcli.cli.options import Output, write
 from riskcli.core.messages import InputError, RiskevalError
 from riskcli.output.formats import IN_FILE, MARKDOWN, OutputFormat, emit
 from riskcli.output.measure_words import meaning_of
