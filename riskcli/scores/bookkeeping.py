@@ -236,8 +236,12 @@ def any_run(loaded: Iterable[FileScores]) -> bool:
 def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
     """Notes on the files that were read."""
     scored = loaded if any_run(loaded) else []
-    unknown = [(_shown(file), _unknown_topics(file, reader)) for file in scored]
-    ignored = [f"{name} ({count})" for name, count in unknown if count]
+    unknown = [(file, _unknown_topics(file, reader)) for file in scored]
+    ignored = [
+        f"{only_run(file) if file.kind == 'run' else file.path.name} ({count})"
+        for file, count in unknown
+        if count
+    ]
     mixed = [f"{file.path.name} ({listed(file.tags)})" for file in loaded if len(file.tags) > 1]
     notes = [
         Note(
@@ -248,7 +252,7 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
         for file in loaded
         if file.taken_as
     ]
-    notes += _rounding(loaded)
+    notes += rounded_err([file.path.name for file in loaded if file.rounded_err])
     if ignored:
         message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
         notes.append(Note("unknown-topics", message))
@@ -258,28 +262,18 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
     return notes
 
 
-def _rounding(loaded: Sequence[FileScores]) -> list[Note]:
-    """ir_measures has ERR from gdeval.pl, which prints five decimals: more topics tie."""
-    rounded = [file.path.name for file in loaded if file.rounded_err]
-    if not rounded:
+def rounded_err(names: Sequence[str]) -> list[Note]:
+    """The caution for ERR of ir_measures, which has it from gdeval.pl: more topics tie."""
+    if not names:
         return []
-    return [rounded_err(rounded)]
-
-
-def rounded_err(names: Sequence[str]) -> Note:
-    """The caution for ERR of ir_measures, which has it from gdeval.pl."""
     message = f"ERR has no more than five decimals, as gdeval.pl prints it: {listed(names)}"
-    return Note("rounded-scores", f"{message}; wins, ties and small differences suffer")
+    return [Note("rounded-scores", f"{message}; wins, ties and small differences suffer")]
 
 
 def _unknown_topics(file: FileScores, reader: Reader) -> int:
     """How many of a part's topics the qrels do not have."""
     scored = {topic for matrix in file.matrices for topic in matrix.topics}
     return file.unknown_topics + len(scored - reader.qrels.judgements.keys())
-
-
-def _shown(file: FileScores) -> str:
-    return file.matrices[0].runs[0] if file.kind == "run" else file.path.name
 
 
 def qrels_notes(reader: Reader) -> list[Note]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from riskcli.core.choices import TopicRule
@@ -42,55 +41,29 @@ Places = Iterable[Path | str] | Path | str
 """Files and folders, one or several."""
 
 
-@dataclass(frozen=True)
-class ReadingPlan:
-    """The threads, remote workers and score store that are used to read files."""
-
-    jobs: int
-    workers: Workers | None = None
-    store: Store | None = None
-
-    @classmethod
-    def of(
-        cls, jobs: int | None, executor: Executor | Workers | None, store: Path | Store | str | None
-    ) -> ReadingPlan:
-        """The plan, from what `evaluate` is given; without `jobs` a thread for each core."""
-        workers = _remote().Workers(executor) if isinstance(executor, Executor) else executor
-        opened = _store().Store(Path(store)) if isinstance(store, str | Path) else store
-        return cls(jobs or available_cores(), workers, opened)
-
-
-def _remote() -> ModuleType:
-    """Most calls have no workers."""
-    from riskcli.scores import remote
-
-    return remote
-
-
-def _store() -> ModuleType:
-    """Most calls have no store, and it loads what reads Parquet."""
-    from riskcli.scores import store
-
-    return store
-
-
 class ScoreLoader:
     """What files hold: taken from a store of scores if it is there, else read, here or remotely."""
 
-    def __init__(self, reader: Reader, plan: ReadingPlan, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        jobs: int,
+        executor: Executor | Workers | None,
+        stored: StoredScores | None,
+        progress: Progress | None,
+    ) -> None:
         self._reader = reader
-        self._plan = plan
+        self._jobs = jobs
+        self._executor = executor
+        self._stored = stored
         self._progress = progress
-        self._stored: StoredScores | None = None
-        if plan.store is not None:
-            self._stored = _store().StoredScores(plan.store, reader)
 
     def load(self, files: Sequence[Path]) -> list[FileScores | InputError]:
         """What each file holds, or what is wrong with it where such files are skipped."""
         if self._stored is None:
             return list(self._read(files))
         # Where others read, they also hash: fetching the files for that would be slower.
-        known = self._stored.find(files, 0 if self._plan.workers else self._plan.jobs)
+        known = self._stored.find(files, 0 if self._executor else self._jobs)
         unread = self._read([path for path in files if path not in known])
         try:
             return [known.get(path) or self._stored.keep(next(unread)) for path in files]
@@ -113,12 +86,24 @@ class ScoreLoader:
         """What the files hold, one after the other, as soon as it is known."""
         if not files:
             return iter(())
-        if self._plan.workers is not None:
-            read: Callable[..., Iterator[FileScores | InputError]] = _remote().read_remotely
-            return read(self._plan.workers, self._reader, files, self._progress)
-        self._reader.at_once = min(self._plan.jobs, len(files))
-        self._reader.threads = -(-self._plan.jobs // len(files))
-        return in_order(self._reader.try_read, files, self._plan.jobs, self._progress)
+        if self._executor is not None:
+            from riskcli.scores.remote import Workers, read_remotely  # late: most calls have none
+
+            given = self._executor
+            workers = Workers(given) if isinstance(given, Executor) else given
+            return read_remotely(workers, self._reader, files, self._progress)
+        self._reader.at_once = min(self._jobs, len(files))
+        self._reader.threads = -(-self._jobs // len(files))
+        return in_order(self._reader.try_read, files, self._jobs, self._progress)
+
+
+def _stored(store: Path | Store | str | None, reader: Reader) -> StoredScores | None:
+    """The scores of a store, if one is given."""
+    if store is None:
+        return None
+    from riskcli.scores.store import Store, StoredScores  # late: it loads what reads Parquet
+
+    return StoredScores(store if isinstance(store, Store) else Store(Path(store)), reader)
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,12 +187,12 @@ def evaluate(
     given = [places] if isinstance(places, str | Path) else list(places)
     given, qrels, turned = judgements_first(given, qrels)
     paths = [named_place(place)[1] for place in given]
-    plan = ReadingPlan.of(jobs, executor, store)
-    reader = Reader(paths, qrels, rules, checksums or plan.store is not None)
+    reader = Reader(paths, qrels, rules, checksums or store is not None)
+    stored = _stored(store, reader)
     qrels_path = reader.qrels_place()
     run_files = find_files(given, [qrels_path] if qrels_path else [], folders)
     reader.of_folders, reader.watch = run_files.of_folders, watch_of(progress)
-    loader = ScoreLoader(reader, plan, progress)
+    loader = ScoreLoader(reader, jobs or available_cores(), executor, stored, progress)
     loaded, skipped, passed = _sorted_out(loader.load(run_files.files), run_files, rules)
     loaded, added, naming = bookkeeping.with_baseline_files(
         reader, loader.load_one, loaded, list(baselines), dict(run_files.names)
@@ -320,7 +305,7 @@ def _by_measure(
         for matrix in file.matrices:
             groups.setdefault(matrix.measure, []).append(matrix)
     chosen = _asked_for(groups, split_names(reader.rules.measures))
-    _refuse_gaps(chosen, {run for file in loaded for m in file.matrices for run in m.runs})
+    _refuse_gaps(chosen, bookkeeping.runs_of(loaded))
     return chosen
 
 
@@ -373,12 +358,9 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
         for note in evaluation.notes
     )
     inputs = dict.fromkeys(item for evaluation in evaluations for item in evaluation.inputs)
-    skipped = dict.fromkeys(str(error) for each in evaluations for error in each.skipped)
     errors = {str(error): error for each in evaluations for error in each.skipped}
     settings = {**first.settings, "measures": [matrix.measure for matrix in matrices]}
-    provenance = Provenance(
-        settings, tuple(inputs), tuple(notes), tuple(errors[text] for text in skipped)
-    )
+    provenance = Provenance(settings, tuple(inputs), tuple(notes), tuple(errors.values()))
     return replace(first, matrices=tuple(matrices), provenance=provenance)
 
 

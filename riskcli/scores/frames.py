@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,14 +65,6 @@ _RUN = ("name", "run", "system")
 _VALUE = ("value", "score")
 
 
-class QueryResult(Protocol):
-    """What ir_measures' `iter_calc` yields."""
-
-    query_id: str
-    measure: Any
-    value: float
-
-
 RunInMemory = Mapping[str, Mapping[str, float]]
 """A run in memory: the score of each document, by topic."""
 JudgementsInMemory = Mapping[str, Mapping[str, int]]
@@ -84,27 +76,20 @@ def run_from_frame(frame: pd.DataFrame, name: str = "run") -> Run:
 
     The order of rows and a `rank` column play no part: ties are broken as trec_eval does.
     """
-    topics = [str(topic) for topic in _column(frame, _TOPIC)]
-    docnos = [str(docno) for docno in _column(frame, _DOCNO)]
-    scores = [float(score) for score in _column(frame, ("score",))]
-    if not topics:
+    columns = [_column(frame, names) for names in (_TOPIC, _DOCNO, ("score",))]
+    if not columns[0]:
         raise UsageError(f"run {name}: the frame is empty")
-    return _checked_run(topics, docnos, scores, name)
+    return _checked_run(zip(*columns, strict=True), name)
 
 
 def _run(given: RunInMemory | pd.DataFrame, name: str) -> Run:
     given = as_mapping(given, "score", f"run {name}")
     if not isinstance(given, Mapping):
         return run_from_frame(given, name)
-    cells = [
-        (str(topic), str(docno), float(score))
-        for topic, documents in given.items()
-        for docno, score in documents.items()
-    ]
+    cells = [(topic, *cell) for topic, documents in given.items() for cell in documents.items()]
     if not cells:
         raise UsageError(f"run {name}: there is no document in it")
-    topics, docnos, scores = map(list, zip(*cells, strict=True))
-    return _checked_run(topics, docnos, scores, name)
+    return _checked_run(cells, name)
 
 
 def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
@@ -124,19 +109,19 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     )
 
 
-def _checked_run(
-    topics: Sequence[str], docnos: Sequence[str], scores: Sequence[float], name: str
-) -> Run:
-    """The run of these lines, none of them twice and every score finite."""
-    seen: set[tuple[str, str]] = set()
-    for topic, docno, score in zip(topics, docnos, scores, strict=True):
-        if (topic, docno) in seen:
+def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
+    """The run of these topics, documents and scores: none twice and every score finite."""
+    scores: dict[tuple[str, str], float] = {}
+    for topic, docno, value in cells:
+        cell, score = (str(topic), str(docno)), float(value)
+        if cell in scores:
             raise UsageError(f"run {name}: topic {topic} has document {docno} twice")
         if not np.isfinite(score):
             raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
-        seen.add((topic, docno))
-    cells = zip(topics, docnos, scores, strict=True)
-    lines = [Line(0, topic, "Q0", docno, "0", score, name) for topic, docno, score in cells]
+        scores[cell] = score
+    lines = [
+        Line(0, topic, "Q0", docno, "0", score, name) for (topic, docno), score in scores.items()
+    ]
     return Run.of_lines(Path(name), lines)
 
 
@@ -192,24 +177,19 @@ def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evalua
         names = [canonical_name(str(name)) for name in frame["measure"]]
     else:
         names = [measure or "score"] * len(frame)
-    cells: dict[str, dict[tuple[str, str], float]] = {}
-    for run, topic, name, value in zip(runs, topics, names, values, strict=True):
-        _put(cells.setdefault(name, {}), name, str(run), str(topic), float(value))
-    return _evaluation(cells)
+    return _evaluation(zip(names, runs, topics, values, strict=True))
 
 
-def scores_from_ir_measures(results: Mapping[str, Iterable[QueryResult]]) -> Evaluation:
+def scores_from_ir_measures(results: Mapping[str, Iterable[Any]]) -> Evaluation:
     """Score matrices from `ir_measures.iter_calc(...)`, its results for each run by name."""
-    cells: dict[str, dict[tuple[str, str], float]] = {}
-    for run, run_results in results.items():
-        for result in run_results:
-            name = canonical_name(str(result.measure))
-            scores = cells.setdefault(name, {})
-            _put(scores, name, str(run), str(result.query_id), float(result.value))
-    evaluation = _evaluation(cells)
+    evaluation = _evaluation(
+        (canonical_name(str(result.measure)), run, result.query_id, result.value)
+        for run, run_results in results.items()
+        for result in run_results
+    )
     rounded = [m.measure for m in evaluation.matrices if is_rounded_err(m)]
-    notes = [rounded_err(rounded)] if rounded else []
-    return replace(evaluation, provenance=evaluation.provenance.adding(notes=notes))
+    provenance = evaluation.provenance.adding(notes=rounded_err(rounded))
+    return replace(evaluation, provenance=provenance)
 
 
 def has_a_row_per_score(frame: pd.DataFrame) -> bool:
@@ -226,18 +206,17 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
     raise UsageError(f"the frame has no column {' or '.join(names)}; it has {columns}")
 
 
-def _put(
-    scores: dict[tuple[str, str], float], measure: str, run: str, topic: str, value: float
-) -> None:
-    if (run, topic) in scores:
-        raise UsageError(f"{measure}: run {run} has topic {topic} twice")
-    if not np.isfinite(value):
-        raise UsageError(f"{measure}: run {run}, topic {topic}: the score is {value}")
-    scores[run, topic] = value
-
-
-def _evaluation(cells: Mapping[str, Mapping[tuple[str, str], float]]) -> Evaluation:
-    """The scores by measure, run and topic, in matrices."""
+def _evaluation(scores: Iterable[tuple[str, Any, Any, Any]]) -> Evaluation:
+    """The scores (measure, run, topic, value) in matrices."""
+    cells: dict[str, dict[tuple[str, str], float]] = {}
+    for measure, run, topic, value in scores:
+        by_cell = cells.setdefault(measure, {})
+        cell, score = (str(run), str(topic)), float(value)
+        if cell in by_cell:
+            raise UsageError(f"{measure}: run {run} has topic {topic} twice")
+        if not np.isfinite(score):
+            raise UsageError(f"{measure}: run {run}, topic {topic}: the score is {score}")
+        by_cell[cell] = score
     if not cells:
         raise UsageError("no scores given")
     parts = {

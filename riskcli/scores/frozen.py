@@ -152,21 +152,19 @@ def read_population(path: Path | str) -> FrozenPopulation:
 
 
 def _document(path: Path) -> dict[str, Any]:
+    line = None
+    document: Any = None
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(path, "unreadable", error.strerror or str(error)) from error
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         line = getattr(error, "lineno", None)
-        message = (
-            "not a population file: expected the JSON that `riskeval population freeze` writes"
-        )
-        raise InputError(path, "bad-population", message, line) from error
     if not isinstance(document, dict) or "riskeval_population" not in document:
         message = (
             "not a population file: expected the JSON that `riskeval population freeze` writes"
         )
-        raise InputError(path, "bad-population", message)
+        raise InputError(path, "bad-population", message, line)
     if document["riskeval_population"] != FORMAT:
         raise InputError(
             path,
