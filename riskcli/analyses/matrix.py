@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import parquet
 
 from riskcli.analyses.base import Analysis
@@ -19,7 +18,7 @@ from riskcli.output.renderers import as_json
 from riskcli.output.result import Result
 from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.trec.arrow import numbers, texts
+from riskcli.trec.arrow import coded, numbers, texts
 
 # The score matrix in each of its formats; as CSV, TSV, JSON or Parquet every command takes it back.
 #
@@ -114,21 +113,16 @@ def _wide_table(matrix: ScoreMatrix) -> pa.Table:
 
 def _long_table(matrices: Sequence[ScoreMatrix]) -> pa.Table:
     """A row a score."""
-    return pa.concat_tables([_long_columns(matrix) for matrix in matrices])
+    return pa.concat_tables(map(_long_columns, matrices))
 
 
 def _long_columns(matrix: ScoreMatrix) -> pa.Table:
     runs, topics = matrix.values.shape
-    columns = [
-        _texts(np.repeat(np.arange(runs), topics), matrix.runs),
-        _texts(np.tile(np.arange(topics), runs), matrix.topics),
-        _texts(np.zeros(runs * topics), [matrix.measure]),
-        numbers(matrix.values.ravel(), pa.float64()),
-    ]
+    names = (
+        coded(np.repeat(np.arange(runs), topics), matrix.runs),
+        coded(np.tile(np.arange(topics), runs), matrix.topics),
+        coded(np.zeros(runs * topics), [matrix.measure]),
+    )
+    columns = [name.cast(pa.string()) for name in names]
+    columns.append(numbers(matrix.values.ravel(), pa.float64()))
     return pa.Table.from_arrays(columns, names=list(LONG))
-
-
-def _texts(places: NDArray[Any], names: Sequence[str]) -> Any:
-    """The names at these places, as strings."""
-    codes = numbers(places, pa.int32())
-    return pa.DictionaryArray.from_arrays(codes, texts(names)).cast(pa.string())

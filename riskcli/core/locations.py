@@ -81,12 +81,6 @@ class RemotePath(Location):
     def __str__(self) -> str:
         return _COLLAPSED.sub(r"\1://", super().__str__())
 
-    def __fspath__(self) -> str:
-        return str(self)
-
-    def as_posix(self) -> str:
-        return str(self)
-
     def exists(self, *, follow_symlinks: bool = True) -> bool:
         return self._info() is not None
 
@@ -111,8 +105,7 @@ class RemotePath(Location):
 
     def read_bytes(self) -> bytes:
         with self.open() as raw:
-            content: bytes = raw.read()
-        return content
+            return bytes(raw.read())
 
     def state(self) -> tuple[Any, ...]:
         """What changes when the file does, as far as its system says."""

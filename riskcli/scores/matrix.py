@@ -181,12 +181,10 @@ def join_all(
     rule: TopicRule,
     only: Sequence[str] = (),
 ) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
-    """`join` for the parts of each measure, with the score that it gives to unanswered topics."""
+    """`join` for the parts of each measure."""
     matrices, notes = [], list[Note]()
     for measure, members in parts.items():
-        matrix, remarks = join(
-            measure, members, universe, rule == "common", unanswered_score(measure), only
-        )
+        matrix, remarks = join(measure, members, universe, rule, only)
         matrices.append(matrix)
         notes += [note for note in remarks if note not in notes]
     return tuple(matrices), notes
@@ -196,8 +194,7 @@ def join(
     measure: str,
     parts: Sequence[ScoreMatrix],
     universe: Sequence[str] | None,
-    common: bool = False,
-    unanswered: float = 0.0,
+    rule: TopicRule = "relevant",
     only: Sequence[str] = (),
 ) -> tuple[ScoreMatrix, list[Note]]:
     """All parts in one matrix over the topics of `universe` (None: all topics that any part has).
@@ -205,8 +202,8 @@ def join(
     `only` asks for some of these; a run may answer none of them, if it answers others.
 
     This is the one place that decides about missing topics: a run's unanswered topic scores 0
-    (`unanswered`), or, with `common`, is left out for every run. What was filled or left out is
-    counted in the notes.
+    (or what the measure gives there), or, by the rule `common`, is left out for every run. What was
+    filled or left out is counted in the notes.
     """
     if not parts:
         raise UsageError("no run to score")
@@ -232,7 +229,8 @@ def join(
     if only:
         columns = np.ascontiguousarray(values[:, [column[topic] for topic in chosen]])
         matrix = ScoreMatrix(measure, matrix.runs, tuple(chosen), columns)
-    matrix, remarks = _settle_missing(matrix, common, unanswered)
+    settle = _without_missing if rule == "common" else _filled
+    matrix, remarks = settle(matrix)
     return matrix, [*notes, *remarks]
 
 
@@ -242,39 +240,35 @@ def _cells(topics: Sequence[str], column: Mapping[str, int]) -> tuple[list[int],
     return indices, [column[topics[index]] for index in indices]
 
 
-def _settle_missing(
-    matrix: ScoreMatrix, common: bool, unanswered: float
-) -> tuple[ScoreMatrix, list[Note]]:
+def _without_missing(matrix: ScoreMatrix) -> tuple[ScoreMatrix, list[Note]]:
+    """The matrix over the topics that every run answers."""
+    missing = np.isnan(matrix.values).any(axis=0)
+    topics = tuple(matrix.topics[index] for index in np.flatnonzero(~missing))
+    if not topics:
+        raise UsageError("no topic is answered by every run")
+    common = ScoreMatrix(matrix.measure, matrix.runs, topics, matrix.values[:, ~missing])
+    dropped = [matrix.topics[index] for index in np.flatnonzero(missing)]
+    message = f"{counted(len(dropped), 'topic')} left out, not answered by every run: "
+    return common, [Note("left-out-topics", message + listed(dropped))] if dropped else []
+
+
+def _filled(matrix: ScoreMatrix) -> tuple[ScoreMatrix, list[Note]]:
     """The matrix without NaN; its values are changed in place, for they may take gigabytes."""
     missing = np.isnan(matrix.values)
-    if common:
-        answered = np.flatnonzero(~missing.any(axis=0))
-        if not len(answered):
-            raise UsageError("no topic is answered by every run")
-        topics = tuple(matrix.topics[index] for index in answered)
-        values = matrix.values[:, answered]
-        return ScoreMatrix(matrix.measure, matrix.runs, topics, values), _note_dropped(
-            [matrix.topics[index] for index in np.flatnonzero(missing.any(axis=0))]
-        )
+    unanswered = unanswered_score(matrix.measure)
     matrix.values[missing] = unanswered
-    counts = missing.sum(axis=1)
-    incomplete = [
-        f"{run} ({count})" for run, count in zip(matrix.runs, counts, strict=True) if count
-    ]
-    notes = []
-    if incomplete:
-        message = f"unanswered topics score {unanswered:.4g}: {listed(incomplete)}"
-        notes.append(Note("unanswered-topics", message))
-    return matrix, notes
+    counts = zip(matrix.runs, missing.sum(axis=1), strict=True)
+    incomplete = [f"{run} ({count})" for run, count in counts if count]
+    message = f"unanswered topics score {unanswered:.4g}: {listed(incomplete)}"
+    return matrix, [Note("unanswered-topics", message)] if incomplete else []
 
 
 def _refuse_strangers(matrix: ScoreMatrix) -> None:
     """Refuse a run that answers none of the topics: its ids are hardly the same collection's."""
     if not matrix.topics:
         raise UsageError("no topic to evaluate: the qrels hold no relevant document")
-    answers = [not np.isnan(row).all() for row in matrix.values]
-    for run, has_answer in zip(matrix.runs, answers, strict=True):
-        if not has_answer:
+    for run, row in zip(matrix.runs, matrix.values, strict=True):
+        if np.isnan(row).all():
             raise UsageError(answers_nothing(run, matrix.topics))
 
 
@@ -283,8 +277,3 @@ def answers_nothing(run: str, topics: Sequence[str]) -> str:
     many = len(topics) > 1
     which = f"answers none of the {len(topics)} topics" if many else "does not answer the one topic"
     return f"run {run} {which} evaluated ({listed(topics, 3)}); are the topic ids the same?"
-
-
-def _note_dropped(topics: Sequence[str]) -> list[Note]:
-    message = f"{counted(len(topics), 'topic')} left out, not answered by every run: "
-    return [Note("left-out-topics", message + listed(topics))] if topics else []

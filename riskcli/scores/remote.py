@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
@@ -73,7 +74,6 @@ def other_version(worker: str, stamp_there: str) -> str:
 
 _lock = Lock()
 _judgements: dict[str, bytes] = {}
-_readers: dict[tuple[str, Rules], Reader] = {}
 _MOST_KEPT = 4
 
 
@@ -85,9 +85,11 @@ def work(expected: str, batch: bytes) -> tuple[Any, ...]:
     request: Batch = pickle.loads(batch)
     if request.pickled_qrels is not None:
         keep_judgements(request.qrels, request.pickled_qrels)
-    reader = _reader(request)
-    if reader is None:
-        return ("no-qrels", here)
+    with _lock:
+        try:
+            reader = _reader(request.qrels, request.rules)
+        except KeyError:
+            return ("no-qrels", here)
     start = perf_counter()
     topics: dict[tuple[str, ...], tuple[str, ...]] = {}
     outcomes = [_outcome(reader, file, topics) for file in request.files]
@@ -95,10 +97,18 @@ def work(expected: str, batch: bytes) -> tuple[Any, ...]:
 
 
 def keep_judgements(checksum: str, pickled: bytes) -> None:
-    """Keep judgements on this worker."""
+    """Keep judgements on this worker, and let go of those that were kept first."""
     with _lock:
-        _limit(_judgements)
+        while len(_judgements) >= _MOST_KEPT:
+            del _judgements[next(iter(_judgements))]
         _judgements[checksum] = pickled
+
+
+@lru_cache(_MOST_KEPT)
+def _reader(qrels: str, rules: Rules) -> Reader:
+    """The reader with these judgements and rules; a KeyError where they are not here yet."""
+    pickled = _judgements[qrels]
+    return Reader([], None, rules, True, pickle.loads(pickled))
 
 
 def worker_name() -> str:
@@ -111,25 +121,6 @@ def worker_name() -> str:
         except ValueError:
             pass  # no worker of Dask
     return f"{socket.gethostname()}, process {os.getpid()}"
-
-
-def _reader(request: Batch) -> Reader | None:
-    """The reader with these judgements and rules; None where the judgements are not here yet."""
-    key = (request.qrels, request.rules)
-    with _lock:
-        if key not in _readers:
-            pickled = _judgements.get(request.qrels)
-            if pickled is None:
-                return None
-            _limit(_readers)
-            _readers[key] = Reader([], None, request.rules, True, pickle.loads(pickled))
-        return _readers[key]
-
-
-def _limit(cache: dict[Any, Any]) -> None:
-    """Let go of what was kept first."""
-    while len(cache) >= _MOST_KEPT:
-        del cache[next(iter(cache))]
 
 
 def _outcome(reader: Reader, file: Sent, topics: dict[tuple[str, ...], tuple[str, ...]]) -> Outcome:

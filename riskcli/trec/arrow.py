@@ -55,7 +55,7 @@ def texts(values: Sequence[str | bytes]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
-def coded(codes: NDArray[np.int32], distinct: Sequence[str | bytes]) -> pa.DictionaryArray:
+def coded(codes: NDArray[Any], distinct: Sequence[str | bytes]) -> pa.DictionaryArray:
     """Texts of which few are distinct: codes that point into these."""
     indices = numbers(codes, pa.int32())
     return pa.DictionaryArray.from_arrays(indices, texts(distinct), safe=False)

@@ -416,4 +416,4 @@ def readers_made() -> int:
     """How many readers a worker made."""
     from riskcli.scores import remote as there
 
-    return len(there._readers)
+    return there._reader.cache_info().currsize

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import ScoreMatrix, UsageError
+from riskcli.core.choices import TopicRule
 from riskcli.scores.matrix import join
 
 Rows = dict[str, dict[str, float]]
@@ -27,7 +28,8 @@ def part(rows: Rows) -> ScoreMatrix:
 def joined(
     *parts: Rows, universe: list[str] | None = None, common: bool = False
 ) -> tuple[Rows, list[str]]:
-    matrix, notes = join("AP", [part(rows) for rows in parts], universe, common)
+    rule: TopicRule = "common" if common else "relevant"
+    matrix, notes = join("AP", [part(rows) for rows in parts], universe, rule)
     rows = {
         run: dict(zip(matrix.topics, row, strict=True))
         for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
