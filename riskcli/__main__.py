@@ -38,9 +38,9 @@ def _collect_seldom() -> None:
 
 def main() -> None:
     """Run the command and exit."""
-    from riskcli import commands  # late: only now do signals end the program quietly
+    from riskcli.commands import run  # late: only now do signals end the program quietly
 
-    commands.main()
+    run()
 
 
 def _mend_streams() -> None:

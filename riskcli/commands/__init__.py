@@ -173,7 +173,7 @@ WRONG_INPUT = 2
 UNFORESEEN = 70
 
 
-def main() -> None:
+def run() -> None:
     """Run the command and exit: 0 done, 1 for "no", 2 for wrong input, 70 for a fault of ours."""
     # Nothing here multiplies matrices: threads for that would only cost time to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
