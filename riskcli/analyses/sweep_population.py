@@ -153,7 +153,7 @@ def left_out(
         stay = np.setdiff1d(np.arange(len(matrix.runs)), gone)
         if not len(stay):
             continue
-        after_all = _values(_of_rows(matrix, stay.tolist()), options, wanted, left)
+        after_all = _values(matrix.of_runs(stay.tolist()), options, wanted, left)
         for part, (before, after) in enumerate(zip(values, after_all, strict=True)):
             above = rank(before)[gone][None, :] < rank(before)[stay][:, None]
             without[part, stay, index] = after
@@ -203,11 +203,6 @@ def _values(
         if each is None:
             raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
     return [each for each in values if each is not None]
-
-
-def _of_rows(matrix: ScoreMatrix, rows: Sequence[int]) -> ScoreMatrix:
-    runs = tuple(matrix.runs[row] for row in rows)
-    return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[list(rows)])
 
 
 def _rows(part: WithoutEach) -> Iterator[tuple[Any, ...]]:

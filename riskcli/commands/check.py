@@ -1,11 +1,11 @@
 """`riskeval check`: the gate."""
 
 from pathlib import Path
-from types import ModuleType
 
 import click
 
-from riskcli.analyses.check.display import FORMATS
+from riskcli.analyses.check.rules import POLICIES
+from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli.option import Reach, Section, command, one_option, own_option
 from riskcli.cli.options import (
     Comparing,
@@ -55,13 +55,6 @@ class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is not a number, or MEASURE=NUMBER", param, ctx)
 
 
-def _publish() -> ModuleType:
-    """Loaded late: help and wrong options need no rules."""
-    from riskcli.analyses.check import publish
-
-    return publish
-
-
 @command(scoring_options, output_options(FORMATS, for_people=True))
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
@@ -71,7 +64,7 @@ def _publish() -> ModuleType:
 )  # fmt: skip
 @population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
 @own_option(
-    "--policy", shell_complete=among(lambda: _publish().POLICIES), default="standard",
+    "--policy", shell_complete=among(lambda: POLICIES), default="standard",
     metavar="NAME", settings=Reach.NOTHING,
     help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
     "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more than 0.3; "
@@ -135,29 +128,29 @@ def check(
     A rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.check import baseline as sources
-    from riskcli.analyses.check import gate
+    from riskcli.analyses.check import files, gate
+    from riskcli.cli.evaluating import frozen_population
     from riskcli.risk.estimate import Significance
 
-    format = None if successor is None else sources.kept_format(successor)
-    with _publish().reporting(output, reports):
+    format = None if successor is None else files.kept_format(successor)
+    with files.reporting(output, reports):
         if len(baselines) != 1:
             raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
-        parsed = [rule for text in rules for rule in sources.rules_of_option(text)]
-        frozen = sources.frozen_population(population)
+        parsed = [rule for text in rules for rule in files.rules_of_option(text)]
+        frozen = frozen_population(population)
         formats = [output.output_format, *(each for each, _ in reports), format]
         checksums = frozen is not None or any(each and each.checksums for each in formats)
-        evaluation, name = sources.with_baseline(inputs, baselines[0], checksums=checksums)
+        evaluation, name = files.with_baseline(inputs, baselines[0], checksums=checksums)
         judged = gate.judge(
             evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
             significance=Significance(gamma=gamma, correction=correction),
             margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
         )  # fmt: skip
         if format is not None:
-            sources.only_candidate(judged)  # an error before anything is written
+            files.only_candidate(judged)  # an error before anything is written
     tell(judged.notes, inputs.quiet)
-    _publish().publish(judged, output, reports)
+    files.publish(judged, output, reports)
     if successor is not None and format is not None:
-        message = sources.update_baseline(judged, evaluation, successor, format)
+        message = files.update_baseline(judged, evaluation, successor, format)
         tell([Note("baseline", message, warning=False)], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from riskcli.analyses.check.rules import POLICIES
+from riskcli.analyses.check.rules import POLICIES, TOPIC_QUANTITIES
 from riskcli.cli.option import Option
 from riskcli.core.messages import UsageError, nearest
 from riskcli.trec.findings import CODES
@@ -156,7 +156,6 @@ def _risk_texts() -> dict[str, str]:
 @cache
 def _other_texts() -> dict[str, str]:
     """What explains effectiveness measures, in lower case too, and quantities of rules."""
-    from riskcli.analyses.check.case import TOPIC_QUANTITIES
     from riskcli.effectiveness.measures import FAMILIES
 
     texts: dict[str, str] = {}
@@ -164,8 +163,9 @@ def _other_texts() -> dict[str, str]:
         names = [spelled for name in family.names for spelled in (name.lower(), name)]
         texts |= dict.fromkeys(names, _family(family))
     for quantity in TOPIC_QUANTITIES:
-        name = f"{quantity.name}(TOPIC)" if quantity.of_topic else quantity.name
-        texts[quantity.name] = f"{name}, in rules of `riskeval check`: {quantity.meaning}."
+        texts[quantity.name] = (
+            f"{quantity.spelled}, in rules of `riskeval check`: {quantity.meaning}."
+        )
     return texts
 
 

@@ -146,7 +146,7 @@ def schema() -> None:
 @help.command()
 def rules() -> None:
     """What the rules of `check --require` can refer to."""
-    from riskcli.analyses.check.publish import rules_help
+    from riskcli.analyses.check.files import rules_help
 
     click.echo(rules_help())
 

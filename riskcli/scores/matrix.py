@@ -132,6 +132,11 @@ class ScoreMatrix:
         index = pd.Index(self.runs, name="run")
         return pd.DataFrame(self.values, index=index, columns=pd.Index(self.topics, name="topic"))
 
+    def of_runs(self, rows: Sequence[int]) -> ScoreMatrix:
+        """The matrix with only these runs, in this order."""
+        runs = tuple(self.runs[row] for row in rows)
+        return ScoreMatrix(self.measure, runs, self.topics, self.values[list(rows)])
+
     def check_finite(self) -> None:
         """Refuse NaN, infinite scores and those that are out of all bounds, naming the first."""
         for rows in row_blocks(*self.values.shape):

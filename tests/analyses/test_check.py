@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.analyses.check.case import column_quantities
-from riskcli.analyses.check.gate import Gate, judge
+from riskcli.analyses.check.gate import column_quantities, judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
+from riskcli.analyses.check.verdict import Gate
 from riskcli.risk.paired import power, smallest_loss, topics_needed
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key, Ran
@@ -208,6 +208,7 @@ def test_the_means_of_both_are_told() -> None:
         ("loss(999) > 1", "no topic '999'"),
         ("urisk > baseline", "has no urisk to compare"),
         ("mean == worse", "is a number, not a word"),
+        ("max_loss == worse", "is a number, not a word"),
     ],
 )
 def test_rules_that_say_nothing_are_refused(rule: str, message: str) -> None:

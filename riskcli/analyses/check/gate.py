@@ -1,8 +1,9 @@
-"""The tests of a gate: is the candidate lower, and is a loss above a margin excluded?
+"""Candidates against a baseline: every rule judged, the topics to blame, and the power to see.
 
-Without a margin a test fails where the loss is significant. With a margin m it passes where the
-one-sided test against a loss of m is significant, so that a loss above m is excluded; else it fails
-where the loss is significant; else nothing is known for certain: inconclusive.
+The tests ask: is the candidate lower, and is a loss above a margin excluded? Without a margin a
+test fails where the loss is significant. With a margin m it passes where the one-sided test against
+a loss of m is significant, so that a loss above m is excluded; else it fails where the loss is
+significant; else nothing is known for certain: inconclusive.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,35 +12,54 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from riskcli.analyses.base import Analysis, Scores, population_record, set_up
-from riskcli.analyses.check.case import Case, RuleOutcome, Verdict, Verdicts, check_quantity
-from riskcli.analyses.check.display import FORMATS, displays
-from riskcli.analyses.check.rules import (
+from riskcli.analyses.base import Scores, Setup, population_record, set_up
+from riskcli.analyses.blocks import Block, risk_blocks
+from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
+from riskcli.analyses.check.verdict import (
     BASELINE_AND_CANDIDATE,
-    DEFAULT_POLICY,
-    LossTest,
-    Policy,
-    Rule,
-    checked_margins,
-    parse_rule,
+    Gate,
+    RuleOutcome,
+    TopicLoss,
+    Verdict,
 )
-from riskcli.analyses.check.rules import policy as named_policy
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
-from riskcli.core.messages import Note, UsageError, counted
-from riskcli.output.display import Display
-from riskcli.output.formats import Formats
-from riskcli.output.result import Result, Value, tidy
+from riskcli.core.messages import Note, UsageError, counted, nearest
+from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
-from riskcli.risk.paired import topics_needed
+from riskcli.risk.measure import MeasureColumn
+from riskcli.risk.paired import smallest_loss, topics_needed
 from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
 
-CANDIDATE = 1
-"""Its row, beside the baseline's."""
+_NO_RULES = ("run", "measure", "baseline", "population", "alpha")
 _NAN = float("nan")
+
+
+def column_quantities() -> list[MeasureColumn]:
+    """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
+    return [column for column in columns().values() if column.name not in _NO_RULES]
+
+
+def _check_quantity(rule: Rule, topics: Sequence[str]) -> None:
+    """Refuse a name that nothing answers to, and a topic where none belongs or none is known."""
+    name, topic, wrong = rule.quantity, rule.topic, f"rule {rule.text!r}"
+    names = [column.name for column in column_quantities()]
+    names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
+    if name not in names:
+        hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
+        raise UsageError(f"{wrong}: nothing is called {name!r}{hint}")
+    quantity = topic_quantity(name)
+    wants_topic = quantity is not None and quantity.of_topic
+    if wants_topic and topic is None:
+        raise UsageError(f"{wrong}: {name} needs a topic, as in {name}({topics[0]})")
+    if topic is not None and not wants_topic:
+        raise UsageError(f"{wrong}: {name} takes no topic")
+    if topic is not None and topic not in topics:
+        raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +79,8 @@ def difference_of(estimate: Estimate | None, topics: int, margin: float | None) 
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
         return Difference(topics)
-    effect, error, p = map(_cell, (estimate.effect, estimate.difference_error, estimate.p))
+    cells = (estimate.effect, estimate.difference_error, estimate.p)
+    effect, error, p = (_NAN if each is None else float(each[1]) for each in cells)
     if np.isnan(p):
         return Difference(topics, effect, error)
     lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
@@ -74,9 +95,113 @@ def _p_above(distance: float, error: float, topics: int) -> float:
     return float(stdtr(topics - 1, -distance / error))
 
 
-def _cell(cells: Floats | None) -> float:
-    """The candidate's cell, NaN where there is none."""
-    return _NAN if cells is None else float(cells[CANDIDATE])
+class Case:
+    """One candidate (row 1) against the baseline (row 0) by one measure."""
+
+    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+        self.matrix = matrix
+        self.options = options
+        self.notes: list[Note] = []
+        self._blocks: dict[float, Block] = {}
+
+    def block(self, alpha: float | None) -> Block:
+        """The risk table of the pair."""
+        at = self.options.alphas[0] if alpha is None else alpha
+        if at not in self._blocks:
+            options = replace(self.options, alphas=(at,))
+            (self._blocks[at],), notes = risk_blocks(self.matrix, options)
+            self.notes += notes
+        return self._blocks[at]
+
+    def difference(self, test: LossTest, margin: float | None) -> Difference:
+        """What is tested of the candidate."""
+        estimate = self.block(test.alpha).estimates.get(test.of)
+        return difference_of(estimate, len(self.matrix.topics), margin)
+
+    def judge_rule(self, rule: Rule) -> RuleOutcome:
+        """The rule's two sides, and what would have passed."""
+        value, baseline = self._sides(rule)
+        if rule.bound.word is not None:
+            if not isinstance(value, str):
+                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
+            passed = (value == rule.bound.word) == (rule.comparison == "==")
+            return _outcome(rule, passed, None, None, f"it is {value}")
+        if isinstance(value, str):
+            raise UsageError(
+                f"rule {rule.text!r}: {rule.quantity} is better, worse or none; "
+                "compare it with == or !="
+            )
+        if rule.bound.slope and baseline is None:
+            raise UsageError(
+                f"rule {rule.text!r}: the baseline has no {rule.quantity} to compare with"
+            )
+        bound = rule.bound.value(baseline or 0.0)
+        if value is None:
+            return _outcome(rule, False, None, bound, f"{rule.quantity} is undefined")
+        off = f"{abs(value - bound):.4g} off; {rule.comparison} {bound:.4g} passes"
+        passed = rule.holds(value, baseline or 0.0)
+        return _outcome(rule, passed, value, bound, f"it is {value:.4g}, {off}")
+
+    def _sides(self, rule: Rule) -> tuple[float | str | None, float | None]:
+        """The candidate's value or flag and, where there is one, the baseline's value."""
+        quantity = topic_quantity(rule.quantity)
+        if quantity is None:
+            return _cells(self.block(rule.alpha), rule.quantity)
+        base, run = self.matrix.values
+        if rule.topic is not None:
+            index = [self.matrix.topics.index(rule.topic)]
+            base, run = base[index], run[index]
+        reference = float(base[0]) if quantity.name == "score" else None
+        return quantity.value(run, base), reference
+
+    def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
+        """All findings, with the topics that lost most."""
+        base, run = self.matrix.values
+        order = np.argsort(run - base, kind="stable")[:worst].tolist()
+        losses = [
+            TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
+            for index in order
+            if run[index] < base[index]
+        ]
+        # The smallest loss of the mean that the paired t test sees, at the corrected level.
+        spread = float(np.std(run - base, ddof=1)) if len(base) > 1 else _NAN
+        seen = smallest_loss(spread, len(base), level)
+        frozen = self.options.population
+        population = frozen.name if isinstance(frozen, FrozenPopulation) else BASELINE_AND_CANDIDATE
+        return Verdict(
+            self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
+            float(run.mean()), float(base.mean()), tuple(findings), tuple(losses), seen, population,
+        )  # fmt: skip
+
+
+def _outcome(
+    rule: Rule, passed: bool, value: float | None, bound: float | None, why: str
+) -> RuleOutcome:
+    """`why` is for a rule that is not kept."""
+    if passed:
+        return RuleOutcome(rule.text, "pass", value, bound, "")
+    return RuleOutcome(rule.text, "fail", value, bound, why)
+
+
+def _cells(block: Block, name: str) -> tuple[float | str | None, float | None]:
+    """The candidate's cell of a column, and the baseline's value in the same matrix, if any.
+
+    A flag is a word, `none` where it is empty.
+    """
+    if name == "topics":
+        return float(block.topics), None
+    column = columns()[name]
+    if column.kind == "flag":
+        flags = block.cells(column)
+        return None if flags is None else str(flags[1]) or "none", None
+    value, estimate = block.number(column, 1), block.estimates.get(column.measure or "")
+    if column.field != "value" or estimate is None or estimate.difference is None:
+        return value, None
+    baseline = float(estimate.value[1]) - float(estimate.difference[1])
+    return value, None if np.isnan(baseline) else baseline
+
+
+# The tests, corrected together.
 
 
 def judge_losses(
@@ -155,40 +280,13 @@ def _undecided(difference: Difference, margin: float, level: float) -> tuple[str
     return why, needed
 
 
-# Candidates against a baseline: every rule judged, the topics to blame, and the power to see.
-
-
-COLUMNS = (
-    "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
-    "worst_topics", "outcome", "topics_needed", "population",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, repr=False)
-class Gate(Verdicts, Analysis):
-    """The verdicts on all candidates, and what they rest on."""
-
-    @property
-    def formats(self) -> Formats:
-        """Those of every result, and what CI services read."""
-        return FORMATS
-
-    def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self, width)
-
-    def result(self) -> Result:
-        """A row a rule, candidate and measure."""
-        rows = [row for verdict in self.verdicts for row in _rows(verdict)]
-        return Result(
-            COLUMNS, rows, self.provenance, extra={"passed": self.passed},
-        )  # fmt: skip
+# The gate itself.
 
 
 def judge(
     scores: Scores,
     baseline: str,
-    policy: Policy | str = DEFAULT_POLICY,
+    policy: Policy | str = language.DEFAULT_POLICY,
     *,
     rules: Sequence[Rule | str] = (),
     significance: Significance | None = None,
@@ -211,19 +309,19 @@ def judge(
     setup = set_up(scores, Options(alphas=(alpha,), population=population), baseline)
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
-    name = _only_run(setup.matrices, setup.options.baselines[0])
-    of_pair = replace(setup.options, baselines=(name,), teams=Teams(), significance=_alone(plan))
-    cases = [case for matrix in setup.matrices for case in _cases(matrix, of_pair)]
-    if not cases:
-        raise UsageError(f"no candidate besides the baseline {name}")
+    cases = _cases(setup, plan)
+    name = cases[0].options.baselines[0]
     for rule in every_rule:
-        check_quantity(rule.quantity, rule.topic, cases[0].matrix.topics, rule.text)
+        _check_quantity(rule, cases[0].matrix.topics)
     check_words(inconclusive=(inconclusive, Inconclusive))
-    margins = checked_margins(chosen, margin)
-    tested = _tested(cases, chosen, margins, plan)
+    margins = language.checked_margins(chosen, margin)
+    tested = judge_losses(
+        [[case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases],
+        chosen.tests, margins, plan,
+    )  # fmt: skip
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [
-        case.verdict([*tests, *(case.judge_rule(rule) for rule in every_rule)], worst, level)
+        case.verdict([*tests, *map(case.judge_rule, every_rule)], worst, level)
         for case, tests in zip(cases, tested, strict=True)
     ]
     notes = [note for case in cases for note in case.notes]
@@ -231,62 +329,41 @@ def judge(
         "policy": chosen.name, "rules": [rule.text for rule in every_rule], "baseline": name,
         "alpha": alpha, "gamma": plan.gamma, "correction": plan.correction, "detect": detect,
         "margins": margins, "inconclusive": inconclusive,
-        "population": population_record(of_pair) if population else BASELINE_AND_CANDIDATE,
+        "population": population_record(setup.options) if population else BASELINE_AND_CANDIDATE,
     }  # fmt: skip
     provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
-    return Gate(tuple(verdicts), chosen, inconclusive, provenance=provenance)
+    return Gate(tuple(verdicts), inconclusive, provenance=provenance)
 
 
 def _what_is_checked(
     policy: Policy | str, rules: Sequence[Rule | str]
 ) -> tuple[Policy, list[Rule]]:
     """The policy, and its rules with those that were given beside it."""
-    chosen = named_policy(policy) if isinstance(policy, str) else policy
-    parsed = [parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
+    chosen = language.policy(policy) if isinstance(policy, str) else policy
+    parsed = [language.parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
     every_rule = [*chosen.rules, *parsed]
     if not every_rule and not chosen.tests:
         raise UsageError("nothing to check: the policy is none, and there is no --require")
     return chosen, every_rule
 
 
-def _alone(plan: Significance) -> Significance:
-    """The tests of one candidate; they are corrected over all of them later."""
-    return replace(plan, correction="none", family="column")
-
-
-def _cases(matrix: ScoreMatrix, options: Options) -> list[Case]:
-    """Every candidate of a matrix."""
-    (baseline,) = options.baselines
-    return [Case(_pair(matrix, run, baseline), options) for run in matrix.runs if run != baseline]
-
-
-def _only_run(matrices: Sequence[ScoreMatrix], baseline: str) -> str:
-    """The run that the baseline names; a gate compares with one."""
-    rows = [] if is_virtual(baseline) else matching_runs(matrices[0].runs, baseline)
+def _cases(setup: Setup, plan: Significance) -> list[Case]:
+    """Every candidate of every matrix, tested alone: all are corrected together later."""
+    baseline, runs = setup.options.baselines[0], setup.matrices[0].runs
+    rows = [] if is_virtual(baseline) else matching_runs(runs, baseline)
     if len(rows) != 1:
         raise UsageError(f"a gate compares with one run or file, found {baseline!r}")
-    return matrices[0].runs[rows[0]]
-
-
-def _pair(matrix: ScoreMatrix, run: str, baseline: str) -> ScoreMatrix:
-    rows = [matrix.runs.index(baseline), matrix.runs.index(run)]
-    return ScoreMatrix(matrix.measure, (baseline, run), matrix.topics, matrix.values[rows])
-
-
-def _tested(
-    cases: Sequence[Case], policy: Policy, margins: Mapping[str, float], plan: Significance
-) -> list[list[RuleOutcome]]:
-    """The tests of every case, corrected together over tests, candidates and measures."""
-    rows = [
-        [
-            difference_of(
-                case.estimate(test.of, test.alpha), len(case.matrix.topics), margins.get(test.of)
-            )
-            for test in policy.tests
-        ]
-        for case in cases
+    name, alone = runs[rows[0]], replace(plan, correction="none", family="column")
+    options = replace(setup.options, baselines=(name,), teams=Teams(), significance=alone)
+    cases = [
+        Case(matrix.of_runs([matrix.runs.index(name), row]), options)
+        for matrix in setup.matrices
+        for row, run in enumerate(matrix.runs)
+        if run != name
     ]
-    return judge_losses(rows, policy.tests, margins, plan)
+    if not cases:
+        raise UsageError(f"no candidate besides the baseline {name}")
+    return cases
 
 
 def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[Note]:
@@ -300,14 +377,3 @@ def _power_notes(verdicts: Sequence[Verdict], detect: float | None) -> Iterator[
                 "asked for"
             )
             yield Note("low-power", message)
-
-
-def _rows(verdict: Verdict) -> Iterator[list[Value]]:
-    topics = tuple(loss.topic for loss in verdict.losses)
-    for finding in verdict.findings:
-        numbers = (finding.value, finding.bound, finding.p, finding.p_adjusted)
-        yield [
-            verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), finding.why, () if finding.passed else topics, finding.outcome,
-            finding.topics_needed, verdict.population,
-        ]  # fmt: skip

@@ -15,9 +15,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from riskcli.core.messages import UsageError, nearest
+
+if TYPE_CHECKING:
+    from riskcli.core.arrays import Floats
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -27,8 +30,6 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-BASELINE_AND_CANDIDATE = "baselines"
-"""The population of a gate, as results call it, where none is frozen."""
 FLAG_WORDS = ("better", "worse", "none")
 
 _TOKEN = re.compile(
@@ -206,10 +207,50 @@ class _Parser:
         return value
 
 
+# What a rule can speak of beside the columns of the risk table: losses topic by topic.
+
+
+@dataclass(frozen=True)
+class TopicQuantity:
+    """A quantity that comes from the scores on topics; `of_topic` ones name a topic."""
+
+    name: str
+    meaning: str
+    of_topic: bool
+    value: "Callable[[Floats, Floats], float]"
+    """From the candidate's and the baseline's scores (on the topic named, or on all)."""
+
+    @property
+    def spelled(self) -> str:
+        """The name as rules write it."""
+        return f"{self.name}(TOPIC)" if self.of_topic else self.name
+
+
+TOPIC_QUANTITIES = (
+    TopicQuantity(
+        "max_loss", "the largest loss on any topic, 0 where there is none", False,
+        lambda run, base: float(max(0.0, (base - run).max())),
+    ),
+    TopicQuantity(
+        "max_gain", "the largest gain on any topic, 0 where there is none", False,
+        lambda run, base: float(max(0.0, (run - base).max())),
+    ),
+    TopicQuantity(
+        "loss", "how far the candidate falls below the baseline on a topic (a gain is below 0)",
+        True, lambda run, base: float((base - run)[0]),
+    ),
+    TopicQuantity(
+        "score", "the candidate's score on a topic", True, lambda run, _base: float(run[0])
+    ),
+)  # fmt: skip
+
+
+def topic_quantity(name: str) -> TopicQuantity | None:
+    """The quantity of that name that comes from single topics, if there is one."""
+    return next((quantity for quantity in TOPIC_QUANTITIES if quantity.name == name), None)
+
+
 # Presets of rules: what a gate asks for where nobody wrote rules of their own.
-
-
-Outcome = Literal["pass", "fail", "inconclusive"]
 
 
 @dataclass(frozen=True)

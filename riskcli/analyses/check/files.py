@@ -1,18 +1,28 @@
-"""Candidates and baseline for a gate, the latter perhaps from a file of scores kept from before."""
+"""What a gate reads and writes beside runs: rules, baselines kept in files, reports, a summary."""
 
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from riskcli.analyses.check.gate import Gate
-from riskcli.analyses.check.rules import Rule, parse_rule
-from riskcli.cli.evaluating import frozen_population as frozen_population
+from riskcli.analyses.check import verdict
+from riskcli.analyses.check.gate import column_quantities
+from riskcli.analyses.check.rules import (
+    COMPARISONS,
+    POLICIES,
+    TOPIC_QUANTITIES,
+    Rule,
+    parse_rule,
+)
+from riskcli.analyses.check.verdict import Gate
 from riskcli.cli.evaluating import rules as rules_of
+from riskcli.cli.options import Output, write
 from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
-from riskcli.core.messages import Input, InputError, Note, UsageError, listed
-from riskcli.output.formats import IN_FILE, MATRIX_FORMATS, OutputFormat, chosen, emit
+from riskcli.core.messages import Input, InputError, Note, RiskevalError, UsageError, listed
+from riskcli.output.formats import IN_FILE, MARKDOWN, MATRIX_FORMATS, OutputFormat, chosen, emit
+from riskcli.output.measure_words import meaning_of
 from riskcli.scores.bookkeeping import SCORING, runs_of
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, FileScores, kind_of, read_score_file
@@ -57,18 +67,11 @@ def with_baseline(
         _with_kept(path, matrix, replace(_of_measure(kept, matrix.measure), runs=(name,)))
         for matrix in candidates.matrices
     )
-    return (
-        replace(
-            candidates,
-            matrices=matrices,
-            provenance=replace(
-                candidates.provenance,
-                inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
-                notes=(*candidates.notes, *_how_made(kept, candidates)),
-            ),
-        ),
-        name,
+    provenance = replace(
+        candidates.provenance.adding(notes=_how_made(kept, candidates)),
+        inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
     )
+    return replace(candidates, matrices=matrices, provenance=provenance), name
 
 
 def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> FileScores:
@@ -112,8 +115,7 @@ def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> Sc
             message = f"its topics are others: it {what} {listed(sorted(topics))}"
             raise InputError(path, "other-topics", message)
     baseline.check_finite()
-    parts = [baseline, candidates]
-    return join(candidates.measure, parts, candidates.topics)[0]
+    return join(candidates.measure, [baseline, candidates], candidates.topics)[0]
 
 
 def _how_made(made: FileScores, candidates: Evaluation) -> list[Note]:
@@ -145,14 +147,13 @@ _ITS_INPUTS = ("qrels", "scores")
 
 def kept_format(file: Path) -> OutputFormat:
     """The format that the file's suffix asks for; it must be one that can be read again."""
-    return chosen(
-        None, file, tuple(format for format in MATRIX_FORMATS if format.name in _READABLE)
-    )
+    readable = tuple(format for format in MATRIX_FORMATS if format.name in _READABLE)
+    return chosen(None, file, readable)
 
 
 def only_candidate(gate: Gate) -> str:
     """The one that may become the baseline."""
-    candidates = list(dict.fromkeys(verdict.candidate for verdict in gate.verdicts))
+    candidates = list(dict.fromkeys(each.candidate for each in gate.verdicts))
     if len(candidates) != 1:
         raise UsageError(f"one candidate can become the baseline, found {listed(candidates)}")
     return candidates[0]
@@ -164,11 +165,11 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, format: Outp
     A verdict that is inconclusive is no pass here, whatever it counts as.
     """
     run = only_candidate(gate)
-    if gate.skipped or not all(verdict.outcome == "pass" for verdict in gate.verdicts):
+    if gate.skipped or not all(each.outcome == "pass" for each in gate.verdicts):
         return f"{file} is left unchanged: {run} does not pass, or not with certainty"
     from riskcli.analyses.matrix import Matrices  # late: it loads Parquet, which no gate reads
 
-    kept = tuple(_only(matrix, run) for matrix in evaluation.matrices)
+    kept = tuple(m.of_runs([m.runs.index(run)]) for m in evaluation.matrices)
     inputs = tuple(
         each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS
     )
@@ -177,6 +178,58 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, format: Outp
     return f"{file} now holds {run}, the next baseline"
 
 
-def _only(matrix: ScoreMatrix, run: str) -> ScoreMatrix:
-    row = matrix.runs.index(run)
-    return replace(matrix, runs=(run,), values=np.asarray(matrix.values[row : row + 1]))
+# Where a verdict goes: stdout or a file, further reports, and GitHub's job summary.
+
+
+def publish(gate: Gate, output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
+    """Write every report, the job summary under GitHub Actions, and last the result itself."""
+    for format, file in reports:
+        emit(format.render(gate, IN_FILE), file)
+    _summarise(str(MARKDOWN.render(gate)))
+    write(gate, output)
+
+
+@contextmanager
+def reporting(output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> Iterator[None]:
+    """Let the reports for CI services say so where nothing can be judged; the error goes on."""
+    try:
+        yield
+    except RiskevalError as error:
+        problems = verdict.of_error(error)
+        for format, file in (*reports, (output.output_format, output.output)):
+            format = verdict.AUTOMATIC.chosen if format is verdict.AUTOMATIC else format
+            if format.name in verdict.REFUSALS:
+                with suppress(RiskevalError):  # the first error is the one to be told
+                    emit(verdict.REFUSALS[format.name](problems), file)
+        with suppress(RiskevalError):
+            _summarise(verdict.refusal_as_markdown(problems))
+        raise
+
+
+def _summarise(text: str) -> None:
+    """Add to the job's summary under GitHub Actions, on a line of its own."""
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not summary or os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    try:  # other steps of the job write to the summary as well: it is added to, not replaced
+        with Path(summary).open("a", encoding="utf-8") as stream:
+            stream.write("\n" + text)
+    except OSError as error:
+        raise InputError(summary, "cannot-write", error.strerror or str(error)) from error
+
+
+def rules_help() -> str:
+    """What a rule can be made of."""
+    quantities = [(column.name, meaning_of(column)) for column in column_quantities()]
+    quantities += [(quantity.spelled, quantity.meaning) for quantity in TOPIC_QUANTITIES]
+    policies = [(policy.name, policy.meaning) for policy in POLICIES.values()]
+    return "\n".join([
+        "RULE = QUANTITY COMPARISON BOUND, as in: urisk@5 > -0.01", "",
+        f"COMPARISON: {' '.join(COMPARISONS)}",
+        "BOUND: a number, 5%, baseline, baseline - 0.005, 0.98 * baseline; for flags:",
+        "       better, worse, none. `baseline` is the same quantity of the baseline.",
+        "QUANTITY, with @ALPHA where it depends on alpha:",
+        *(f"  {name:18} {meaning}" for name, meaning in quantities),
+        "", "Policies:",
+        *(f"  {name:18} {meaning}" for name, meaning in policies),
+    ])  # fmt: skip

@@ -1,0 +1,356 @@
+"""A gate's verdicts, and every format in which they leave.
+
+A report that is missing, or that is an empty list, looks like a pass to those who count failures:
+CI services are told of files that cannot be read, and of a gate that could judge nothing, too.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from xml.etree import ElementTree as Tree
+
+from riskcli.core.choices import Inconclusive, population_in_words
+from riskcli.core.messages import InputError, NoRunLeftError, RiskevalError, counted
+from riskcli.output import formats
+from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.escape import annotation, markdown, visible
+from riskcli.output.formats import Formats
+from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
+from riskcli.output.result import Result, Value, tidy
+
+TOOL = "riskeval check"
+ELSEWHERE = "riskeval.toml"
+"""The file that a problem of no file is put down to, where there must be one."""
+BASELINE_AND_CANDIDATE = "baselines"
+"""The population of a gate, as results call it, where none is frozen."""
+COLUMNS = (
+    "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
+    "worst_topics", "outcome", "topics_needed", "population",
+)  # fmt: skip
+_NOTHING_JUDGED = "nothing was judged"
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class TopicLoss:
+    """A topic with both scores."""
+
+    topic: str
+    candidate: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """One rule judged for one candidate by one measure."""
+
+    rule: str
+    outcome: Outcome
+    value: float | None
+    bound: float | None
+    why: str
+    p: float | None = None
+    p_adjusted: float | None = None
+    topics_needed: int | None = None
+    """With how many topics an inconclusive test would be settled, four times in five."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the rule holds; inconclusive is not a pass."""
+        return self.outcome == "pass"
+
+    @property
+    def reason(self) -> str:
+        """Why the rule is not kept for certain; what is not decided is told apart."""
+        return self.why if self.outcome == "fail" else f"{self.outcome}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One candidate by one measure: every rule, and the topics that lost most."""
+
+    candidate: str
+    baseline: str
+    measure: str
+    topics: int
+    mean: float
+    baseline_mean: float
+    findings: tuple[RuleOutcome, ...]
+    losses: tuple[TopicLoss, ...]
+    seen_from: float | None
+    """The smallest true loss of the mean that these topics show in four of five cases."""
+    population: str = BASELINE_AND_CANDIDATE
+    """Where GeoRisk and ZRisk expect scores from, as results call it."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """fail if any rule fails, else inconclusive if any is, else pass."""
+        outcomes = [finding.outcome for finding in self.findings]
+        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
+
+    @property
+    def failures(self) -> list[RuleOutcome]:
+        """The rules that failed or are inconclusive."""
+        return [finding for finding in self.findings if not finding.passed]
+
+    @property
+    def about(self) -> str:
+        """Who is compared with whom, and by which measure."""
+        return f"{self.candidate} against {self.baseline}, {self.measure}"
+
+    @property
+    def blame(self) -> str:
+        """The topics that lost most, with both scores."""
+        losses = (f"{x.topic} ({x.baseline:.3f} to {x.candidate:.3f})" for x in self.losses)
+        return f"topics to blame: {', '.join(losses)}"
+
+    def explained(self, finding: RuleOutcome) -> str:
+        """Why the rule is not kept, and the topics to blame."""
+        return f"{finding.reason}; {self.blame}" if self.losses else finding.reason
+
+
+@dataclass(frozen=True, repr=False)
+class Gate(formats.Analysis):
+    """The verdicts on all candidates, and what they rest on."""
+
+    verdicts: tuple[Verdict, ...]
+    inconclusive: Inconclusive = "fail"
+    """What a verdict that the data do not decide counts as."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every candidate may pass."""
+        allowed = {"pass", "inconclusive"} if self.inconclusive == "pass" else {"pass"}
+        return all(verdict.outcome in allowed for verdict in self.verdicts)
+
+    def tolerates(self, finding: RuleOutcome) -> bool:
+        """Whether the rule is not decided, and counts as kept."""
+        return finding.outcome == "inconclusive" and self.inconclusive == "pass"
+
+    @property
+    def formats(self) -> Formats:
+        """Those of every result, and what CI services read."""
+        return FORMATS
+
+    def displays(self, _width: int, /) -> Sequence[Display]:
+        """A table of the rules for each verdict, with the topics to blame below."""
+        return [_display(verdict) for verdict in self.verdicts]
+
+    def result(self) -> Result:
+        """A row a rule, candidate and measure."""
+        rows = [row for verdict in self.verdicts for row in _rows(verdict)]
+        return Result(COLUMNS, rows, self.provenance, extra={"passed": self.passed})
+
+
+def _rows(verdict: Verdict) -> Iterator[list[Value]]:
+    topics = tuple(loss.topic for loss in verdict.losses)
+    for finding in verdict.findings:
+        numbers = (finding.value, finding.bound, finding.p, finding.p_adjusted)
+        yield [
+            verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
+            *tidy(numbers), finding.why, () if finding.passed else topics, finding.outcome,
+            finding.topics_needed, verdict.population,
+        ]  # fmt: skip
+
+
+# A table for people.
+
+
+_WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
+
+
+def _display(verdict: Verdict) -> Display:
+    headings = [
+        Heading("", left=True), Heading("rule", left=True), Heading("value"), Heading("p"),
+        Heading("", left=True),
+    ]  # fmt: skip
+    rows = [
+        [
+            Cell(_WORDS[finding.outcome], strong=not finding.passed),
+            Cell(finding.rule),
+            Cell("" if finding.value is None else f"{finding.value:.4g}"),
+            Cell("" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}"),
+            Cell(finding.why),
+        ]
+        for finding in verdict.findings
+    ]
+    title = f"{_WORDS[verdict.outcome]}: {verdict.about}"
+    return Display.of_rows(title, headings, rows, _caption(verdict))
+
+
+def _caption(verdict: Verdict) -> list[str]:
+    lines = [
+        f"mean {verdict.mean:.4f} against {verdict.baseline_mean:.4f} on "
+        f"{counted(verdict.topics, 'topic')}"
+    ]
+    if verdict.seen_from is not None:
+        seen = f"{verdict.seen_from:.2g}"
+        lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
+    if verdict.population != BASELINE_AND_CANDIDATE:
+        lines.append(f"population of GeoRisk and ZRisk: {population_in_words(verdict.population)}")
+    if verdict.losses and verdict.failures:
+        lines.append(verdict.blame)
+    return lines
+
+
+# For CI services: JUnit's XML, GitHub's annotations, SARIF and GitLab's code quality.
+
+
+def of_files(errors: Iterable[InputError]) -> list[Problem]:
+    """What is wrong with each file."""
+    return [Problem("error", wrong.code, str(wrong), wrong.path, wrong.line) for wrong in errors]
+
+
+def of_error(error: RiskevalError) -> list[Problem]:
+    """Why nothing could be judged: the files, or what else is wrong with the call."""
+    if isinstance(error, NoRunLeftError) and error.errors:
+        return of_files(error.errors)
+    if isinstance(error, InputError):
+        return of_files([error])
+    return [Problem("error", "wrong-call", str(error), None)]
+
+
+def problems(gate: Gate) -> Iterator[Problem]:
+    """What fails, each in the candidate's own file, and the files left out."""
+    files = {entry.run: str(entry.path) for entry in gate.inputs if entry.run is not None}
+    for verdict in gate.verdicts:
+        for finding in verdict.failures:
+            message = f"{verdict.about}: {finding.rule}: {verdict.explained(finding)}"
+            path = files.get(verdict.candidate)
+            subject = f"{verdict.candidate}, {verdict.measure}"
+            yield Problem(_level(gate, finding), finding.rule, message, path, subject=subject)
+    yield from of_files(gate.skipped)
+
+
+def _level(gate: Gate, finding: RuleOutcome) -> Level:
+    return "warning" if gate.tolerates(finding) else "error"
+
+
+def as_junit(gate: Gate) -> str:
+    """A test suite a candidate and measure, a test case a rule; an error a file left out."""
+    root = Tree.Element("testsuites", name=TOOL)
+    for verdict in gate.verdicts:
+        skipped = sum(gate.tolerates(finding) for finding in verdict.failures)
+        suite = Tree.SubElement(
+            root,
+            "testsuite",
+            name=visible(verdict.about),
+            tests=str(len(verdict.findings)),
+            failures=str(len(verdict.failures) - skipped),
+            errors="0",
+            skipped=str(skipped),
+        )
+        for finding in verdict.findings:
+            _test_case(suite, verdict, finding, gate.tolerates(finding))
+    if gate.skipped:
+        _add_errors(root, "files left out", of_files(gate.skipped))
+    return _as_xml(root)
+
+
+def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, skipped: bool) -> None:
+    """Its class names candidate and measure: some readers take the first case of a name only."""
+    owner = visible(f"{verdict.candidate}.{verdict.measure}")
+    case = Tree.SubElement(suite, "testcase", name=visible(finding.rule), classname=owner)
+    if finding.passed:
+        return
+    message = visible(f"{finding.rule}: {finding.reason}")
+    if skipped:
+        Tree.SubElement(case, "skipped", message=message)
+        return
+    kind = "inconclusive" if finding.outcome == "inconclusive" else "rule"
+    failure = Tree.SubElement(case, "failure", message=message, type=kind)
+    failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
+
+
+def _add_errors(root: Tree.Element, name: str, problems: Sequence[Problem]) -> None:
+    """A test suite with an error a problem."""
+    count = str(len(problems))
+    suite = Tree.SubElement(root, "testsuite", name=name, tests=count, failures="0", errors=count)
+    for problem in problems:
+        case = Tree.SubElement(
+            suite, "testcase", name=visible(problem.path or TOOL), classname=name
+        )
+        Tree.SubElement(case, "error", message=visible(problem.message), type=problem.rule)
+
+
+def _as_xml(root: Tree.Element) -> str:
+    """The document, indented."""
+    Tree.indent(root)
+    return f"<?xml version='1.0' encoding='UTF-8'?>\n{Tree.tostring(root, encoding='unicode')}\n"
+
+
+def _refusal_as_junit(problems: Sequence[Problem]) -> str:
+    root = Tree.Element("testsuites", name=TOOL)
+    _add_errors(root, _NOTHING_JUDGED, problems)
+    return _as_xml(root)
+
+
+def as_github(gate: Gate) -> str:
+    """An annotation for each failure and file left out, and one line for the whole."""
+    lines = []
+    for verdict in gate.verdicts:
+        for finding in verdict.failures:
+            title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
+            level = _level(gate, finding)
+            lines.append(annotation(level, verdict.explained(finding), title=title) + "\n")
+    left_out = _annotations("left out", of_files(gate.skipped))
+    return "".join([*lines, left_out, annotation("notice", _counts(gate), title=TOOL), "\n"])
+
+
+def _annotations(title: str, problems: Sequence[Problem]) -> str:
+    """A GitHub annotation a problem, a line each."""
+    return "".join(
+        annotation("error", each.message, title=title, file=each.path, line=each.line) + "\n"
+        for each in problems
+    )
+
+
+def _counts(gate: Gate) -> str:
+    """`passed: 1 of 2, inconclusive: 1`."""
+    outcomes = [verdict.outcome for verdict in gate.verdicts]
+    passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
+    text = f"passed: {passed} of {len(outcomes)}"
+    return f"{text}, inconclusive: {undecided}" if undecided else text
+
+
+def refusal_as_markdown(problems: Sequence[Problem]) -> str:
+    """A paragraph for a job's summary."""
+    lines = "".join(f"- {markdown(problem.message)}\n" for problem in problems)
+    return f"**{_NOTHING_JUDGED}**\n\n{lines}"
+
+
+JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
+GITHUB = formats.OwnFormat("github", "", as_github)
+SARIF = formats.OwnFormat("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
+CODE_QUALITY = formats.OwnFormat(
+    "codequality", "", lambda gate: as_code_quality(problems(gate), ELSEWHERE)
+)
+
+
+@dataclass(frozen=True)
+class _Automatic(formats.OutputFormat):
+    """Annotations where GitHub runs the job, a table elsewhere."""
+
+    @property
+    def chosen(self) -> formats.OutputFormat:
+        """The format that it is here."""
+        return GITHUB if os.environ.get("GITHUB_ACTIONS") == "true" else formats.TABLE
+
+    def render(
+        self, source: Any, options: formats.RenderOptions = formats.PLAIN
+    ) -> formats.Content:
+        return self.chosen.render(source, options)
+
+
+AUTOMATIC = _Automatic("auto", "")
+FORMATS = (*formats.FORMATS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
+"""The formats of a gate: those of every result, and what CI services read."""
+REFUSALS: Mapping[str, Callable[[Sequence[Problem]], str]] = {
+    JUNIT.name: _refusal_as_junit,
+    GITHUB.name: lambda problems: _annotations(_NOTHING_JUDGED, problems),
+    SARIF.name: lambda problems: as_sarif(problems, TOOL),
+    CODE_QUALITY.name: lambda problems: as_code_quality(problems, ELSEWHERE),
+}
+"""What CI services are told where nothing could be judged, by the name of the format."""
