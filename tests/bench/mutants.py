@@ -5,9 +5,9 @@
 
 draws so many mutants of the modules at random: a sign, a comparison or a number is another. Each is
 tried, in a copy of the checkout, on the tests of its module until one fails: on the files that
-mirror it, else on those of its folder; `--tests` names others. What survives is a test that is
-missing, or a change without a meaning (a bound that is met by chance alone, a size of portions);
-which of the two only a reader can tell.
+mirror it and what is recorded of its room, else on those of its folder; `--tests` names others.
+What survives is a test that is missing, or a change without a meaning (a bound that is met by
+chance alone, a size of portions); which of the two only a reader can tell.
 """
 
 from __future__ import annotations
@@ -124,14 +124,15 @@ def drawn(root: Path, places: Sequence[str], most: int, seed: int) -> list[Mutan
 
 
 def mirror_of(root: Path, module: str) -> list[str]:
-    """The test files that mirror a module, or else the nearest folder that it lies in."""
+    """The test files that mirror a module and what is recorded of its room, or else its folder."""
     path = Path("tests", *Path(module).parts[1:]).with_suffix("")
+    recorded = sorted((root / "tests" / path.parts[1]).glob("test_recorded.py"))
     while len(path.parts) > 1:
         own = sorted((root / path.parent).glob(f"test_{path.name}.py"))
         own += sorted((root / path.parent).glob(f"test_{path.name}_*.py"))
         own += [root / path] * (root / path).is_dir()
         if own:
-            return [each.relative_to(root).as_posix() for each in own]
+            return [each.relative_to(root).as_posix() for each in own + recorded]
         path = path.parent
     return ["."]
 
