@@ -57,7 +57,7 @@ def rules(inputs: Given) -> Rules:
     converted = {
         "measures": tuple(split_names(inputs.measures)),
         "only_topics": topics_of_option(inputs.only_topics),
-        "max_grade": None if inputs.max_grade == "auto" else int(inputs.max_grade),
+        "max_grade": None if inputs.max_grade == "auto" else inputs.max_grade,
     }
     return Rules(**_filled(Rules, inputs, **converted))
 

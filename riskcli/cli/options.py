@@ -20,7 +20,7 @@ from click.core import ParameterSource
 
 from riskcli.cli.option import Decorator, Reach, Section, one_option, option, options, own_option
 from riskcli.cli.reading import Inputs
-from riskcli.cli.types import OUTPUT, STDIN, Alphas, baselines
+from riskcli.cli.types import OUTPUT, STDIN, alphas, baselines
 from riskcli.core import choices
 from riskcli.core.choices import Colour, Convention, Correction, Family, Loss, Pool, Test
 from riskcli.core.limits import MOST_ALPHA
@@ -59,7 +59,7 @@ class Against:
         "of @mean, @median, @max, @min. Repeat it for a set. [default: @mean]",
     )
     alphas: tuple[tuple[float, ...], ...] = _most_used(
-        "-a", "--alpha", multiple=True, type=Alphas(), settings=NOTHING,
+        "-a", "--alpha", multiple=True, type=alphas, metavar="LIST", settings=NOTHING,
         help="Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. With --convention minus they "
         "count alpha times. [default: 1]",
     )

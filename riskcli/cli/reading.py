@@ -21,10 +21,10 @@ from riskcli.cli.types import (
     OUTPUT,
     PATH,
     PATTERN_MARK,
-    MaxGrade,
-    TeamsSource,
+    TEAMS,
     among,
     effectiveness_measures,
+    number_or,
     profiles,
 )
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule
@@ -148,8 +148,8 @@ class Inputs(Files):
         "--only-topics", multiple=True, metavar="LIST", settings=Reach.LISTED_INPUT,
         help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
     )
-    max_grade: str = _input(
-        "--max-grade", type=MaxGrade(), metavar="N|auto", default="4",
+    max_grade: int | str = _input(
+        "--max-grade", type=number_or("auto", 60), metavar="N|auto", default=4,
         settings=NOTHING,
         help="Highest grade that ERR expects; auto takes it from the qrels.",
     )
@@ -182,7 +182,7 @@ class Inputs(Files):
     )
 
     teams: Path | str | None = _comparison(
-        "--teams", type=TeamsSource(), metavar="FILE|re:REGEX", settings=Reach.PATTERN_OR_INPUT,
+        "--teams", type=TEAMS, metavar="FILE|re:REGEX", settings=Reach.PATTERN_OR_INPUT,
         help="CSV with the columns run and team (and name, to show), or a pattern that finds the "
         "team in a run's name (its first group, or the whole match): each team has weight one in "
         "the population, as the mean of its distinct runs.",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem as Item
@@ -19,27 +19,22 @@ STDIN = "/dev/stdin"
 PATH = click.Path(path_type=Path)
 PATTERN_MARK = "re:"
 """Before a pattern, where a file could be named as well."""
-BEST_PER_TEAM = "best-per-team"
 _MOST_ALPHAS = 10_000
 
-Param: TypeAlias = click.Parameter | None
-Context: TypeAlias = click.Context | None
+Param = click.Parameter | None
+Context = click.Context | None
 
 
-class Alphas(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+def alphas(value: Any) -> tuple[float, ...]:
     """Numbers: `1`, `0,1,5,10`, or a range with both ends, `0:20:5`."""
-
-    name = "LIST"
-
-    def convert(self, value: Any, param: Param, ctx: Context) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            alphas = [alpha for part in str(value).split(",") for alpha in _span(part)]
-        except (InvalidOperation, ValueError) as error:
-            reason = str(error) if isinstance(error, ValueError) else "not a number"
-            self.fail(f"{value!r}: {reason}, written as 1 or 0,5,10 or 0:20:5", param, ctx)
-        return tuple(dict.fromkeys(alphas))
+    if isinstance(value, tuple):
+        return value
+    try:
+        return tuple(dict.fromkeys(a for part in str(value).split(",") for a in _span(part)))
+    except (InvalidOperation, ValueError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "not a number"
+        written = "written as 1 or 0,5,10 or 0:20:5"
+        raise click.BadParameter(f"{value!r}: {reason}, {written}") from error
 
 
 def _span(text: str) -> list[float]:
@@ -65,65 +60,40 @@ def alpha_of_hat(alpha_hat: float) -> float:
     return float(Decimal(repr(alpha_hat)) - 1)
 
 
-class MaxGrade(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A whole number, or `auto`."""
+def number_or(word: str, most: int | None = None) -> Callable[[Any], int | str]:
+    """A whole number from 1, at most `most`, or that word."""
 
-    name = "N|auto"
-
-    def convert(self, value: Any, param: Param, ctx: Context) -> str:
+    def converted(value: Any) -> int | str:
         text = str(value)
-        if text != "auto" and not (text.isdecimal() and 1 <= int(text) <= 60):
-            self.fail(f"{text!r} is neither a whole number from 1 to 60 nor auto", param, ctx)
-        return text
-
-
-class Top(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """How many runs, or the best of each team."""
-
-    name = f"N|{BEST_PER_TEAM}"
-
-    def convert(self, value: Any, param: Param, ctx: Context) -> int | str:
-        text = str(value)
-        if text == BEST_PER_TEAM:
+        if text == word:
             return text
-        if not text.isdecimal() or int(text) < 1:
-            reason = f"{text!r} is neither a whole number from 1 on nor {BEST_PER_TEAM}"
-            self.fail(reason, param, ctx)
-        return int(text)
+        if text.isdecimal() and 1 <= int(text) <= (most or int(text)):
+            return int(text)
+        span = f"from 1 to {most}" if most else "from 1 on"
+        raise click.BadParameter(f"{text!r} is neither a whole number {span} nor {word}")
+
+    return converted
 
 
-class InputPath(click.Path):
-    """A file or folder to read; `-` is stdin."""
+class FilePath(click.Path):
+    """A file to write, or a file or folder to read: there, `-` is stdin."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: bool) -> None:
         super().__init__(path_type=Path)
+        self._read = read
 
     def convert(self, value: Any, param: Param, ctx: Context) -> Any:
         if str(value) == "":
-            self.fail("an empty text names no file; the current folder is .", param, ctx)
-        if isinstance(place_of(value), Location):
-            return place_of(value)
-        return super().convert(STDIN if str(value) == "-" else value, param, ctx)
+            hint = "; the current folder is ." if self._read else ""
+            self.fail(f"an empty text names no file{hint}", param, ctx)
+        place = place_of(value)
+        if isinstance(place, Location if self._read else RemotePath):
+            return place
+        return super().convert(STDIN if self._read and str(value) == "-" else value, param, ctx)
 
 
-class OutputPath(click.Path):
-    """A file to write."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
-
-    def convert(self, value: Any, param: Param, ctx: Context) -> Any:
-        if str(value) == "":
-            self.fail("an empty text names no file", param, ctx)
-        if isinstance(place_of(value), RemotePath):
-            return place_of(value)
-        return super().convert(value, param, ctx)
-
-
-class TeamsSource(InputPath):
+class TeamsSource(FilePath):
     """A file that lists teams, or a pattern that finds the team in a run's name."""
-
-    name = "FILE|re:PATTERN"
 
     def convert(self, value: Any, param: Param, ctx: Context) -> Any:
         if str(value).startswith(PATTERN_MARK):
@@ -131,7 +101,7 @@ class TeamsSource(InputPath):
         return super().convert(value, param, ctx)
 
 
-INPUT, OUTPUT = InputPath(), OutputPath()
+INPUT, OUTPUT, TEAMS = FilePath(read=True), FilePath(read=False), TeamsSource(read=True)
 
 
 _SCORE_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")

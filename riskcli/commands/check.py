@@ -23,36 +23,24 @@ from riskcli.core.messages import Note, UsageError
 from riskcli.output.formats import OutputFormat, named
 
 
-class _Report(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+def _report(value: object) -> tuple[OutputFormat, Path]:
     """FORMAT=FILE."""
-
-    name = "FORMAT=FILE"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[OutputFormat, Path]:
-        name, _, file = str(value).partition("=")
-        if not file:
-            self.fail(f"{value!r} is not FORMAT=FILE", param, ctx)
-        try:
-            return named(name, FORMATS), Path(file)
-        except UsageError as error:
-            self.fail(str(error), param, ctx)
+    name, _, file = str(value).partition("=")
+    if not file:
+        raise click.BadParameter(f"{value!r} is not FORMAT=FILE")
+    try:
+        return named(name, FORMATS), Path(file)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from error
 
 
-class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+def _margin(value: object) -> tuple[str, float]:
     """SIZE, or MEASURE=SIZE."""
-
-    name = "[MEASURE=]SIZE"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, float]:
-        measure, _, size = str(value).rpartition("=")
-        try:
-            return measure or "mean", float(size)
-        except ValueError:
-            self.fail(f"{value!r} is not a number, or MEASURE=NUMBER", param, ctx)
+    measure, _, size = str(value).rpartition("=")
+    try:
+        return measure or "mean", float(size)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a number, or MEASURE=NUMBER") from error
 
 
 @command(scoring_options, output_options(FORMATS, for_people=True))
@@ -77,7 +65,8 @@ class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )  # fmt: skip
 @one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
-    "--margin", "margins", multiple=True, type=_Margin(), settings=Reach.NOTHING,
+    "--margin", "margins", multiple=True, type=_margin, metavar="[MEASURE=]SIZE",
+    settings=Reach.NOTHING,
     help="The loss that is accepted: 0.02 (of the mean) or georisk=0.01. A test then passes only "
     "if a larger loss can be ruled out. Repeatable.",
 )  # fmt: skip
@@ -96,7 +85,8 @@ class _Margin(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="Number of topics to list.",
 )  # fmt: skip
 @own_option(
-    "--report", "reports", multiple=True, type=_Report(), settings=Reach.REPORT,
+    "--report", "reports", multiple=True, type=_report, metavar="FORMAT=FILE",
+    settings=Reach.REPORT,
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
 )  # fmt: skip
 @own_option(

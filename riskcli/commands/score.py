@@ -7,7 +7,7 @@ import click
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.cli.types import Top, among
+from riskcli.cli.types import among, number_or
 from riskcli.core.choices import Marks
 from riskcli.core.parallel import importing
 
@@ -26,7 +26,7 @@ def _analysis() -> ModuleType:
     help="Order of the runs: run, mean, georisk, losses, ...; -losses reverses it.",
 )  # fmt: skip
 @own_option(
-    "--top", type=Top(), metavar="N|best-per-team", settings=Reach.NOTHING,
+    "--top", type=number_or("best-per-team"), metavar="N|best-per-team", settings=Reach.NOTHING,
     heading=Section.MOST_USED,
     help="Show only the first N runs, or each team's best run, by --sort.",
 )  # fmt: skip

@@ -26,22 +26,16 @@ _KINDS_HELP = "\n".join(
 )
 
 
-class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+def _width(value: Any) -> int | str:
     """Pixels of a panel, or a word for the width of the whole figure."""
-
-    name = "width"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        if value in words(kinds.FigureWidth):
-            return str(value)
-        if str(value).isdecimal() and int(value) in kinds.PIXELS:
-            return int(value)
-        low, high = kinds.PIXELS.start, kinds.PIXELS.stop - 1
-        known = ", ".join(words(kinds.FigureWidth))
-        reason = f"{value!r} is none of {known}, nor pixels from {low} to {high}"
-        raise click.BadParameter(reason, ctx, param)
+    if value in words(kinds.FigureWidth):
+        return str(value)
+    if str(value).isdecimal() and int(value) in kinds.PIXELS:
+        return int(value)
+    low, high = kinds.PIXELS.start, kinds.PIXELS.stop - 1
+    known = ", ".join(words(kinds.FigureWidth))
+    reason = f"{value!r} is none of {known}, nor pixels from {low} to {high}"
+    raise click.BadParameter(reason)
 
 
 @command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
@@ -68,7 +62,7 @@ class _Width(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "reward, urisk, trisk or georisk.",
 )  # fmt: skip
 @own_option(
-    "--width", type=_Width(), metavar=f"PIXELS|{'|'.join(words(kinds.FigureWidth))}",
+    "--width", type=_width, metavar=f"PIXELS|{'|'.join(words(kinds.FigureWidth))}",
     settings=Reach.NOTHING,
     help="Pixels of a panel; or the width of the whole figure: ACM's column or page (both "
     "columns), LNCS's text, or a slide, with type of 7 to 9 points.",

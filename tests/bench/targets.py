@@ -178,10 +178,10 @@ def measures(data: bytes) -> None:
 
 def alphas(data: bytes) -> None:
     """Lists and ranges of alpha."""
-    from riskcli.cli.types import Alphas
+    from riskcli.cli import types
 
     try:
-        found = Alphas().convert(data.decode("utf-8", "replace"), None, None)
+        found = types.alphas(data.decode("utf-8", "replace"))
     except click.ClickException:
         return
     assert all(0 <= alpha <= 1e9 for alpha in found)
