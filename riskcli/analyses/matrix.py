@@ -50,7 +50,17 @@ class Matrices(Analysis):
 
     def result(self) -> Result:
         """A row a score, or a row a run with a column a topic."""
-        return self._rows(*(self._long_rows() if self.long else self._wide_rows()))
+        if not self.long:
+            matrix = self.matrices[0]
+            named = zip(matrix.runs, matrix.values.tolist(), strict=True)
+            return self._rows((RUN, *matrix.topics), [[run, *row] for run, row in named])
+        rows = [
+            (run, topic, matrix.measure, score)
+            for matrix in self.matrices
+            for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
+            for topic, score in zip(matrix.topics, row, strict=True)
+        ]
+        return self._rows(LONG, rows)
 
     def as_json(self) -> str:
         """A row a score; or a row a run, with an object of scores by topic."""
@@ -77,20 +87,6 @@ class Matrices(Analysis):
 
     def _rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Result:
         return Result(tuple(columns), rows, self.provenance)
-
-    def _wide_rows(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-        matrix = self.matrices[0]
-        named = zip(matrix.runs, matrix.values.tolist(), strict=True)
-        return (RUN, *matrix.topics), [[run, *row] for run, row in named]
-
-    def _long_rows(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-        rows = [
-            (run, topic, matrix.measure, score)
-            for matrix in self.matrices
-            for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
-            for topic, score in zip(matrix.topics, row, strict=True)
-        ]
-        return LONG, rows
 
 
 def _display(matrix: ScoreMatrix) -> Display:

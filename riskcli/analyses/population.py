@@ -1,6 +1,6 @@
 """Populations that are kept in a file: how one is frozen, and what is in it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,36 +16,9 @@ from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
 
-Row = tuple[str, str | None, str, int, float, float]
-"""Of `Members`: run, team, measure, topics, mean, weight."""
-
-
-def displays(population: FrozenPopulation, rows: Iterable[Row]) -> list[Display]:
-    """The runs of each measure with team, mean and weight."""
-    headings = [
-        Heading("run", left=True), Heading("team", left=True), Heading("mean"), Heading("weight"),
-    ]  # fmt: skip
-    shown = []
-    for matrix in population.matrices:
-        cells = [
-            [Cell(run), Cell(team or "–"), Cell(f"{mean:.4f}"), Cell(f"{weight:.4g}")]
-            for run, team, measure, _, mean, weight in rows
-            if measure == matrix.measure
-        ]
-        totals = population.totals[matrix.measure]
-        caption = [
-            f"{counted(len(matrix.runs), 'run')} on {counted(len(matrix.topics), 'topic')}; grand "
-            f"total {sum(totals):.6g}, topic totals from {min(totals):.4g} to {max(totals):.4g}."
-        ]
-        title = f"{population.name}: {matrix.measure}"
-        shown.append(Display.of_rows(title, headings, cells, caption))
-    return shown
-
-
-# Populations that are kept in a file: how one is frozen, and what is in it.
-
-
 COLUMNS = ("run", "team", "measure", "topics", "mean", "weight")
+Row = tuple[str, str | None, str, int, float, float]
+"""A value of each column."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,12 +28,32 @@ class PopulationMembers(Analysis):
     population: FrozenPopulation
 
     def displays(self, _width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self.population, _rows(self.population))
+        """The runs of each measure with team, mean and weight."""
+        headings = [
+            Heading("run", left=True), Heading("team", left=True), Heading("mean"),
+            Heading("weight"),
+        ]  # fmt: skip
+        shown = []
+        for matrix in self.population.matrices:
+            cells = [
+                [Cell(run), Cell(team or "–"), Cell(f"{mean:.4f}"), Cell(f"{weight:.4g}")]
+                for run, team, _, _, mean, weight in _rows(matrix, self.population)
+            ]
+            totals = self.population.totals[matrix.measure]
+            caption = [
+                f"{counted(len(matrix.runs), 'run')} on {counted(len(matrix.topics), 'topic')}; "
+                f"grand total {sum(totals):.6g}, topic totals from {min(totals):.4g} to "
+                f"{max(totals):.4g}."
+            ]
+            title = f"{self.population.name}: {matrix.measure}"
+            shown.append(Display.of_rows(title, headings, cells, caption))
+        return shown
 
     def result(self) -> Result:
         """A row a measure and run."""
-        return Result(COLUMNS, list(_rows(self.population)), self.provenance)
+        matrices = self.population.matrices
+        rows = [row for matrix in matrices for row in _rows(matrix, self.population)]
+        return Result(COLUMNS, rows, self.provenance)
 
 
 def freeze(scores: Scores, *, options: Options | None = None) -> FrozenPopulation:
@@ -118,13 +111,12 @@ def _totals(matrix: ScoreMatrix, teams: Teams) -> list[float]:
     return totals
 
 
-def _rows(population: FrozenPopulation) -> Iterator[Row]:
-    for matrix in population.matrices:
-        teams = Teams(population.teams).of(matrix.runs)
-        for row, (run, team) in enumerate(zip(matrix.runs, teams, strict=True)):
-            scores = matrix.values[row]
-            weight = 1.0 if team is None else _weight_in_team(matrix, teams, row)
-            yield run, team, matrix.measure, len(matrix.topics), float(scores.mean()), weight
+def _rows(matrix: ScoreMatrix, population: FrozenPopulation) -> Iterator[Row]:
+    teams = Teams(population.teams).of(matrix.runs)
+    for row, (run, team) in enumerate(zip(matrix.runs, teams, strict=True)):
+        mean = float(matrix.values[row].mean())
+        weight = 1.0 if team is None else _weight_in_team(matrix, teams, row)
+        yield run, team, matrix.measure, len(matrix.topics), mean, weight
 
 
 def _weight_in_team(matrix: ScoreMatrix, teams: list[str | None], row: int) -> float:

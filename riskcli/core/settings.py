@@ -106,10 +106,9 @@ def load_settings(profile: str | None = None) -> dict[str, Setting]:
 
 def profile_names() -> list[str]:
     """The profiles that the settings here have."""
-    names: dict[str, None] = {}
-    for file in settings_files():
-        names.update(dict.fromkeys(_profiles(str(file.path), file.table)))
-    return list(names)
+    files = settings_files()
+    names = (name for file in files for name in _profiles(str(file.path), file.table))
+    return list(dict.fromkeys(names))
 
 
 def _known(profiles: Iterable[str], files: Sequence[SettingsFile]) -> str:

@@ -298,8 +298,3 @@ def inputs(loaded: Sequence[FileScores], reader: Reader) -> tuple[Input, ...]:
     if any_run(loaded) and reader.qrels.path is not None:
         records.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
     return tuple(records)
-
-
-def skip_notes(skipped: Sequence[InputError]) -> list[Note]:
-    """What was left out, and why."""
-    return [Note("skipped-file", f"LEFT OUT: {error}") for error in skipped]

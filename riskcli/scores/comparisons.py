@@ -138,7 +138,8 @@ def _population(
                 "them: with a frozen population take --loss smooth"
             )
         return "all", frozen_members(options.population, matrix)
-    rule = population_rule(options.population, named)
+    # By default the baselines are the population where two or more runs are named.
+    rule = options.population or ("baselines" if len(named) > 1 else "all")
     if not options.teams:
         return rule, None
     teams = options.teams.of(matrix.runs)
@@ -208,8 +209,3 @@ def _virtual(scores: Floats, wanted: Sequence[str]) -> Baseline:
         known = ", ".join(VIRTUAL)
         raise UsageError(f"unknown virtual baseline {name!r}, expected one of {known}")
     return Baseline(name, (), VIRTUAL[name](scores))
-
-
-def population_rule(wanted: PopulationRule | None, named: Sequence[int]) -> PopulationRule:
-    """The population asked for; by default the baselines' where two or more runs are named."""
-    return wanted or ("baselines" if len(named) > 1 else "all")

@@ -209,17 +209,20 @@ def _put_together(
     loaded: Sequence[FileScores], reader: Reader, skipped: tuple[InputError, ...]
 ) -> tuple[tuple[ScoreMatrix, ...], Provenance]:
     """A matrix for each measure, and what they rest on."""
-    matrices, notes = _joined(loaded, reader)
-    scored = bookkeeping.any_run(loaded)
+    rules, scored = reader.rules, bookkeeping.any_run(loaded)
+    universe = _universe(reader.qrels, rules.topics) if scored else None
+    groups = _by_measure(loaded, reader, scored)
+    matrices, notes = join_all(groups, universe, rules.topics, rules.only_topics)
     checksum = _checksum_of_qrels(loaded, reader) if scored else None
-    in_force = bookkeeping.settings_in_force(loaded, reader.rules.settings(), scored)
+    in_force = bookkeeping.settings_in_force(loaded, rules.settings(), scored)
     provenance = Provenance(
         settings={"measures": [matrix.measure for matrix in matrices], **in_force},
         inputs=bookkeeping.inputs(loaded, reader),
         notes=(
-            *bookkeeping.skip_notes(skipped),
+            *[Note("skipped-file", f"LEFT OUT: {error}") for error in skipped],
             *bookkeeping.part_notes(loaded, reader),
             *bookkeeping.other_judgements(loaded, checksum),
+            *(bookkeeping.qrels_notes(reader) if scored else ()),
             *notes,
         ),
         skipped=skipped,
@@ -242,11 +245,13 @@ def _sorted_out(
     )
     if not loaded:
         raise NoRunLeftError(errors)
-    names = sorted(Path(error.path).name for error in own_results)
-    notes = [passed_over(f"{name} (a result of riskeval)" for name in names)] if names else []
-    if own_scores:
-        names = sorted(path.name for path in own_scores)
-        notes.append(passed_over(f"{name} (scores of runs that are here)" for name in names))
+    left = {
+        "a result of riskeval": sorted(Path(error.path).name for error in own_results),
+        "scores of runs that are here": sorted(path.name for path in own_scores),
+    }
+    notes = [
+        passed_over(f"{name} ({what})" for name in names) for what, names in left.items() if names
+    ]
     return loaded, skipped, notes
 
 
@@ -270,18 +275,6 @@ def _without_strangers(
     return [file for file in loaded if file.path not in strangers], tuple(strangers.values())
 
 
-def _joined(
-    loaded: Sequence[FileScores], reader: Reader
-) -> tuple[tuple[ScoreMatrix, ...], list[Note]]:
-    """A matrix for each measure, over the topics that the rule and the qrels ask for."""
-    rule = reader.rules.topics
-    scored = bookkeeping.any_run(loaded)
-    universe = _universe(reader.qrels, rule) if scored else None
-    groups = _by_measure(loaded, reader, scored)
-    matrices, notes = join_all(groups, universe, rule, reader.rules.only_topics)
-    return matrices, [*(bookkeeping.qrels_notes(reader) if scored else []), *notes]
-
-
 def _checksum_of_qrels(loaded: Sequence[FileScores], reader: Reader) -> str | None:
     """That of the judgements at hand, where files of scores name theirs."""
     path = reader.qrels.path
@@ -298,9 +291,9 @@ def _by_measure(
     loaded: Sequence[FileScores], reader: Reader, scored: bool
 ) -> dict[str, list[ScoreMatrix]]:
     """The parts' matrices by measure, in the order asked for."""
-    groups: dict[str, list[ScoreMatrix]] = {}
-    if scored:
-        groups = {str(measure): [] for measure in reader.measures}
+    groups: dict[str, list[ScoreMatrix]] = {
+        str(measure): [] for measure in (reader.measures if scored else ())
+    }
     for file in loaded:
         for matrix in file.matrices:
             groups.setdefault(matrix.measure, []).append(matrix)

@@ -157,9 +157,13 @@ class StoreSection:
         wanted = frozenset(runs)
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         by_measure = [self._by(key, wanted, shared) for key in self.keys]
-        complete = [run for run in by_measure[0] if all(run in runs_of for runs_of in by_measure)]
-        joined = ((run, _joined([runs_of[run] for runs_of in by_measure])) for run in complete)
-        return {run: scores for run, scores in joined if scores is not None}
+        found = {}
+        for run, first in by_measure[0].items():
+            parts = [runs_of[run] for runs_of in by_measure if run in runs_of]
+            if len(parts) == len(self.keys) and all(part.topics == first.topics for part in parts):
+                scores = {name: values for part in parts for name, values in part.scores.items()}
+                found[run] = first._replace(scores=scores)
+        return found
 
     def keep(self, run: str, scores: StoredRun) -> None:
         """Keep a run's scores, to be written soon."""
@@ -290,15 +294,6 @@ def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
     """An array's numbers where they lie. (Arrow's own way would import pandas first.)"""
     everything = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
     return everything[array.offset : array.offset + len(array)]
-
-
-def _joined(runs: Sequence[StoredRun]) -> StoredRun | None:
-    """A run's scores by several measures as one, if they are on the same topics."""
-    first = runs[0]
-    if any(run.topics != first.topics for run in runs):
-        return None
-    scores = {measure: values for run in runs for measure, values in run.scores.items()}
-    return first._replace(scores=scores)
 
 
 class StoredScores:
