@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import is_measure
+from riskcli.scores.files import is_own, own_result
 from riskcli.scores.files.rows import (
     UNNAMED_RUN,
     Cells,
@@ -17,9 +18,7 @@ from riskcli.scores.files.rows import (
     Items,
     ScoreRow,
     bad_score,
-    is_own,
     or_empty,
-    own_result,
 )
 from riskcli.scores.files.tables import LONG, NAMES, RUN, inspect_names
 from riskcli.scores.matrix import are_scores

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from riskcli.core.messages import InputError
-from riskcli.scores.files import objects, tables
+from riskcli.scores.files import objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
-from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble, refuse_own_result
+from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble
 from riskcli.scores.files.tables import LONG as LONG
 from riskcli.scores.files.tables import RUN as RUN
 from riskcli.scores.matrix import ScoreMatrix

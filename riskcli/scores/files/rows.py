@@ -1,9 +1,7 @@
 """What every format of scores is read into, and the matrices made of that."""
 
-import json
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from riskcli.core.limits import is_score, score_expected
-from riskcli.core.messages import InputError
 from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.matrix import ScoreMatrix, from_cells
 from riskcli.trec.findings import Finding, number
@@ -124,54 +121,3 @@ def _matrix_of(measure: str, rows: Sequence[ScoreRow]) -> ScoreMatrix:
             for topic, score in zip(row.topics, row.values, strict=True)
         ),
     )
-
-
-# Results of this program: tables of risk and the like, which are no input.
-
-
-_RESULT_COLUMNS = ({"measure", "baseline"}, {"measure", "of"}, {"path", "severity", "code"})
-"""Columns of which no file of scores, nor a run, has all of any of these sets."""
-_JSON = re.compile(rb'\s*\{\s*"riskeval": "')
-_RULE = re.compile("[─ ]*─[─ ]*")
-_LATEX = re.compile(rb"% .*\n\\begin\{|\\begin\{(table|longtable)")
-
-
-def refuse_own_result(path: Path, text: bytes) -> None:
-    """Refuse what this program printed, if the text begins so."""
-    if _is_own_text(text) or is_own(_columns(text)):
-        raise own_result(path)
-
-
-def own_result(path: Path) -> InputError:
-    """The error for a result of this program."""
-    message = "a result of riskeval, expected runs or scores by topic (as riskeval matrix writes)"
-    return InputError(path, "own-result", message)
-
-
-def is_own(columns: Collection[str]) -> bool:
-    """Whether these are the columns of a result."""
-    return any(marks.issubset(columns) for marks in _RESULT_COLUMNS)
-
-
-def _columns(text: bytes) -> Collection[str]:
-    """The names in the first line of a table, or of the first object in JSON lines."""
-    first = text[:8192].split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
-    if first.startswith("{") and first.endswith("}"):
-        try:
-            content = json.loads(first)
-        except (ValueError, RecursionError):
-            return ()
-        return content.keys() if isinstance(content, dict) else ()
-    for separator in ",\t":
-        if separator in first:
-            return first.split(separator)
-    return ()
-
-
-def _is_own_text(text: bytes) -> bool:
-    """Whether it is a table for people: one of its first lines is a rule."""
-    start = text[:4096]
-    if _LATEX.match(start):
-        return True
-    lines = start.decode(errors="replace").split("\n")[:5]
-    return any(_RULE.fullmatch(line) for line in lines)
