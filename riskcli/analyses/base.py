@@ -20,9 +20,15 @@ from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
-from riskcli.scores.comparisons import POOL_EACH, Options, as_names, combined, named_rows
+from riskcli.scores.comparisons import (
+    POOL_EACH,
+    FrozenPopulation,
+    Options,
+    as_names,
+    combined,
+    named_rows,
+)
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import each_baseline

@@ -17,7 +17,7 @@ from riskcli.core.messages import InputError
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.ranking import JudgedDocuments
 from riskcli.scores.files.registry import Format, format_of, tag_of
-from riskcli.scores.files.rows import UNNAMED_RUN
+from riskcli.scores.files.tables import UNNAMED_RUN
 from riskcli.trec import runs
 from riskcli.trec.findings import (
     CODES,

@@ -11,8 +11,7 @@ from riskcli.core.messages import Provenance, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result
 from riskcli.risk.population import team_rows
-from riskcli.scores.comparisons import Options
-from riskcli.scores.frozen import FrozenPopulation, read_population
+from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
 

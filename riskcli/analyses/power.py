@@ -24,8 +24,7 @@ from riskcli.risk.measures import measures, statistics
 from riskcli.risk.paired import MOST_TOPICS, USUAL_POWER, smallest_loss, topics_needed
 from riskcli.risk.population import Members
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.scores.comparisons import Options, frozen_members, named_rows
-from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.comparisons import FrozenPopulation, Options, frozen_members, named_rows
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (

@@ -18,8 +18,7 @@ from riskcli.output.display import Display
 from riskcli.output.measure_words import MINUS, columns
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.measures import measure_ids
-from riskcli.scores.comparisons import Options
-from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.comparisons import FrozenPopulation, Options
 
 _SHUFFLED = " against a virtual baseline"
 

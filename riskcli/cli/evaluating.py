@@ -20,9 +20,8 @@ from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
 from riskcli.risk.estimate import Significance
-from riskcli.scores.comparisons import Options
+from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
-from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
 from riskcli.scores.teams import (

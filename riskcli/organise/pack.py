@@ -25,8 +25,8 @@ from riskcli.output.escape import markdown, visible
 from riskcli.output.result import Result, Value
 from riskcli.page import leaderboard
 from riskcli.risk.estimate import rank
+from riskcli.scores.comparisons import FrozenPopulation
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 SPREAD_COLUMNS = (

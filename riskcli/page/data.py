@@ -30,8 +30,7 @@ from riskcli.risk.estimate import CORRECTION_TITLES, Significance, correction_ti
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.scores.comparisons import Options, comparisons
-from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 Numbers = Floats | Counts

@@ -20,9 +20,8 @@ from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.measure_words import usual_measures, words_of
 from riskcli.output.renderers import as_html
 from riskcli.page.data import RunNotes, page_data
-from riskcli.scores.comparisons import Options
+from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import table_of_runs
 from riskcli.trec.qrels import read_qrels

@@ -28,9 +28,9 @@ def main() -> None:
         import riskcli.cli.types
         import riskcli.commands
         import riskcli.learn.feature_files
+        import riskcli.scores.comparisons
         import riskcli.scores.evaluation
         import riskcli.scores.files.objects
-        import riskcli.scores.frozen
         import riskcli.scores.teams  # noqa: F401
     from tests.bench.targets import LARGEST, TARGETS  # late: it imports the package, too
 

@@ -26,7 +26,7 @@ from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key
 from tests.helpers.shared_data import shared
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
-from tests.scores.test_frozen import block_of, figures, same
+from tests.scores.test_comparisons_frozen import block_of, figures, same
 
 
 def assigned(data: st.DataObject, runs: tuple[str, ...]) -> dict[str, str]:

@@ -30,8 +30,7 @@ from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss, topics_needed
-from riskcli.scores.comparisons import Options, matching_runs
-from riskcli.scores.frozen import FrozenPopulation
+from riskcli.scores.comparisons import FrozenPopulation, Options, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
 

@@ -11,16 +11,19 @@ import pyarrow as pa
 from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import is_measure
 from riskcli.scores.files import is_own, own_result
-from riskcli.scores.files.rows import (
+from riskcli.scores.files.tables import (
+    LONG,
+    NAMES,
+    RUN,
     UNNAMED_RUN,
     Cells,
     Item,
     Items,
     ScoreRow,
     bad_score,
+    inspect_names,
     or_empty,
 )
-from riskcli.scores.files.tables import LONG, NAMES, RUN, inspect_names
 from riskcli.scores.matrix import are_scores
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import Finding, not_utf8, text_lines, wrong_columns

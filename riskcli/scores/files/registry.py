@@ -15,9 +15,9 @@ import numpy as np
 from riskcli.core.messages import InputError
 from riskcli.scores.files import objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
-from riskcli.scores.files.rows import UNNAMED_RUN, Items, ScoreRow, assemble
 from riskcli.scores.files.tables import LONG as LONG
 from riskcli.scores.files.tables import RUN as RUN
+from riskcli.scores.files.tables import UNNAMED_RUN, Items, ScoreRow, assemble
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.trec.findings import Finding, RunFormat
 from riskcli.trec.formats import RUN_FORMATS, begins_as_trec, run_format_of
