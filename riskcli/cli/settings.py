@@ -8,9 +8,8 @@ here to what was declared before any command sees it.
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +32,6 @@ from riskcli.output.escape import visible
 QRELS_VARIABLE = "RISKEVAL_QRELS"
 _STATED_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 _ASKED = "riskeval.settings"
-
-
-@dataclass(frozen=True)
-class InForce:
-    """An option's value and where it came from."""
-
-    option: str
-    value: Any
-    source: str
 
 
 def take_settings(ctx: click.Context, option: click.Parameter, value: Any) -> None:
@@ -73,9 +63,13 @@ def _apply(ctx: click.Context, profile: str | None) -> None:
             continue  # another command's
         if key == "qrels" and (os.environ.get(QRELS_VARIABLE) or "profile" not in setting.source):
             continue  # found, and reported, where the judgements are looked for
-        default = _as_default(key, options[key], setting)
-        _check_default(ctx, key, options[key], default, setting.source)
-        defaults[str(options[key].name)] = _announced(key, options[key], default)
+        option = options[key]
+        default = _as_default(key, option, setting)
+        try:
+            option.type_cast_value(ctx, default)
+        except click.BadParameter as error:
+            raise UsageError(f"{setting.source}: {key}: {error.message}") from error
+        defaults[str(option.name)] = _announced(key, option, default)
     ctx.default_map = defaults
 
 
@@ -111,32 +105,18 @@ def _refuse_unknown(
         return
     commands = program().every_command()
     known = {key: each for other in commands for key, each in settable_options(other).items()}
-    for key in settings:
-        if key in unknown and key in known and known[key].never_ignored and command is not None:
-            raise UsageError(
-                f"{settings[key].source}: {key} is set, and {command} does not have it; "
-                "name other settings with --config"
-            )
+    for key in (key for key in settings if key in unknown):
+        source = settings[key].source
         if key not in known:
-            source = settings[key].source
-            if key in _command_line_keys(commands):
+            params = (param for each in commands for param in each.params)
+            if any({key, f"--{key}"} & {*p.opts} for p in params if isinstance(p, click.Option)):
                 raise UsageError(f"{source}: {key} is for the command line, not for settings files")
             raise UsageError(f"{source}: no option is called {key!r}{nearest(key, known)}")
-
-
-def _command_line_keys(commands: Iterable[click.Command]) -> set[str]:
-    options = (p for c in commands for p in c.params if isinstance(p, click.Option))
-    return {name.removeprefix("--") for option in options for name in option.opts}
-
-
-def _check_default(
-    ctx: click.Context, key: str, option: click.Option, default: Any, source: str
-) -> None:
-    """Refuse a value that the option would refuse, naming its file and key."""
-    try:
-        option.type_cast_value(ctx, default)
-    except click.BadParameter as error:
-        raise UsageError(f"{source}: {key}: {error.message}") from error
+        if known[key].never_ignored and command is not None:
+            raise UsageError(
+                f"{source}: {key} is set, and {command} does not have it; "
+                "name other settings with --config"
+            )
 
 
 def _as_default(key: str, option: Option, setting: Setting) -> Any:
@@ -224,18 +204,18 @@ _CONFINE: dict[Reach, Callable[[str, str], str]] = {
 """How each kind of value is kept to what it may reach."""
 
 
-def in_force(command: click.Command, profile: str | None) -> list[InForce]:
-    """Every settable option's value where the command line says nothing."""
+def in_force(command: click.Command, profile: str | None) -> list[tuple[str, Any, str]]:
+    """Every settable option, its value where the command line says nothing, and the source."""
     settings, options = load_settings(profile), settable_options(command)
     _refuse_unknown(settings, options, None)
     values = []
     for key, option in options.items():
         if key == "qrels" and os.environ.get(QRELS_VARIABLE):
-            values.append(InForce(key, os.environ[QRELS_VARIABLE], QRELS_VARIABLE))
+            values.append((key, os.environ[QRELS_VARIABLE], QRELS_VARIABLE))
         elif key in settings:
-            values.append(InForce(key, settings[key].value, settings[key].source))
+            values.append((key, settings[key].value, settings[key].source))
         else:
-            values.append(InForce(key, _shown_default(option), "default"))
+            values.append((key, _shown_default(option), "default"))
     return values
 
 
@@ -260,7 +240,9 @@ def settings_schema(commands: Iterable[click.Command]) -> str:
         for key, option in settable_options(command).items():
             options.setdefault(key, []).append(option)
     keys = {
-        spelled: _schema_of(options[key]) for key in sorted(options) for spelled in _spellings(key)
+        spelled: _schema_of(options[key])
+        for key in sorted(options)
+        for spelled in dict.fromkeys((key, key.replace("-", "_")))
     }
     profile = {"type": "object", "properties": keys, "additionalProperties": False}
     whole = {
@@ -280,12 +262,6 @@ def settings_schema(commands: Iterable[click.Command]) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _spellings(key: str) -> Iterator[str]:
-    yield key
-    if "-" in key:
-        yield key.replace("-", "_")
-
-
 def _schema_of(options: Iterable[Option]) -> Schema:
     """The schema of a key; commands that mean different things by it make alternatives."""
     schemas: list[Schema] = []
@@ -301,30 +277,19 @@ def _schema_of(options: Iterable[Option]) -> Schema:
 def _value_schema(option: click.Option) -> Schema:
     if option.is_flag:
         return {"type": "boolean"}
-    one = _type_schema(option.type)
+    one = _type_schema(option.type.to_info_dict())
     return {"anyOf": [one, {"type": "array", "items": one}]} if option.multiple else one
 
 
-def _type_schema(kind: click.ParamType[Any]) -> Schema:
-    """The schema of one value."""
-    if isinstance(kind, click.Choice):
-        return {"enum": list(kind.choices)}
-    if isinstance(kind, click.IntRange | click.FloatRange):
-        whole = isinstance(kind, click.IntRange)
-        return {"type": "integer" if whole else "number", **_bounds(kind)}
-    if isinstance(kind, type(click.INT)):
-        return {"type": "integer"}
-    if isinstance(kind, type(click.FLOAT)):
-        return {"type": "number"}
-    if isinstance(kind, click.Path):
+def _type_schema(kind: Mapping[str, Any]) -> Schema:
+    """The schema of one value, by what click says of its type."""
+    if "choices" in kind:
+        return {"enum": list(kind["choices"])}
+    if kind["name"] == "path":
         return {"type": "string", "minLength": 1}
-    return {"type": ["string", "number"]}
-
-
-def _bounds(kind: click.IntRange | click.FloatRange) -> Schema:
-    bounds: Schema = {}
-    if kind.min is not None:
-        bounds["exclusiveMinimum" if kind.min_open else "minimum"] = kind.min
-    if kind.max is not None:
-        bounds["exclusiveMaximum" if kind.max_open else "maximum"] = kind.max
-    return bounds
+    json_type = {"integer": "integer", "float": "number"}.get(kind["name"].split()[0])
+    schema: Schema = {"type": json_type or ["string", "number"]}
+    for end, word in (("min", "Minimum"), ("max", "Maximum")):
+        if kind.get(end) is not None:
+            schema[f"exclusive{word}" if kind[f"{end}_open"] else word.lower()] = kind[end]
+    return schema

@@ -122,7 +122,7 @@ def settings(
     if file is not None:
         choose(ctx, file)
     values = in_force(program().get_command(ctx, command), profile)
-    rows = [(item.option, _spelled(item.value), item.source) for item in values]
+    rows = [(option, _spelled(value), source) for option, value, source in values]
     provenance = Provenance({"command": command, "profile": profile})
     result = Result(("option", "value", "source"), rows, provenance)
     write(PlainRows(result, len(rows)), output)
