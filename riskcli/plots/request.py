@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,16 @@ class ExperimentRequest(FigureOptions):
     """The folder of an experiment; `runs` are its models."""
 
     folder: Path
+
+    def chosen(self, known: Sequence[str], most: int) -> list[str]:
+        """The models asked for by name or glob, else the first so many of those known."""
+        if not self.runs:
+            return list(known[:most])
+        names = [name for glob in self.runs for name in known if fnmatchcase(name, glob)]
+        if not names:
+            there = ", ".join(known)
+            raise UsageError(f"no model is called {', '.join(self.runs)}; there are {there}")
+        return list(dict.fromkeys(names))
 
 
 @dataclass(frozen=True)

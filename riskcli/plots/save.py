@@ -18,20 +18,20 @@ from riskcli.core.limits import COSTS, DRAWING_SPACE, address_space
 from riskcli.core.messages import UsageError, counted, listed
 from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.formats import emit
-from riskcli.plots.alpha import draw_alpha
-from riskcli.plots.box import draw_box
-from riskcli.plots.ecir14 import draw_losses, draw_pair, draw_pca
-from riskcli.plots.ecir20 import draw_loss, draw_qq, draw_rbo
-from riskcli.plots.experiments import draw_churn, draw_curve
-from riskcli.plots.heatmap import draw_heatmap
+from riskcli.plots.ecir20 import draw_box, draw_loss, draw_qq, draw_rbo
 from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
-from riskcli.plots.power import draw_power
-from riskcli.plots.profile import draw_profile
+from riskcli.plots.lines import draw_alpha, draw_curve, draw_power, draw_profile
+from riskcli.plots.points import draw_pca, draw_tradeoff
 from riskcli.plots.request import ExperimentRequest, Request, Size, falling
 from riskcli.plots.style import finished
-from riskcli.plots.topics import draw_topics
-from riskcli.plots.tradeoff import draw_tradeoff
-from riskcli.plots.wins import draw_wins
+from riskcli.plots.topics import (
+    draw_churn,
+    draw_heatmap,
+    draw_losses,
+    draw_pair,
+    draw_topics,
+    draw_wins,
+)
 
 _PPI = 200
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])

@@ -1,12 +1,17 @@
 """How all figures look: one palette that survives colour-blindness and grey print, one type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
 import altair as alt
+import numpy as np
+
+from riskcli.core.arrays import Floats
 
 Row = Mapping[str, Any]
+Rows = Sequence[Row]
 
 COLOURS = ("#288cfc", "#920000", "#0026a3", "#fa6532", "#9588ba", "#610c27", "#c17a77", "#582569")
 """Any two are 32 apart (CIE 1976) as seen by the colour-blind of all three kinds, and 3 : 1 beside
@@ -15,14 +20,54 @@ DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [1, 0], [5, 2], [3, 4], [12, 4])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
           "triangle-left")  # fmt: skip
 GAIN, LOSS, QUIET, RULE = "#0072b2", "#d55e00", "#8c9096", "#6b6b6b"
-MOST_COLOURS = len(COLOURS)
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 LABEL_SIZE = 11
+LINE = 13.0
+"""The height of a line of a name beside its mark."""
 
 
-def values(rows: Sequence[Row]) -> Any:
-    """The rows as the data of a chart; a tuple, for Altair copies lists row by row, many times."""
-    return {"values": tuple(dict(row) for row in rows)}
+def chart(rows: Rows, **more: Any) -> alt.Chart:
+    """A chart of the rows; a tuple, for Altair copies lists row by row, many times."""
+    return alt.Chart({"values": tuple(dict(row) for row in rows)}, **more)
+
+
+def line_rows(
+    lines: Iterable[tuple[str, Iterable[float]]], along: tuple[str, Sequence[Any]], y: str
+) -> list[dict[str, Any]]:
+    """A row for each finite value of each run's line, at the places that `along` names and has."""
+    x, places = along
+    return [
+        {"run": name, x: place, y: float(value)}
+        for name, line in lines
+        for place, value in zip(places, line, strict=False)
+        if np.isfinite(value)
+    ]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The figure's plane: how data becomes pixels."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    width: float
+    height: float
+
+    def pixels(self, points: Floats) -> Floats:
+        """Points (rows of x, y) in pixels from the lower left."""
+        low = np.array([self.x[0], self.y[0]])
+        span = np.array([self.x[1] - self.x[0], self.y[1] - self.y[0]])
+        return np.asarray((points - low) / span * np.array([self.width, self.height]))
+
+
+def domain(of: Floats) -> tuple[float, float]:
+    """From the least to the greatest finite value, with some room."""
+    known = of[np.isfinite(of)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    room = 0.05 * (high - low or abs(high) or 1.0)
+    return low - room, high + room
 
 
 def finished(chart: Any) -> Any:
@@ -78,12 +123,12 @@ def grid(panels: Sequence[Any], columns: int, title: str, offset: int = 10) -> A
     return drawn.properties(title=alt.Title(title, offset=offset))
 
 
-def words_at(rows: Sequence[Row], place: Mapping[str, Any], **kind: Any) -> list[Any]:
+def words_at(rows: Rows, place: Mapping[str, Any], **kind: Any) -> list[Any]:
     """The texts of `shown` on a margin of white that parts them from lines below."""
-    chart, kind = alt.Chart(values(rows)), {"fontSize": 10.5, **kind}
+    words, kind = chart(rows), {"fontSize": 10.5, **kind}
     return [
-        chart.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**place),
-        chart.mark_text(**kind, color="#111111").encode(**place),
+        words.mark_text(**kind, stroke="white", strokeWidth=3, strokeJoin="round").encode(**place),
+        words.mark_text(**kind, color="#111111").encode(**place),
     ]
 
 
@@ -103,13 +148,13 @@ def outer_titles(panels: int, columns: int, below: str, beside: str) -> list[Tit
 
 
 def bars_between(
-    rows: Sequence[Row], height: str, ends: Sequence[float], titles: Titles, **look: Any
+    rows: Rows, height: str, ends: Sequence[float], titles: Titles, **look: Any
 ) -> Any:
     """Bars from `low` to `high`, as high as the field `height` says."""
     scale = alt.Scale(domain=list(ends), nice=False)
     x = alt.X("low:Q", scale=scale, title=titles[0], axis=alt.Axis(tickCount=5))
     y = alt.Y(f"{height}:Q", title=titles[1], axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
-    bars = alt.Chart(values(rows)).mark_bar(stroke="white", strokeWidth=0.6, **look)
+    bars = chart(rows).mark_bar(stroke="white", strokeWidth=0.6, **look)
     return bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0))
 
 
@@ -141,7 +186,5 @@ def name_of_level(name: str, value: float) -> list[Any]:
 
 def rule_at(value: float, axis: str, dashed: bool = True) -> Any:
     """A thin line across the figure at that value of the axis."""
-    mark = alt.Chart(values([{"at": value}])).mark_rule(
-        color=RULE, strokeDash=[4, 3] if dashed else [1, 0]
-    )
+    mark = chart([{"at": value}]).mark_rule(color=RULE, strokeDash=[4, 3] if dashed else [1, 0])
     return mark.encode(**{axis: alt.datum(value)})

@@ -29,8 +29,10 @@ for extra in ("altair", "vl_convert"):
     pytest.importorskip(extra, reason=f"{extra} is not installed (pip install riskeval[plots])")
 
 from riskcli.plots.ecir20 import mean_replicates  # noqa: E402
-from riskcli.plots.labels import LETTER, LINE, Frame, beside, stacked  # noqa: E402
+from riskcli.plots.lines import stacked  # noqa: E402
+from riskcli.plots.points import LETTER, beside, hull  # noqa: E402
 from riskcli.plots.save import alternative, drawn  # noqa: E402
+from riskcli.plots.style import LINE, Frame  # noqa: E402
 
 pytestmark = pytest.mark.slow
 OF_RUNS = [name for name in MEANINGS if name not in OF_EXPERIMENTS]
@@ -405,8 +407,6 @@ def test_one_outlier_does_not_grey_the_heatmap() -> None:
 
 
 def test_the_hull_joins_what_no_mixture_beats() -> None:
-    from riskcli.plots.tradeoff import hull
-
     points = np.array([[0.1, 0.05], [0.02, 0.03], [0.05, 0.03], [0.3, 0.06], [0.2, -0.1]])
     assert hull(points).tolist() == [[0, 0], [0.02, 0.03], [0.1, 0.05], [0.3, 0.06]]
     assert hull(np.array([[0.1, -0.05]])).tolist() == [[0, 0]]

@@ -1,4 +1,8 @@
-"""Marks that bear their names, placed so that none covers another: lines and points."""
+"""Figures in which a run is a point that bears its name, placed so that none covers another.
+
+Gain against risk (SIGIR'12, Figure 2), and the axes on which runs differ most (ECIR'14, Figures 1
+and 2).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +11,15 @@ from typing import Any, TypeAlias
 import altair as alt
 import numpy as np
 
+import riskcli.plots.style as style
+from riskcli.analyses.baseline_bias import VIRTUAL_BASELINES, principal_components
 from riskcli.core.arrays import Floats
-from riskcli.core.messages import Note, counted, listed
-from riskcli.output.display import shortened as shortened
+from riskcli.core.messages import Note, UsageError, counted, listed
+from riskcli.output.display import shortened
 from riskcli.plots.request import Request
-from riskcli.plots.style import COLOURS, QUIET, RULE, colour_of, dash_of, on_scale, values, words_at
+from riskcli.risk.comparison import VIRTUAL
 
-Rows: TypeAlias = Sequence[Mapping[str, Any]]
 LETTER = 6.1
-LINE = 13.0
 _GAP = 6.0
 _DOT = 4.0
 _FEW = 40
@@ -23,47 +27,6 @@ _FEW = 40
 
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, low, right, high, in pixels from the lower left."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The figure's plane: how data becomes pixels."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-    width: float
-    height: float
-
-    def pixels(self, points: Floats) -> Floats:
-        """Points (rows of x, y) in pixels from the lower left."""
-        low = np.array([self.x[0], self.y[0]])
-        span = np.array([self.x[1] - self.x[0], self.y[1] - self.y[0]])
-        return np.asarray((points - low) / span * np.array([self.width, self.height]))
-
-
-def domain(values: Floats, margin: float = 0.05) -> tuple[float, float]:
-    """From the least to the greatest finite value, with some room."""
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
-    room = (high - low or abs(high) or 1.0) * margin
-    return low - room, high + room
-
-
-def stacked(heights: Sequence[float], top: float, gap: float = LINE) -> list[float]:
-    """Heights (in pixels, from 0 to `top`) of labels beside each other's, pushed apart."""
-    order = np.argsort(heights, kind="stable").tolist()
-    placed = list(heights)
-    floor = 0.0
-    for index in order:
-        placed[index] = max(placed[index], floor)
-        floor = placed[index] + gap
-    ceiling = max(top, gap * (len(order) - 1))
-    for index in reversed(order):
-        placed[index] = min(placed[index], ceiling)
-        ceiling = placed[index] - gap
-    return placed
 
 
 @dataclass(frozen=True)
@@ -78,7 +41,9 @@ class Placed:
     """Whether it needs a line to its point."""
 
 
-def beside(names: Sequence[str], points: Floats, frame: Frame, foremost: int = 0) -> list[Placed]:
+def beside(
+    names: Sequence[str], points: Floats, frame: style.Frame, foremost: int = 0
+) -> list[Placed]:
     """A place for each name, the first that is free, beside its point or as near as there is room.
 
     A name for which there is none is left out. Away from their points stand only the `foremost`
@@ -93,7 +58,12 @@ def beside(names: Sequence[str], points: Floats, frame: Frame, foremost: int = 0
         led = index < foremost or len(names) <= _FEW
         for far, clear, (dx, dy, align) in _OFFERS if led else _OFFERS[: len(_NEAR)]:
             left = at[index, 0] + dx - {"left": 0, "center": wide / 2, "right": wide}[align]
-            box = (left, at[index, 1] + dy - LINE / 2, left + wide, at[index, 1] + dy + LINE / 2)
+            box = (
+                left,
+                at[index, 1] + dy - style.LINE / 2,
+                left + wide,
+                at[index, 1] + dy + style.LINE / 2,
+            )
             if _free(box, boxes, at, index, frame) and (
                 not clear or _leads_clear(at, index, (dx, dy), boxes)
             ):
@@ -146,7 +116,7 @@ def _free(
     boxes: Sequence[Box],
     points: Floats,
     own: int,
-    frame: Frame,
+    frame: style.Frame,
 ) -> bool:
     left, low, right, high = box
     if left < 0 or right > frame.width or low < 0 or high > frame.height:
@@ -159,59 +129,14 @@ def _free(
     return not covered.any()
 
 
-# Lines that bear their names at the right end: shared by the figures in which a run is a line.
-
-
-_BESIDE = 4.0
-"""Pixels that a name may be away from the end of its line."""
-
-
-def run_lines(quiet: Rows, strong: Rows, names: Sequence[str], x: Any, y: Any) -> list[Any]:
-    """Thin grey lines below those brought out, which have the colours and dashes of `names`."""
-    thick = alt.Chart(values(strong)).mark_line(strokeWidth=2, strokeJoin="round")
-    shown = thick.encode(x=x, y=y, color=colour_of(names), strokeDash=dash_of(names))
-    if not quiet:
-        return [shown]
-    look = {"color": QUIET, "strokeWidth": 0.8, "opacity": 0.8, "strokeJoin": "round"}
-    thin = alt.Chart(values(quiet)).mark_line(**look)
-    return [thin.encode(x=x, y=y, detail="run:N"), shown]
-
-
-def end_names(names: Sequence[str], ends: Floats, frame: Frame) -> list[Any]:
-    """Each name beside the frame, with a thin line from the end of its own where that is away."""
-    points = np.column_stack([np.full(len(ends), frame.x[1]), ends])
-    true = frame.pixels(points)[:, 1].tolist()
-    heights = stacked(true, frame.height)
-    rows = [
-        {"run": name, "shown": shortened(name), "at": frame.height - height,
-         "end": frame.height - own}
-        for name, height, own in zip(names, heights, true, strict=True)
-    ]  # fmt: skip
-    moved = [row for row in rows if abs(row["at"] - row["end"]) > _BESIDE]
-    away = 15 if moved else 6
-    mark = alt.Chart(values(rows)).mark_text(align="left", dx=away, fontSize=11, fontWeight="bold")
-    y = alt.Y("at:Q", scale=None, axis=None)
-    named = mark.encode(x=alt.value(frame.width), y=y, text="shown:N", color=colour_of(names))
-    if not moved:
-        return [named]
-    leaders = alt.Chart(values(moved)).mark_rule(color=RULE, strokeWidth=0.7).encode(
-        x=alt.value(frame.width + 2), x2=alt.value(frame.width + 13),
-        y=alt.Y("end:Q", scale=None, axis=None), y2="at:Q",
-    )  # fmt: skip
-    return [leaders, named]
-
-
-# Points that bear names: shared by the figures in which a run is a point.
-
-
 _MANY = 20
 _SHORTER = 0.9
 """A leader ends a little before its name."""
 POINTS: Mapping[str, tuple[str, str]] = {
-    "run": ("circle", COLOURS[0]),
-    "brought out": ("square", COLOURS[3]),
-    "baseline": ("diamond", COLOURS[1]),
-    "virtual": ("triangle-up", COLOURS[2]),
+    "run": ("circle", style.COLOURS[0]),
+    "brought out": ("square", style.COLOURS[3]),
+    "baseline": ("diamond", style.COLOURS[1]),
+    "virtual": ("triangle-up", style.COLOURS[2]),
 }
 """Shape and colour of each kind of point."""
 
@@ -221,7 +146,7 @@ def named_points(
     names: Sequence[str],
     kinds: Sequence[str],
     points: Floats,
-    frame: Frame,
+    frame: style.Frame,
     x_title: str,
     y_title: str,
 ) -> list[Any]:
@@ -232,19 +157,19 @@ def named_points(
     ]
     axis = alt.Axis(tickCount=7)
     used = [kind for kind in POINTS if kind in kinds]
-    x = on_scale(alt.X, "x", x_title, frame.x, axis=axis)
-    y = on_scale(alt.Y, "y", y_title, frame.y, axis=axis)
+    x = style.on_scale(alt.X, "x", x_title, frame.x, axis=axis)
+    y = style.on_scale(alt.Y, "y", y_title, frame.y, axis=axis)
     shapes, shades = ([POINTS[kind][i] for kind in used] for i in (0, 1))
     legend = alt.Legend(title=None, orient="bottom") if len(used) > 1 else None
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=used, range=shapes), legend=legend)
     colour = alt.Color("kind:N", scale=alt.Scale(domain=used, range=shades))
-    marks = alt.Chart(values(rows)).mark_point(filled=True, size=48, opacity=0.9)
+    marks = style.chart(rows).mark_point(filled=True, size=48, opacity=0.9)
     drawn = marks.encode(x=x, y=y, shape=shape, color=colour, tooltip=["name:N", "x:Q", "y:Q"])
     return [drawn, *_label_layers(request, names, kinds, points, frame)]
 
 
 def _label_layers(
-    request: Request, names: Sequence[str], kinds: Sequence[str], points: Floats, frame: Frame
+    request: Request, names: Sequence[str], kinds: Sequence[str], points: Floats, frame: style.Frame
 ) -> list[Any]:
     """What is not an ordinary run is named first."""
     order = sorted(range(len(names)), key=lambda i: (kinds[i] == "run", i))
@@ -277,7 +202,7 @@ def _point_leaders(placed: Sequence[Placed], at: Floats) -> list[Any]:
          "y2": float(y) + one.dy * _SHORTER}
         for one in placed for x, y in [at[one.point]]
     ]  # fmt: skip
-    mark = alt.Chart(values(rows)).mark_rule(color=RULE, strokeWidth=0.7)
+    mark = style.chart(rows).mark_rule(color=style.RULE, strokeWidth=0.7)
     x, y = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
     return [mark.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")] if rows else []
 
@@ -289,7 +214,7 @@ def texts(rows: Sequence[dict[str, Any]], align: str = "left") -> list[Any]:
         "y": alt.Y("py:Q", scale=None, axis=None),
         "text": "shown:N",
     }
-    return words_at(rows, place, align=align, baseline="middle")
+    return style.words_at(rows, place, align=align, baseline="middle")
 
 
 def kinds_of(request: Request, members: Sequence[int]) -> list[str]:
@@ -306,11 +231,136 @@ def sized(request: Request) -> tuple[int, int]:
     return request.panel(760, 560) if len(request.matrix.runs) > _MANY else request.panel(520, 390)
 
 
-def same_scale(points: Floats, width: float, height: float) -> Frame:
+def same_scale(points: Floats, width: float, height: float) -> style.Frame:
     """A frame in which a unit is as long across as upwards."""
     low, high = points.min(axis=0), points.max(axis=0)
     middle, span = (low + high) / 2, np.maximum(high - low, 1e-9) * 1.16
     unit = max(span[0] / width, span[1] / height)
     reach = np.array([width, height]) * unit / 2
     (left, bottom), (right, top) = middle - reach, middle + reach
-    return Frame((float(left), float(right)), (float(bottom), float(top)), width, height)
+    return style.Frame((float(left), float(right)), (float(bottom), float(top)), width, height)
+
+
+# Gain against risk: SIGIR'12, Figure 2.
+
+
+_ALPHAS = (1.0, 5.0)
+_DASHES = {"break even": [2, 3], "proportional reduction": [8, 3], "hull of the runs": [1, 0]}
+
+
+def draw_tradeoff(request: Request) -> Any:
+    """Runs as points, the baseline at the origin.
+
+    Above a break-even line URisk is above 0. Above the proportional line a run has a better ratio
+    of gain to risk than the run of the highest gain. The hull joins the runs that no mixture of
+    others beats in both.
+    """
+    comparison, paired = request.comparison, request.comparison.paired
+    risk, gain = paired.risk, paired.reward - paired.risk
+    points = np.column_stack([risk, gain])
+    width, height = sized(request)
+    frame = style.Frame(_reach(risk), _reach(gain), width, height)
+    alphas = request.options.alphas if request.ranged else _ALPHAS
+    lines = [_clipped(a, frame, "break even", f"URisk = 0, α = {a:g}") for a in alphas]
+    best_risk, best_gain = points[int(np.argmax(gain))].tolist()
+    if best_risk > 0 and best_gain > 0:
+        slope = best_gain / best_risk
+        lines.append(_clipped(slope, frame, "proportional reduction", "proportional"))
+    name = shortened(comparison.baseline.name)
+    layers = named_points(
+        request, request.matrix.runs, kinds_of(request, comparison.baseline.members), points, frame,
+        f"risk: mean loss in {request.matrix.measure} to {name}", "gain: mean difference",
+    )  # fmt: skip
+    drawn = [_line_layer(lines, hull(points)), *_line_names(lines, frame), *layers]
+    return alt.layer(*drawn).properties(width=width, height=height)
+
+
+def _reach(values_: Floats) -> tuple[float, float]:
+    low, high = min(0.0, float(values_.min())), max(0.0, float(values_.max()))
+    room = 0.08 * (high - low or 1.0)
+    return low - room, high + room
+
+
+def _clipped(slope: float, frame: style.Frame, kind: str, label: str) -> dict[str, Any]:
+    """From the origin to the edge of the frame."""
+    end = min(frame.x[1], frame.y[1] / slope) if slope > 0 else frame.x[1]
+    return {"kind": kind, "label": label, "x": end, "y": slope * end}
+
+
+def hull(points: Floats) -> Floats:
+    """The upper left hull of the points and the origin, by rising risk, up to the highest gain."""
+    order = np.lexsort((-points[:, 1], points[:, 0]))
+    kept: list[tuple[float, float]] = []
+    for x, y in [(0.0, 0.0), *map(tuple, points[order].tolist())]:
+        while len(kept) > 1 and _turns_left(kept[-2], kept[-1], (x, y)):
+            kept.pop()
+        kept.append((x, y))
+    highest = int(np.argmax([y for _, y in kept]))
+    return np.array(kept[: highest + 1])
+
+
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) >= 0
+
+
+def _line_layer(lines: Sequence[dict[str, Any]], edge: Floats) -> Any:
+    rows = [
+        {"kind": line["kind"], "label": line["label"], "x": at[0], "y": at[1]}
+        for line in lines
+        for at in ((0.0, 0.0), (line["x"], line["y"]))
+    ]
+    if len(edge) > 1:
+        label = "hull of the runs"
+        rows += [{"kind": label, "label": label, "x": x, "y": y} for x, y in edge.tolist()]
+    drawn = [kind for kind in _DASHES if any(row["kind"] == kind for row in rows)]
+    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500)
+    scale = alt.Scale(domain=drawn, range=[_DASHES[kind] for kind in drawn])
+    dash = alt.StrokeDash("kind:N", scale=scale, legend=legend)
+    mark = style.chart(rows).mark_line(color=style.RULE, strokeWidth=1.2)
+    return mark.encode(x="x:Q", y="y:Q", strokeDash=dash, detail="label:N", order="x:Q")
+
+
+def _line_names(lines: Sequence[dict[str, Any]], frame: style.Frame) -> list[Any]:
+    """Where each line leaves the frame: beside its right edge, or above it, clear of the last."""
+    at = frame.pixels(np.array([[line["x"], line["y"]] for line in lines]))
+    rows: list[dict[str, Any]] = []
+    for line, (right, high) in zip(lines, at.tolist(), strict=True):
+        row = {"shown": line["label"], "px": right + 3, "py": frame.height - high - 7}
+        while any(_meet(row, other) for other in rows):
+            row["py"] -= style.LINE
+        rows.append(row)
+    return texts(rows)
+
+
+def _meet(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    wide = LETTER * max(len(one["shown"]), len(other["shown"]))
+    return bool(abs(one["px"] - other["px"]) < wide and abs(one["py"] - other["py"]) < style.LINE)
+
+
+# Runs as points on the two axes on which they differ most: ECIR'14, Figures 1 and 2.
+
+
+def draw_pca(request: Request) -> Any:
+    """The runs, and the virtual baselines among them (@mean at the origin)."""
+    matrix = request.matrix
+    if len(matrix.runs) < 3 or len(matrix.topics) < 2:
+        raise UsageError("this figure needs three runs and two topics or more")
+    virtual = np.array([VIRTUAL[name](matrix.values) for name in VIRTUAL_BASELINES])
+    found = principal_components(matrix.values, virtual, 2)
+    if found.coordinates.shape[1] < 2:
+        raise UsageError("the runs differ on no two axes")
+    names = [*matrix.runs, *VIRTUAL_BASELINES]
+    kinds = kinds_of(request, request.comparison.baseline.members)
+    kinds += ["virtual"] * len(VIRTUAL_BASELINES)
+    points = found.coordinates
+    frame = same_scale(points, *sized(request))
+    titles = [
+        f"principal component {place + 1} ({100 * share:.0f} % of the variance)"
+        for place, share in enumerate(found.explained[:2])
+    ]
+    rule = style.chart([{}]).mark_rule(color=style.RULE, strokeWidth=0.6, strokeDash=[2, 3])
+    cross = [rule.encode(**{axis: alt.datum(0)}) for axis in ("x", "y")]
+    layers = named_points(request, names, kinds, points, frame, titles[0], titles[1])
+    return alt.layer(*cross, *layers).properties(
+        width=frame.width, height=frame.height, title=f"{matrix.measure}, profiles over topics"
+    )
