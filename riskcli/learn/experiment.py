@@ -1,7 +1,5 @@
 """An experiment: every model on every fold with every seed, and what they are compared with."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +12,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Input, Note, UsageError
 from riskcli.learn import comparators, training
-from riskcli.learn.baselines import BaselineSource
+from riskcli.learn.comparators import BaselineSource
 from riskcli.learn.features import Features
 from riskcli.learn.folds import Fold, refuse_shared_topics, seen_by_baselines, shared_by_validation
 from riskcli.learn.lambdas import Queries
@@ -144,7 +142,7 @@ def run_experiment(
     for number, load in enumerate(plan.folds):
         fold = load()
         refuse_shared_topics(fold, number, seen)
-        trial = _Trial.of_fold(outcome, number, fold)
+        trial = _trial(outcome, number, fold)
         for seed in plan.seeds:
             trial.add_baselines(outcome.runs.setdefault(seed, {}))
             for spec in plan.models:
@@ -183,17 +181,6 @@ class _Trial:
     train: comparators.JudgedQueries
     valid: comparators.JudgedQueries
     test: comparators.JudgedQueries
-
-    @classmethod
-    def of_fold(cls, outcome: Outcome, number: int, fold: Fold) -> _Trial:
-        """The fold's queries, whose files and notes the outcome gets."""
-        plan = outcome.plan
-        parts = [_judged(features, outcome) for features in (fold.train, fold.valid, fold.test)]
-        outcome.of_folds.append(fold.inputs)
-        outcome.notes += [*shared_by_validation(fold), *seen_by_baselines(plan.sources, fold)]
-        outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
-        outcome.topics += [fold.test.topics[query] for query in parts[2].queries.counted]
-        return cls(plan, number, *parts)
 
     def add_baselines(self, runs: dict[str, RunScores]) -> None:
         for name, places in self.test.part.baselines.items():
@@ -237,6 +224,17 @@ class _Trial:
         run = runs.setdefault(name, RunScores())
         run.scores.append(scores)
         run.chosen.append(chosen)
+
+
+def _trial(outcome: Outcome, number: int, fold: Fold) -> _Trial:
+    """The fold's queries, whose files and notes the outcome gets."""
+    plan = outcome.plan
+    parts = [_judged(features, outcome) for features in (fold.train, fold.valid, fold.test)]
+    outcome.of_folds.append(fold.inputs)
+    outcome.notes += [*shared_by_validation(fold), *seen_by_baselines(plan.sources, fold)]
+    outcome.tests.append(replace(fold.test, values=np.zeros((0, 0))))
+    outcome.topics += [fold.test.topics[query] for query in parts[2].queries.counted]
+    return _Trial(plan, number, *parts)
 
 
 def _gain_over_risk(queries: comparators.JudgedQueries, model: training.TrainedModel) -> float:

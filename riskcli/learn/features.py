@@ -4,12 +4,11 @@ Equal scores are ranked by falling document id, as trec_eval does; what is writt
 never ties, not even in the single precision in which pytrec_eval holds scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -57,7 +56,7 @@ class Features:
             )
         return np.asarray(self.values[:, position - 1])
 
-    def widened(self, names: Sequence[str]) -> Features:
+    def widened(self, names: Sequence[str]) -> Self:
         """The same with these features: those that no line of this file has are 0."""
         if self.names == tuple(names):
             return self
@@ -68,7 +67,7 @@ class Features:
         values[:, [names.index(name) for name in self.names]] = self.values
         return replace(self, values=values, names=tuple(names))
 
-    def taken(self, queries: Sequence[int]) -> Features:
+    def taken(self, queries: Sequence[int]) -> Self:
         """Some of the queries, in that order."""
         ends = np.cumsum(self.sizes)
         rows = [np.arange(ends[query] - self.sizes[query], ends[query]) for query in queries]
@@ -195,6 +194,12 @@ def standardised(features: Features, scores: Floats) -> Floats:
     deviations = np.sqrt(np.add.reduceat(centred**2, starts) / features.sizes)
     spread = deviations[features.query_of]
     return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
+
+
+def pooled_start(features: Features, baselines: Sequence[Floats]) -> Floats:
+    """The standardised ranking of the baselines, their mean where there are several."""
+    each = [standardised(features, places) for places in baselines]
+    return np.asarray(sum(each) / len(each))
 
 
 def run_lines(features: Features, scores: Floats, tag: str) -> Iterator[str]:

@@ -18,9 +18,8 @@ from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import ModelComparison, alpha_ranges
 from riskcli.learn.experiment import Outcome
 from riskcli.learn.features import qrels_lines, run_lines
-from riskcli.learn.lightgbm import Sidecar, lightgbm
 from riskcli.learn.objective import FIGURES
-from riskcli.learn.training import TrainedModel
+from riskcli.learn.training import Sidecar, TrainedModel, lightgbm
 from riskcli.output.renderers import as_csv
 from riskcli.output.result import Result
 

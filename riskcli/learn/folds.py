@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from riskcli.core.messages import Input, Note, UsageError, counted
-from riskcli.learn.baselines import BaselineSource
+from riskcli.learn.comparators import BaselineSource
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.features import Features
 

@@ -1,11 +1,9 @@
 """What all objectives share: how LightGBM calls them, how they are declared and validated."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -95,7 +93,7 @@ class Objective(ABC):
         self.swaps: SwapMeasure = swap_measure(self.effectiveness, self.discount, self.max_grade)
         self._training = _DataSets(self, self.baseline)
 
-    def __deepcopy__(self, _memo: Any) -> Objective:
+    def __deepcopy__(self, _memo: Any) -> Self:
         """Itself: lgb.train copies its parameters, but the history must stay in this object."""
         return self
 

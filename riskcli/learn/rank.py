@@ -32,18 +32,16 @@ def rank(
     MODEL is a model of LightGBM as `riskeval train` writes it, or any other.
     """
     # Late: help and wrong options need no numpy.
-    from riskcli.learn.baselines import parse_source, scored
-    from riskcli.learn.feature_files import read_features
+    from riskcli.learn import comparators, feature_files, training
     from riskcli.learn.features import run_lines
-    from riskcli.learn.lightgbm import read_model
-    from riskcli.trec.source import TextFile as File
+    from riskcli.trec.source import TextFile
 
     name = model.stem if tag is None else tag
     if not name or name.split() != [name]:
         raise UsageError(f"the run would be called {name!r}: --tag gives a name without spaces")
-    documents = read_features(features)
-    start = [parse_source(text) for text in baselines]
-    scores, notes = scored(read_model(File(model)), documents, start)
+    documents = feature_files.read_features(features)
+    start = [comparators.parse_source(text) for text in baselines]
+    scores, notes = comparators.scored(training.read_model(TextFile(model)), documents, start)
     tell([*documents.notes, *notes], quiet)
     emit("".join(run_lines(documents, scores, name)), output)
     return 0

@@ -1,19 +1,257 @@
-"""Training one ranker: trees one by one, the best number of them by validation data."""
+"""LightGBM, the extra `learn`: the package, its parameters, models in files, and training one.
 
-from collections.abc import Callable, Mapping
+A parameter goes by any of the names that LightGBM knows it by. One that it does not know, or that
+would have no effect, is refused: LightGBM itself would ignore it silently.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Pool, check_words
-from riskcli.learn.baselines import pooled_start
-from riskcli.learn.choices import DEFAULT_MEASURE, Discount, StopOn
-from riskcli.learn.features import Features
-from riskcli.learn.lightgbm import checked, failures_told, lightgbm, predicted, tree_params
+from riskcli.core.files import LIST_MARK, listed_in
+from riskcli.core.messages import InputError, UsageError, nearest
+from riskcli.learn.choices import DEFAULT_MEASURE, Discount, Marginals, QueryRisk, Spread, StopOn
+from riskcli.learn.features import Features, pooled_start
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.scores.comparisons import POOL_EACH
+from riskcli.trec.findings import number, whole_number
+from riskcli.trec.source import TextFile as File
+
+_PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
+_NOTHING_SPLITS = "num_features()) > (0)"
+
+
+def lightgbm() -> Any:
+    """The package, or an error that says how to get it."""
+    try:
+        import lightgbm  # late: it is an extra, and takes long
+    except ImportError as error:
+        raise UsageError(
+            "training and ranking need LightGBM: install riskeval with the extra `learn` (in a "
+            "checkout: pip install '.[learn]')"
+        ) from error
+    return lightgbm
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """What LightGBM cannot do is an error about the request."""
+    try:
+        yield
+    except lightgbm().basic.LightGBMError as error:
+        raise UsageError(f"LightGBM: {_in_words(str(error))}") from error
+
+
+def _in_words(message: str) -> str:
+    if _NOTHING_SPLITS in message:
+        return (
+            "no feature splits the training documents into two leaves of min_data_in_leaf "
+            "documents: lower it (--param min_data_in_leaf=5) or give more data"
+        )
+    return _PLACE.sub("", message.strip())
+
+
+DEFAULTS: dict[str, Any] = {
+    "num_leaves": 31, "learning_rate": 0.05, "min_data_in_leaf": 50, "feature_fraction": 0.8,
+}  # fmt: skip
+"""LightGBM's parameters where nobody says otherwise."""
+_BAGGING: dict[str, Any] = {"bagging_fraction": 0.8, "bagging_freq": 1, "bagging_by_query": True}
+"""More of them, but for GOSS, which samples documents in its own way."""
+FIXED: dict[str, Any] = {
+    "objective": "none", "metric": "None", "verbosity": -1, "deterministic": True,
+    "force_row_wise": True,
+}  # fmt: skip
+_OPTIONS = {
+    "objective": "--objective", "num_iterations": "--trees", "early_stopping_round": "--patience",
+    "metric": "--stop", "first_metric_only": "--stop", "seed": "--seed",
+}  # fmt: skip
+"""What options of riskeval do."""
+_WITHOUT_EFFECT = frozenset((
+    # Of LightGBM's own objectives and metrics.
+    "alpha", "auc_mu_weights", "boost_from_average", "eval_at", "fair_c", "is_unbalance",
+    "label_gain", "lambdarank_norm", "lambdarank_position_bias_regularization",
+    "lambdarank_truncation_level", "metric_freq", "multi_error_top_k", "neg_bagging_fraction",
+    "num_class", "objective_seed", "poisson_max_delta_step", "pos_bagging_fraction", "reg_sqrt",
+    "scale_pos_weight", "sigmoid", "tweedie_variance_power", "is_provide_training_metric",
+    # Of its own program: files, predictions, other machines.
+    "config", "convert_model", "convert_model_language", "data", "early_stopping_min_delta",
+    "group_column", "header", "ignore_column", "input_model", "label_column", "local_listen_port",
+    "machine_list_filename", "machines", "num_iteration_predict", "num_machines", "output_model",
+    "output_result", "parser_config_file", "pre_partition", "precise_float_parser",
+    "pred_early_stop", "pred_early_stop_freq", "pred_early_stop_margin", "predict_contrib",
+    "predict_disable_shape_check", "predict_leaf_index", "predict_raw_score", "refit_decay_rate",
+    "save_binary", "saved_feature_importance_type", "snapshot_freq", "start_iteration_predict",
+    "task", "time_out", "top_k", "tree_learner", "two_round", "valid", "weight_column",
+    # Of DART, which is refused.
+    "drop_rate", "drop_seed", "max_drop", "skip_drop", "uniform_drop", "xgboost_dart_mode",
+))  # fmt: skip
+_LEAST_HESSIAN = "min_sum_hessian_in_leaf"
+_BOOSTING = ("gbdt", "gbrt", "goss")
+
+
+def tree_params(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """All that LightGBM is told; `params` are those that somebody asked for."""
+    chosen = checked(params)
+    goss = "goss" in (chosen.get("boosting"), chosen.get("data_sample_strategy"))
+    return {**DEFAULTS, **({} if goss else _BAGGING), "seed": seed, **chosen, **FIXED}
+
+
+def checked(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters by LightGBM's first name for each, if they do something and do no harm."""
+    by_first_name = {}
+    for name, value in params.items():
+        canonical = _first_name(name)
+        _refuse(name, canonical)
+        _refuse_value(name, canonical, value)
+        by_first_name[canonical] = value
+    return by_first_name
+
+
+def _first_name(name: str) -> str:
+    """LightGBM's first name for a parameter."""
+    first_names = {
+        alias: first
+        for first, aliases in lightgbm().basic._ConfigAliases._get_all_param_aliases().items()
+        for alias in (first, *aliases)
+    }
+    if name not in first_names:
+        raise UsageError(f"LightGBM has no parameter {name!r}{nearest(name, list(first_names))}")
+    return str(first_names[name])
+
+
+def _refuse(name: str, canonical: str) -> None:
+    shown = name if name == canonical else f"{name} ({canonical})"
+    if canonical in _OPTIONS:
+        raise UsageError(f"{shown} cannot be set: use {_OPTIONS[canonical]}")
+    if canonical in FIXED:
+        raise UsageError(f"{shown} cannot be set: it is always {FIXED[canonical]}")
+    if canonical in _WITHOUT_EFFECT:
+        raise UsageError(f"{shown} has no effect: the objective, the data and the stopping are "
+                         "riskeval's own")  # fmt: skip
+
+
+def _refuse_value(name: str, canonical: str, value: Any) -> None:
+    least = number(str(value)) if canonical == _LEAST_HESSIAN else None  # not one: LightGBM says so
+    if least is not None and least <= 0:
+        raise UsageError(
+            f"{name} is {value}, expected more than 0: documents without pairs have none, and "
+            "LightGBM fails at leaves of such documents"
+        )
+    if canonical == "boosting" and value not in _BOOSTING:
+        raise UsageError(
+            f"{name} is {value}, expected {' or '.join(_BOOSTING)}: dart changes earlier trees, so "
+            "that the best number of them cannot be kept; rf takes no objective of one's own"
+        )
+
+
+OBJECTIVE_PARAMS: dict[str, Any] = {
+    "tr": QueryRisk, "spread": Spread, "marginals": Marginals, "discount": Discount,
+}  # fmt: skip
+"""What the objectives here let one choose, with the words of each choice."""
+TRUNCATION = "lambdarank_truncation_level"
+"""Pairs with a document among so many first ones are learned, as in LightGBM's own objective."""
+
+
+def read_params(texts: Sequence[str]) -> dict[str, Any]:
+    """Parameters of LightGBM and of the objectives, from `name=value` and @FILE texts.
+
+    A file has one a line. Those of the command line itself win over those of files.
+    """
+    given: dict[str, Any] = {}
+    for text in texts:
+        if text.startswith(LIST_MARK):
+            path = Path(text.removeprefix(LIST_MARK))
+            for n, line in listed_in(path, "parameter"):
+                given |= _param(line, f"{path}:{n}: ")
+    for text in texts:
+        if not text.startswith(LIST_MARK):
+            given |= _param(text, "--param: ")
+    return given
+
+
+def _param(text: str, where: str) -> dict[str, Any]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise UsageError(f"{where}found {text!r}, expected name=value")
+    try:
+        if name in OBJECTIVE_PARAMS:
+            check_words(**{name: (value, OBJECTIVE_PARAMS[name])})
+            return {name: value}
+        return {name: _ranks(value)} if name == TRUNCATION else checked({name: value})
+    except UsageError as error:
+        raise UsageError(f"{where}{error}") from error
+
+
+def _ranks(text: str) -> int:
+    ranks = whole_number(text)
+    if ranks is None or ranks < 1:
+        raise UsageError(f"{TRUNCATION} is {text!r}, expected a whole number of at least 1")
+    return ranks
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """What ranking with a model needs beside its trees; it lies beside them."""
+
+    features: tuple[str, ...] = ()
+    start_weight: float = 0.0
+    baselines: tuple[str, ...] = ()
+    trained_on: tuple[str, ...] = ()
+    """The checksums of the files with its training and validation queries."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of LightGBM, and what is known of it."""
+
+    booster: Any
+    about: Sidecar
+
+
+def read_model(file: File) -> Model:
+    """The model in a file; nothing is known of one that was trained elsewhere."""
+    try:
+        booster = lightgbm().Booster(model_str=file.text().decode(errors="replace"))
+    except lightgbm().basic.LightGBMError as error:
+        raise InputError(file.path, "bad-model", f"not a model of LightGBM: {error}") from error
+    return Model(booster, _read_sidecar(file.path.with_suffix(".json")))
+
+
+def _read_sidecar(path: Path) -> Sidecar:
+    if not path.is_file():
+        return Sidecar()
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+        return Sidecar(
+            tuple(given["features"]), float(given["start_weight"]), tuple(given["baselines"]),
+            tuple(given["trained_on"]),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        message = f"not what riskeval train writes beside a model: {error!r}"
+        raise InputError(path, "bad-model", message) from error
+
+
+def predicted(booster: Any, features: Features, trees: int | None = None) -> Floats:
+    """The model's scores; features that it knows and the file lacks are 0."""
+    values, expected = features.values, booster.num_feature()
+    missing = expected - values.shape[1]
+    if missing < 0:
+        size = f"{features.path} has {values.shape[1]} features"
+        raise UsageError(f"{size}, the model expects {expected}")
+    values = np.pad(values, ((0, 0), (0, missing))) if missing else values
+    return np.asarray(booster.predict(values, num_iteration=trees), dtype=np.float64)
+
+
+# Training one ranker: trees one by one, the best number of them by validation data.
+
 
 Ticked = Callable[[], bool]
 """Called after each tree; tells whether to go on."""

@@ -10,8 +10,7 @@ import pytest
 
 from riskcli import UsageError
 from riskcli.learn.experiment import interruptible
-from riskcli.learn.lightgbm import FIXED, read_params, tree_params
-from riskcli.learn.training import Settings
+from riskcli.learn.training import FIXED, Settings, read_params, tree_params
 
 lightgbm = pytest.importorskip("lightgbm", reason="needs the extra learn: LightGBM is absent")
 
@@ -94,7 +93,7 @@ def test_what_does_nothing_or_harm_is_refused(pair: str, message: str, tmp_path:
 
 def test_all_that_is_refused_is_known_to_lightgbm() -> None:
     """Or a word in the list would refuse nothing."""
-    from riskcli.learn import lightgbm as parameters
+    from riskcli.learn import training as parameters
 
     known = set(lightgbm.basic._ConfigAliases._get_all_param_aliases())
     listed: set[Any] = {*parameters._WITHOUT_EFFECT, *parameters._OPTIONS, *FIXED}

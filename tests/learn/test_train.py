@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from benchmarks.make_features import letor, make_features
 from riskcli.analyses.score import risk_table
 from riskcli.learn import OBJECTIVES
-from riskcli.learn.baselines import parse_source
 from riskcli.learn.comparators import (
     EqualRisk,
     JudgedQueries,
@@ -30,6 +29,7 @@ from riskcli.learn.comparators import (
     blended,
     highest,
     mean_loss,
+    parse_source,
     selected,
 )
 from riskcli.learn.comparison import ModelComparison, compare_models
