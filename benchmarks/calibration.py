@@ -31,8 +31,8 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.measures import measures, statistics
-from riskcli.risk.permutation import shuffled_means, shuffled_statistics
 from riskcli.risk.population import Members
+from riskcli.risk.shuffles import of_means, of_statistics, shuffle_tests
 
 Floats = NDArray[np.float64]
 Matrices = dict[str, Floats]
@@ -295,19 +295,16 @@ def print_virtual(matrices: Matrices, simulations: int) -> None:
 def _any_flags(sample: Floats, seed: int) -> list[bool]:
     tested: NDArray[np.bool_] = np.asarray(sample.any(axis=1))
     everyone: NDArray[np.bool_] = np.ones(len(sample), dtype=np.bool_)
-    flags = [
-        (
-            shuffled_means(sample, POOLS[name](sample), SHUFFLES, seed).step_down(everyone) < GAMMA
-        ).any()
-        for name in ("mean", "median", "max", "min")
-    ]
-    tests = shuffled_statistics(sample, (ZRISK, GEORISK), ALPHAS, SHUFFLES, seed)
-    flags += [
-        (tests[s, a].step_down(tested) < GAMMA).any() for s in (ZRISK, GEORISK) for a in ALPHAS
-    ]
+    flags = []
+    for name in ("mean", "median", "max", "min"):
+        (test,) = shuffle_tests([of_means(sample, POOLS[name](sample))], SHUFFLES, seed).values()
+        flags.append((test.step_down(everyone) < GAMMA).any())
+    keys = [(statistic, alpha) for statistic in (ZRISK, GEORISK) for alpha in ALPHAS]
+    tests = shuffle_tests([of_statistics(sample, keys)], SHUFFLES, seed)
+    flags += [(tests[key].step_down(tested) < GAMMA).any() for key in keys]
     # The set of all runs is the reference that a virtual baseline stands for, tested by t.
     by_t = Comparison(sample, Baseline("all", tuple(range(len(sample))), sample.mean(axis=0)))
-    inference = Inference(by_t, PLAN)
+    inference = Inference(by_t, PLAN, statistics(), ALPHAS)
     for statistic, alpha in ((ZRISK, 0.0), (GEORISK, 5.0)):
         known = inference.of_statistic(statistic, alpha).corrected("holm", GAMMA)
         assert known.p_adjusted is not None
@@ -345,10 +342,10 @@ def _errs(
     for number in range(simulations):
         sample = drawn(generator, matrix, topics)
         if statistic is None:
-            test = shuffled_means(sample, sample.mean(axis=0), SHUFFLES // 2, number)
+            shuffled = of_means(sample, sample.mean(axis=0))
         else:
-            tests = shuffled_statistics(sample, (statistic,), (alpha,), SHUFFLES // 2, number)
-            test = tests[statistic, alpha]
+            shuffled = of_statistics(sample, [(statistic, alpha)])
+        (test,) = shuffle_tests([shuffled], SHUFFLES // 2, number).values()
         flagged.append(bool(test.p[0] < GAMMA))
     return share(flagged)
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from riskcli.analyses.rank_agreement import kendall_tau_b
-from riskcli.core.arrays import Counts, Floats, row_blocks
+from riskcli.core.arrays import Counts, Floats, divided, row_blocks
 from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired
@@ -101,10 +101,8 @@ def standardised_rows(rows: Floats) -> Floats:
     """Rows of mean 0 and length 1; NaN where a row does not vary."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
-    standardised: Floats = np.full_like(centred, np.nan)
     least = _ROUNDING * np.linalg.norm(rows, axis=1, keepdims=True)
-    np.divide(centred, length, out=standardised, where=length > least)
-    return standardised
+    return divided(centred, length, length > least, otherwise=np.nan)
 
 
 def _kendall_w(matrix: Floats) -> float:
@@ -132,18 +130,14 @@ def _kendall_w(matrix: Floats) -> float:
 
 def biases(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[Floats, Floats]:
     """By baseline (column), over all other runs: *bias r* and *partial*; see `bias_of`."""
-    runs, baselines = urisk.shape
     known = np.isfinite(similarity)
-    known[np.arange(runs), np.arange(runs)] = False
+    np.fill_diagonal(known, False)
     count = known.sum(axis=0)
     centred = _centred(np.broadcast_to(mean[:, None], urisk.shape), known)
     size = np.einsum("ij,ij->j", centred, centred)
 
     def beyond(values: Floats) -> Floats:
-        slope = np.divide(
-            np.einsum("ij,ij->j", centred, values), size, out=np.zeros(baselines),
-            where=size > _ROUNDING,
-        )  # fmt: skip
+        slope = divided(np.einsum("ij,ij->j", centred, values), size, size > _ROUNDING)
         return np.asarray(values - slope * centred)
 
     alike, corrected = _centred(similarity, known), beyond(_centred(urisk, known))
@@ -163,9 +157,7 @@ def _correlated(x: Floats, y: Floats) -> Floats:
     """Of centred columns; NaN where one does not vary."""
     lengths = np.linalg.norm(x, axis=0) * np.linalg.norm(y, axis=0)
     product = np.einsum("ij,ij->j", x, y)
-    correlation: Floats = np.full_like(product, np.nan)
-    np.divide(product, lengths, out=correlation, where=lengths > _ROUNDING)
-    return np.clip(correlation, -1, 1)
+    return np.clip(divided(product, lengths, lengths > _ROUNDING, otherwise=np.nan), -1, 1)
 
 
 def _compared(shuffled: Floats, observed: Floats, runs: int) -> EqualRuns:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.analyses import cautions
-from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.arrays import Flags, Floats, Rows, divided
 from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
 from riskcli.output.measure_words import columns
@@ -204,10 +204,7 @@ def _mean_of_known(columns: Sequence[Floats]) -> Floats:
     stacked = np.array(columns, dtype=float)
     present = ~np.isnan(stacked)
     total = np.where(present, stacked, 0.0).sum(axis=0)
-    count = present.sum(axis=0)
-    mean: Floats = np.full(len(total), np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
-    return mean
+    return divided(total, present.sum(axis=0), otherwise=np.nan)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskcli.core.arrays import Counts, Floats, Rows
+from riskcli.core.arrays import Counts, Floats, Rows, divided
 
 _CELLS = 1 << 18
 """Places of rankings that are compared at once: more would not stay near the processor."""
@@ -87,9 +87,7 @@ def kendall_distance(shared: SharedDocuments) -> Floats:
     turned = inversions(shared) + passed + only_run * only_base
     documents = both + only_run + only_base
     pairs = documents * (documents - 1) / 2
-    distance: Floats = np.zeros(len(both))
-    np.divide(turned + lacking / 2, pairs, out=distance, where=pairs > 0)
-    return distance
+    return divided(turned + lacking / 2, pairs)
 
 
 def inversions(shared: SharedDocuments) -> Counts:

@@ -7,12 +7,12 @@ from string import ascii_lowercase
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.arrays import Flags, Floats, Rows, row_blocks
 from riskcli.core.choices import Correction
 from riskcli.risk.estimate import adjust, flags
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import ratio_to_error, two_sided_p
-from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, NO_VARIANCE
+from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
 
 _CELLS_AT_ONCE = 200_000
 
@@ -98,8 +98,7 @@ def randomised_tukey_hsd(scores: Floats, replicates: int, seed: int) -> Floats:
     noise = NO_DIFFERENCE * float(np.abs(scores).max(initial=0.0))
 
     def sizes_of_t(mean: Floats) -> Floats:
-        variance = squares - topics * mean**2
-        variance = np.where(variance <= NO_VARIANCE * squares, 0.0, variance)
+        variance = above_rounding(squares - topics * mean**2, squares)
         t: Floats = np.where(np.abs(mean) <= noise, 0.0, np.inf)
         error = np.sqrt(variance / (topics * (topics - 1)))
         np.divide(np.abs(mean), error, out=t, where=(error > 0) & (np.abs(mean) > noise))
@@ -107,11 +106,9 @@ def randomised_tukey_hsd(scores: Floats, replicates: int, seed: int) -> Floats:
 
     observed = sizes_of_t(apart.mean(axis=1))
     generator = np.random.default_rng(seed)
-    at_once = max(1, _CELLS_AT_ONCE // max(len(first), topics))
     largest = []
-    for start in range(0, replicates, at_once):
-        many = min(at_once, replicates - start)
-        signs = np.where(generator.random((many, topics)) < 0.5, -1.0, 1.0)
+    for some in row_blocks(replicates, max(len(first), topics), _CELLS_AT_ONCE):
+        signs = np.where(generator.random((some.stop - some.start, topics)) < 0.5, -1.0, 1.0)
         largest.append(sizes_of_t(signs @ apart.T / topics).max(axis=1, initial=0.0))
     sizes = np.sort(np.concatenate(largest))
     count = replicates - np.searchsorted(sizes, observed * (1 - EQUAL_STATISTIC), side="left")

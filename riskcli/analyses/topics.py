@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable, RunChurn
-from riskcli.core.arrays import Flags, Floats, Rows
+from riskcli.core.arrays import Flags, Floats, Rows, divided
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.output.display import (
@@ -112,14 +112,12 @@ def exploratory(
     paired = comparison.paired
     w = paired.weighted(alpha)
     deviation = paired.urisk_se(alpha)[:, None] * np.sqrt(topics)
-    tr, tj = np.full_like(w, np.nan), np.full_like(w, np.nan)
-    critical = float("nan")
+    tr, tj, critical = np.full_like(w, np.nan), np.full_like(w, np.nan), float("nan")
     if topics > 1:
-        varies = deviation > 0
-        np.divide(w, deviation, out=tr, where=varies)
+        tr = divided(w, deviation, otherwise=np.nan)
         # URisk - URisk without q is (w_q - URisk) / (c - 1), and SE_J is deviation / sqrt(c).
         moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
-        np.divide(moved, deviation, out=tj, where=varies)
+        tj = divided(moved, deviation, otherwise=np.nan)
         critical = float(stdtrit(topics - 1, 1 - gamma / 2))
     beside = np.broadcast_to(comparison.baseline.scores, w.shape)
     columns = (comparison.scores, beside, paired.delta, w, tr, tj, _flags(tr, tj, critical),
@@ -140,9 +138,7 @@ def _in_population(comparison: Comparison, alpha: float) -> tuple[Floats, Floats
         undefined = np.full_like(comparison.scores, np.nan)
         return undefined, undefined, undefined, undefined
     part = zrisk.contributions(comparison, alpha)
-    size = np.abs(part).sum(axis=1, keepdims=True)
-    share: Floats = np.zeros_like(part)
-    np.divide(part, size, out=share, where=size > 0)
+    share = divided(part, np.abs(part).sum(axis=1, keepdims=True))
     return comparison.population.expected, comparison.population.z, part, share
 
 

@@ -113,7 +113,7 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str
 
 def _comparison(comparison: Comparison, significance: Significance) -> dict[str, Any]:
     paired = comparison.paired
-    by_shuffles = Inference(comparison, significance).by_shuffles
+    by_shuffles = Inference(comparison, significance, (), ()).by_shuffles
     names = ("wins", "ties", "losses", "losses20", "reward", "risk")
     sums: dict[str, Numbers] = {name: getattr(paired, name) for name in names}
     sums |= _spread(comparison)

@@ -1,14 +1,13 @@
 """Intervals and tests: what a flag of the table rests on. The sampling unit is the topic."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
+from riskcli.core.arrays import Floats, Mask, row_blocks
+from riskcli.core.messages import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance
 from riskcli.risk.intervals import (
@@ -20,8 +19,9 @@ from riskcli.risk.intervals import (
 )
 from riskcli.risk.jackknife import Jackknife, LeftOut, References, Statistic, error_and_heaviest
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
-from riskcli.risk.permutation import Resampled, ShuffleTest
 from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.shuffles import Key, ShuffleTest, of_means, of_statistics, shuffle_tests
+from riskcli.risk.swaps import SwapTest, swap_tests
 
 MOST_SHUFFLED_CELLS = 1_000_000
 """A larger matrix is not shuffled: that would take a minute for every alpha or two."""
@@ -41,25 +41,15 @@ class Compared:
     p_stepped: Floats | None = None
     heaviest: Floats | None = None
 
-    def scaled(self, scale: float) -> Compared:
-        """With another unit of the differences."""
-        return replace(self, difference=scale * self.difference, error=scale * self.error)
-
-    @property
-    def margin(self) -> Floats:
-        """Half the length of each difference's interval."""
-        with np.errstate(invalid="ignore"):
-            return np.where(self.error == 0, 0.0, self.critical * self.error)
-
 
 @dataclass(frozen=True)
 class Inference:
-    """The tests of one comparison; one resampling serves the statistics `together` and `alphas`."""
+    """The tests of one comparison: of these statistics at these alphas, by one resampling."""
 
     comparison: Comparison
     significance: Significance
-    together: tuple[Statistic, ...] = ()
-    alphas: tuple[float, ...] = ()
+    statistics: tuple[Statistic, ...]
+    alphas: tuple[float, ...]
     ranked: bool = True
     """Whether ranks have intervals; they compare every pair of runs."""
     references: References = field(default_factory=dict)
@@ -105,7 +95,7 @@ class Inference:
         comparison = self.comparison
         means = np.asarray(comparison.scores.mean(axis=1))
         if self.by_shuffles:
-            compared = self._shuffled(self._resampled.of_means, np.ones(len(means), dtype=bool))
+            compared = self._shuffled(None, np.ones(len(means), dtype=np.bool_))
         else:
             compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
         delta = comparison.paired.delta
@@ -119,24 +109,28 @@ class Inference:
         A run whose scores are all 0, or whose baseline's are, has a value only.
         """
         comparison = self.comparison
-        values = statistic.value(comparison.population.departures, 1 + alpha, ALL)
+        values = statistic.value(comparison.population.departures, alpha)
         empty = comparison.scores.sum(axis=1) == 0
         void = empty | comparison.reference_is_empty
         left_out = self.jackknife.left_out(statistic, alpha, self.significance.gamma)
         scale = statistic.scale(comparison.topics)
         if self.by_shuffles:
-            test = self._resampled.by_shuffles(statistic, alpha)
-            compared = self._shuffled(test, ~void).scaled(scale)
+            compared = self._shuffled((statistic, alpha), ~void)
         else:
             difference = values - self._reference_values(statistic, alpha, values)
-            compared = self._compared(statistic, alpha, difference / scale, left_out).scaled(scale)
-        low, high = self._own_interval(alpha, values, left_out)
+            compared = self._compared(statistic, alpha, difference / scale, left_out)
+        low, high = left_out.low, left_out.high
+        if left_out.deviations is None:
+            low, high = comparison.topics * np.array(self._parts_of_zrisk.interval(1 + alpha))
         own = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
-        estimate = self._estimate(values, own, compared, void)
+        estimate = self._estimate(values, own, compared, void, scale)
         if not self.ranked:
             return estimate
-        rank_low, rank_high = self._rank_interval(statistic, alpha, values, left_out)
-        return replace(estimate, rank_low=rank_low, rank_high=rank_high)
+        if left_out.deviations is None:
+            low, high = self._ranks_by_zrisk[alpha]
+        else:
+            low, high = rank_intervals(values, left_out.deviations, self.significance.gamma)
+        return replace(estimate, rank_low=low, rank_high=high)
 
     def urisk_interval(self, alpha: float) -> tuple[Floats, Floats]:
         """URisk's, put together from those of its reward and its risk."""
@@ -149,9 +143,34 @@ class Inference:
         return row_blocks(*self.comparison.scores.shape)
 
     @cached_property
-    def _resampled(self) -> Resampled:
-        """The tests by shuffles and by swaps, each worked out when first asked for."""
-        return Resampled(self.comparison, self.significance, self.together, self.alphas)
+    def _shuffle_tests(self) -> dict[Key, ShuffleTest]:
+        """That of the means, and those of all statistics at all alphas."""
+        comparison, plan = self.comparison, self.significance
+        keys = [(statistic, alpha) for statistic in self.statistics for alpha in self.alphas]
+        each = [of_means(comparison.scores, comparison.baseline.scores)]
+        if keys and not comparison.has_negative:
+            each.append(of_statistics(comparison.scores, keys, comparison.smooth))
+        return shuffle_tests(each, plan.number_of_shuffles, plan.seed)
+
+    @cached_property
+    def _swap_tests(self) -> dict[float, list[list[SwapTest]]]:
+        """By alpha, run and statistic: every run against the baseline, the same swaps for each."""
+        comparison = self.comparison
+        if len(comparison.reference) != 1:
+            raise UsageError("the swap test needs one run as the baseline")
+        if comparison.smooth is not None:
+            raise UsageError("the swap test supports the linear loss only; use the jackknife")
+        scores = comparison.scores
+        baseline, plan = scores[comparison.reference[0]], self.significance
+        totals = np.broadcast_to(comparison.population.topic_totals, scores.shape)
+        grand = np.broadcast_to(comparison.population.grand_total, (len(totals),)).tolist()
+        return {
+            alpha: [
+                swap_tests(run, baseline, totals[row], grand[row], alpha, plan, self.statistics)
+                for row, run in enumerate(scores)
+            ]
+            for alpha in self.alphas
+        }
 
     @cached_property
     def jackknife(self) -> Jackknife:
@@ -164,8 +183,12 @@ class Inference:
         own: tuple[Floats, Floats],
         compared: Compared,
         void: Mask | None = None,
+        scale: int = 1,
     ) -> Estimate:
         untested = np.isnan(compared.p)
+        difference, error = scale * compared.difference, scale * compared.error
+        with np.errstate(invalid="ignore"):
+            margin = np.where(error == 0, 0.0, compared.critical * error)
         empty = self.comparison.is_baseline if void is None else void | self.comparison.is_baseline
 
         def off_empty(cells: Floats | None) -> Floats | None:
@@ -178,10 +201,10 @@ class Inference:
             values,
             low=own[0],
             high=own[1],
-            difference=off_empty(compared.difference),
-            difference_error=off_empty(compared.error),
-            difference_low=ends(compared.difference - compared.margin),
-            difference_high=ends(compared.difference + compared.margin),
+            difference=off_empty(difference),
+            difference_error=off_empty(error),
+            difference_low=ends(difference - margin),
+            difference_high=ends(difference + margin),
             p=off_empty(compared.p),
             p_stepped=off_empty(compared.p_stepped),
             heaviest=off_empty(compared.heaviest),
@@ -193,7 +216,8 @@ class Inference:
         t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(error <= noise, 0.0, error))
         return Compared(difference, error, two_sided_p(t, self.degrees), self.critical)
 
-    def _shuffled(self, test: ShuffleTest, tested: Mask) -> Compared:
+    def _shuffled(self, key: Key, tested: Mask) -> Compared:
+        test = self._shuffle_tests[key]
         critical = test.critical(self.significance.gamma)
         stepped = test.step_down(tested)
         return Compared(test.difference, test.error, test.p, critical, stepped)
@@ -203,8 +227,8 @@ class Inference:
     ) -> Compared:
         """The statistic against the baseline's, on the scale that is tested."""
         if self.significance.test == "swap" and self.comparison.topics >= LEAST_TOPICS:
-            tests = self._resampled.by_swaps(statistic, alpha)
-            p, error, critical = np.array([(t.p, t.error, t.critical) for t in tests]).T
+            index = self.statistics.index(statistic)
+            p, error, critical = np.array([tests[index] for tests in self._swap_tests[alpha]]).T
             return Compared(difference, error, p, critical)
         unknown = np.full(len(difference), np.nan)
         if self.degrees < 1:
@@ -219,13 +243,13 @@ class Inference:
         if (statistic, alpha) in self.references:
             return np.full(len(values), self.references[statistic, alpha].value)
         if comparison.reference_members is not None:
-            members = statistic.value(comparison.reference_members.departures, 1 + alpha, ALL)
+            members = statistic.value(comparison.reference_members.departures, alpha)
             mean = np.average(members, weights=comparison.reference_weights)
             return np.full(len(values), mean)
         if comparison.rule == "all":
             return np.full(len(values), values[list(comparison.reference)].mean())
         measured = [
-            statistic.value(population.departures, 1 + alpha, ALL)
+            statistic.value(population.departures, alpha)
             for population in comparison.reference_populations()
         ]
         return np.asarray(sum(measured) / len(measured))
@@ -245,18 +269,6 @@ class Inference:
                 low[rows] = np.where(below, plain_low, low[rows])
                 high[rows] = np.where(below, plain_high, high[rows])
         return low, high
-
-    def _own_interval(
-        self, alpha: float, values: Floats, left_out: LeftOut
-    ) -> tuple[Floats, Floats]:
-        """Of a sum over topics from its two parts, of what is above 0 on the log scale."""
-        if left_out.deviations is None:
-            topics = self.comparison.topics
-            low, high = self._parts_of_zrisk.interval(1 + alpha)
-            return low * topics, high * topics
-        if left_out.low is None or left_out.high is None:
-            return t_interval(values, left_out.deviations, self.significance.gamma)
-        return left_out.low, left_out.high
 
     @cached_property
     def _parts_of_zrisk(self) -> Parts:
@@ -278,30 +290,18 @@ class Inference:
 
         return Parts.of(reward, risk, contributions, topics, self.significance.gamma)
 
-    def _rank_interval(
-        self, statistic: Statistic, alpha: float, values: Floats, left_out: LeftOut
-    ) -> tuple[Floats, Floats]:
-        """From the comparisons of all pairs; those of a sum of two parts at all alphas at once."""
-        if left_out.deviations is not None:
-            return rank_intervals(values, left_out.deviations, self.significance.gamma)
-        if (statistic, alpha) not in self._ranks:
-            alphas = self.alphas if alpha in self.alphas else (alpha,)
-            departures, shape = self.comparison.population.departures, self.comparison.scores.shape
-            spread = np.empty((2, *shape))
-            for rows in self._blocks:
-                spread[:, rows] = self.jackknife.parts(rows)
-            spread *= self.comparison.topics
-            intervals = rank_intervals_of_parts(
-                np.array([statistic.value(departures, 1 + each, ALL) for each in alphas]),
-                list(spread),
-                [(1.0, -(1 + each)) for each in alphas],
-                self.significance.gamma,
-            )
-            keys = [(statistic, each) for each in alphas]
-            self._ranks.update(zip(keys, intervals, strict=True))
-        return self._ranks[statistic, alpha]
-
     @cached_property
-    def _ranks(self) -> dict[tuple[Statistic, float], tuple[Floats, Floats]]:
-        """Cache of rank intervals by statistic and alpha."""
-        return {}
+    def _ranks_by_zrisk(self) -> dict[float, tuple[Floats, Floats]]:
+        """From the comparisons of all pairs, at all alphas at once: ZRisk has two parts."""
+        departures = self.comparison.population.departures
+        spread = np.empty((2, *self.comparison.scores.shape))
+        for rows in self._blocks:
+            spread[:, rows] = self.jackknife.parts(rows)
+        spread *= self.comparison.topics
+        intervals = rank_intervals_of_parts(
+            np.array([departures.zrisk(1 + alpha) for alpha in self.alphas]),
+            list(spread),
+            [(1.0, -(1 + alpha)) for alpha in self.alphas],
+            self.significance.gamma,
+        )
+        return dict(zip(self.alphas, intervals, strict=True))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Floats, Mask, row_blocks
+from riskcli.core.arrays import Floats, Mask, divided, row_blocks
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE, NO_VARIANCE
 
@@ -35,8 +35,7 @@ def degrees_by_kurtosis(deviations: Floats) -> Floats:
 
 def _degrees(fourth: Floats, second: Floats, topics: int) -> Floats:
     """Those of a variance, from the central moments of what the topics contribute."""
-    kurtosis = np.full(len(second), 3.0)
-    np.divide(fourth, second**2, out=kurtosis, where=second**2 > 0)
+    kurtosis = divided(fourth, second**2, otherwise=3.0)
     found = 2 * topics / (kurtosis - (topics - 3) / (topics - 1))
     return np.asarray(np.minimum(found, topics - 1))
 
@@ -152,10 +151,7 @@ class Parts:
         return np.asarray(stdtrit(_degrees(fourth, second, self.topics), 1 - self.gamma / 2))
 
     def _joined(self, one: Floats, other: Floats) -> Floats:
-        product = np.sqrt(self.second[0] * self.second[2])
-        correlation = np.divide(
-            self.second[1], product, out=np.zeros_like(product), where=product > 0
-        )
+        correlation = divided(self.second[1], np.sqrt(self.second[0] * self.second[2]))
         squares = one**2 - 2 * correlation * one * other + other**2
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
@@ -178,7 +174,7 @@ def _critical(deviations: Floats, gamma: float) -> Floats:
 
 def _reach(part: Floats, margin: Floats) -> tuple[Floats, Floats]:
     """Down and up from a part, by the margin of its square root (delta method), never below 0."""
-    relative = np.divide(margin, 2 * part, out=np.zeros_like(part), where=part > 0)
+    relative = divided(margin, 2 * part)
     return part * (1 - np.maximum(1 - relative, 0.0) ** 2), part * ((1 + relative) ** 2 - 1)
 
 
@@ -224,24 +220,20 @@ def _ranks_left_open(
     own = [np.einsum("ij,ij->i", parts[i], parts[j]) for i, j in pairs]
     low, high = np.ones_like(values), np.full_like(values, count)
     squared_critical = _squared_critical(count - 1, topics, gamma)
+    noises = _noise(parts, weights, row_blocks(count, topics))
     # In proportion to the matrix: scratch memory stays small, and few products of many runs are
     # much faster than many of few.
-    at_once = max(1, max(_CELLS_AT_ONCE, parts[0].size // 8) // count)
-    blocks, blocks_of_portion = row_blocks(count, topics), row_blocks(min(at_once, count), count)
-    noises = _noise(parts, weights, blocks)
-    for start in range(0, count, at_once):
-        rows = slice(start, start + at_once)
+    for rows in row_blocks(count, count, max(_CELLS_AT_ONCE, parts[0].size // 8)):
         shared = [_products(parts[i], parts[j], rows) for i, j in pairs]
         for k, (value, factor, noise) in enumerate(zip(values, factors, noises, strict=True)):
             squares = _combined(factor, own)
-            for some in blocks_of_portion:
+            for some in row_blocks(rows.stop - rows.start, count):
                 mine = np.arange(count)[rows][some]
                 size = squares[mine, None] + squares
                 variance = size - 2 * _combined(factor, [product[some] for product in shared])
                 known = (variance > NO_VARIANCE * size) & (variance > noise * (topics - 1) * topics)
                 difference = value - value[mine, None]
-                ratio: Floats = np.zeros_like(difference)
-                np.divide(difference**2, variance, out=ratio, where=known)
+                ratio = divided(difference**2, variance, known)
                 apart = _told_apart(ratio, squared_critical)
                 above = difference > 0
                 higher = np.count_nonzero(apart & above, axis=1)

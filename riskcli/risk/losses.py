@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, row_blocks
 from riskcli.core.choices import Loss, check_words
 from riskcli.core.messages import UsageError
 from riskcli.risk.paired import Moments, Paired
@@ -142,9 +142,9 @@ class SmoothPopulation(Population):
     def _z(self, scores: Floats, expected: Floats) -> Floats:
         return over_root(self.smooth(departure(scores, expected)), expected)
 
-    @cached_property
-    def sums_without_each(self) -> Floats:
-        """The sums of z, by run and topic left out.
+    @property
+    def sums_without_each(self) -> tuple[Floats, Floats]:
+        """The sums of z, by run and topic left out; they are none of two parts.
 
         The prefix sums of the linear loss do not carry over: this computes all of z again for
         every topic left out, some topics at a time.
@@ -152,13 +152,11 @@ class SmoothPopulation(Population):
         sums = np.zeros_like(self.scores)
         totals = np.broadcast_to(self.topic_totals, self.scores.shape)
         grand = np.broadcast_to(self.grand_total, (len(self.scores),))
-        at_once = max(1, _CELLS_AT_ONCE // self.topics)
         for row, x in enumerate(self.scores):
             share = shares_without_each(x, totals[row], np.asarray(grand[row]))
-            for start in range(0, self.topics, at_once):
-                left_out = np.arange(start, min(start + at_once, self.topics))
-                z = self._z(x, share[left_out, None] * totals[row])
-                z[np.arange(len(left_out)), left_out] = 0.0
+            for some in row_blocks(self.topics, self.topics, _CELLS_AT_ONCE):
+                z = self._z(x, share[some, None] * totals[row])
+                np.fill_diagonal(z[:, some], 0.0)
                 above, below = np.maximum(z, 0).sum(axis=1), np.maximum(-z, 0).sum(axis=1)
-                sums[row, left_out] = above - below
-        return sums
+                sums[row, some] = above - below
+        return sums, np.zeros_like(sums)

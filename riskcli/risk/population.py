@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from riskcli.core.arrays import ALL, Floats, Mask, Rows
+from riskcli.core.arrays import ALL, Floats, Mask, Rows, divided, row_blocks
 from riskcli.core.messages import naturally
 from riskcli.risk.rounding import EXPECTED
 
@@ -91,11 +91,10 @@ class SumsByShare:
     """
 
     def __init__(self, x: Floats, totals: Floats) -> None:
-        alive = totals > 0
         root = np.sqrt(totals)
-        self._scaled = np.divide(x, root, out=np.zeros_like(x), where=alive)
+        self._scaled = divided(x, root)
         self._root = root
-        self._per_total = np.divide(x, totals, out=np.full_like(x, -1.0), where=alive)
+        self._per_total = divided(x, totals, otherwise=-1.0)
         order = np.argsort(self._per_total, axis=-1)
         self._ordered = np.take_along_axis(self._per_total, order, -1)
         self._scaled_after = _suffix_sums(np.take_along_axis(self._scaled, order, -1))
@@ -111,10 +110,10 @@ class SumsByShare:
         scaled_sum = scaled_after - np.where(is_above, scaled, 0.0)
         root_sum = root_after - np.where(is_above, root, 0.0)
         root_share = np.sqrt(share)
-        alone = _safe_divide(scaled_sum, root_share) - root_share * root_sum
-        everything = _safe_divide(self._scaled_after[..., :1] - scaled, root_share) - root_share * (
-            self._root_after[..., :1] - root
-        )
+        alone = divided(scaled_sum, root_share) - root_share * root_sum
+        scaled_rest = self._scaled_after[..., :1] - scaled
+        root_rest = self._root_after[..., :1] - root
+        everything = divided(scaled_rest, root_share) - root_share * root_rest
         above = np.where(share > 0, np.maximum(alone, 0.0), 0.0)
         below = np.where(share > 0, np.maximum(alone - everything, 0.0), 0.0)
         return above, below
@@ -139,11 +138,8 @@ def _first_above(ordered: Floats, share: Floats) -> Rows:
 
 def shares_without_each(x: Floats, totals: Floats, grand: Floats) -> Floats:
     """(S - x_q) / (N - T_q), a run's share of what is left without topic q."""
-    left = grand[..., None] - totals
-    shares: Floats = np.zeros_like(x)
     rest = np.maximum(x.sum(axis=-1, keepdims=True) - x, 0.0)
-    np.divide(rest, left, out=shares, where=left > 0)
-    return shares
+    return divided(rest, grand[..., None] - totals)
 
 
 def _suffix_sums(values: Floats) -> Floats:
@@ -151,10 +147,6 @@ def _suffix_sums(values: Floats) -> Floats:
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     sums[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
     return sums
-
-
-def _safe_divide(over: Floats, under: Floats) -> Floats:
-    return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
 # How far a run's profile over topics departs from what a population of runs leads to expect.
@@ -182,20 +174,21 @@ class Departures:
 
     def georisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """GeoRisk = sqrt(S_i / c * Phi(ZRisk_i / c)) (SIGIR'16, Eq. 7)."""
-        return georisk_of(self.mean[rows], self._zeta(t, rows))
+        return georisk_of(self.mean[rows], self.zeta(t, rows))
 
     def log_georisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """ln GeoRisk^2, which is concave in t and does not vanish where GeoRisk does."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.mean[rows]) + log_ndtr(self._zeta(t, rows)))
+            return np.asarray(np.log(self.mean[rows]) + log_ndtr(self.zeta(t, rows)))
 
     def log_georisk_slope(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """The derivative of ln GeoRisk^2 by t."""
-        zeta = self._zeta(t, rows)
+        zeta = self.zeta(t, rows)
         share = np.sqrt(2 / np.pi) / erfcx(-zeta / np.sqrt(2))  # of the density in Φ, at any zeta
         return np.asarray(-self.below[rows] / self.topics * share)
 
-    def _zeta(self, t: float | Floats, rows: Rows | slice) -> Floats:
+    def zeta(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
+        """ZRisk / c."""
         return self.zrisk(t, rows) / self.topics
 
 
@@ -244,11 +237,7 @@ class Population:
     @cached_property
     def share(self) -> Floats:
         """S_i / N, the run's share of all the population's effectiveness."""
-        run_totals = self.scores.sum(axis=1)
-        present = self.grand_total > 0
-        share: Floats = np.zeros_like(run_totals)
-        np.divide(run_totals, self.grand_total, out=share, where=present)
-        return share
+        return divided(self.scores.sum(axis=1), self.grand_total)
 
     @property
     def expected(self) -> Floats:
@@ -285,6 +274,24 @@ class Population:
         """The geometric mean of effectiveness and Phi(ZRisk / c)."""
         return self.departures.georisk(1 + alpha)
 
+    def without_each(self) -> Departures:
+        """Every run (row) without each topic (column) in turn."""
+        without = max(self.topics - 1, 1)
+        left = np.maximum(self.scores.sum(axis=1, keepdims=True) - self.scores, 0.0)
+        return Departures(*self.sums_without_each, np.asarray(left / without), without)
+
+    @property
+    def sums_without_each(self) -> tuple[Floats, Floats]:
+        """The sums of z above 0 and of -z below 0, by run and topic left out."""
+        scores = self.scores
+        above, below = np.zeros_like(scores), np.zeros_like(scores)
+        totals = np.broadcast_to(self.topic_totals, scores.shape)
+        grand = np.broadcast_to(self.grand_total, (len(scores),))
+        for rows in row_blocks(*scores.shape):
+            share = shares_without_each(scores[rows], totals[rows], grand[rows])
+            above[rows], below[rows] = SumsByShare(scores[rows], totals[rows]).without(ALL, share)
+        return above, below
+
 
 def standardised(scores: Floats, expected: Floats) -> Floats:
     """z = (x - e) / sqrt(e), 0 where e = 0 (SIGIR'16, below Eq. 5)."""
@@ -300,9 +307,7 @@ def departure(scores: Floats, expected: Floats) -> Floats:
 
 def over_root(departures: Floats, expected: Floats) -> Floats:
     """What a departure counts for over sqrt(e), 0 where e = 0."""
-    z: Floats = np.zeros_like(departures)
-    np.divide(departures, np.sqrt(expected), out=z, where=expected > 0)
-    return z
+    return divided(departures, np.sqrt(expected))
 
 
 def shortfalls_weighted(z: Floats, alpha: float) -> Floats:
@@ -319,7 +324,4 @@ def georisk_slopes(mean: Floats, zeta: Floats) -> tuple[Floats, Floats]:
     """The derivatives of GeoRisk by the mean score and by ZRisk/c; 0 where GeoRisk is 0."""
     twice = 2 * georisk_of(mean, zeta)
     density = np.exp(-(zeta**2) / 2) / np.sqrt(2 * np.pi)
-    by_mean, by_zeta = np.zeros_like(twice), np.zeros_like(twice)
-    np.divide(ndtr(zeta), twice, out=by_mean, where=twice > 0)
-    np.divide(mean * density, twice, out=by_zeta, where=twice > 0)
-    return by_mean, by_zeta
+    return divided(ndtr(zeta), twice), divided(mean * density, twice)

@@ -17,7 +17,7 @@ from riskcli.core.arrays import ALL, Floats, Mask, row_blocks
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.jackknife import Reference, References, Statistic, delete_each_topic
+from riskcli.risk.jackknife import Reference, References, Statistic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.population import Population
 
@@ -89,7 +89,7 @@ def estimates_in_portions(
     statistics = tuple(m.statistic for m in chosen if m.statistic is not None)
     references = {} if comparison.has_negative else _references(comparison, statistics, alphas)
     by_key: dict[tuple[str, float], list[Estimate]] = {}
-    for rows in _portions(*comparison.scores.shape):
+    for rows in row_blocks(len(comparison.scores), comparison.topics, _CELLS_IN_PORTION):
         portion = Portion.of(comparison, rows)
         of_portion = replace(inference, comparison=portion, ranked=False, references=references)
         for measure in chosen:
@@ -98,12 +98,6 @@ def estimates_in_portions(
                 if estimate is not None:
                     by_key.setdefault((measure.id, alpha), []).append(estimate)
     return {key: _joined(estimates) for key, estimates in by_key.items()}
-
-
-def _portions(runs: int, topics: int) -> Iterator[slice]:
-    at_once = max(1, _CELLS_IN_PORTION // max(topics, 1))
-    for start in range(0, runs, at_once):
-        yield slice(start, min(start + at_once, runs))
 
 
 def _references(
@@ -119,10 +113,10 @@ def _references(
     values, without = np.zeros(len(keys)), np.zeros((len(keys), comparison.topics))
     count = 0.0
     for population, weights in _reference_blocks(comparison):
-        deleted = delete_each_topic(population)
+        deleted = population.without_each()
         count += weights.sum()
         for k, (statistic, alpha) in enumerate(keys):
-            values[k] += (weights * statistic.value(population.departures, 1 + alpha, ALL)).sum()
+            values[k] += (weights * statistic.value(population.departures, alpha)).sum()
             without[k] += (weights[:, None] * statistic.tested(deleted, alpha)).sum(axis=0)
     return {
         key: Reference(float(values[k]) / count, without[k] / count) for k, key in enumerate(keys)

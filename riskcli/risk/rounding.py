@@ -57,3 +57,8 @@ def equal_digits(values: Floats) -> Floats:
     kept = np.array([float(f"{value:.{EQUAL_DIGITS - 1}e}") for value in values.tolist()])
     kept[finite & (np.abs(values) < NOTHING_BESIDE * min(largest, 1.0))] = 0.0
     return kept
+
+
+def above_rounding(difference: Floats, size: Floats) -> Floats:
+    """A difference of sums of squares, 0 where it is but rounding."""
+    return np.where(difference <= NO_VARIANCE * size, 0.0, difference)

@@ -167,7 +167,7 @@ def calibration(alpha: float, simulations: int, seed: int) -> dict[str, float]:
         noise = generator.standard_normal((runs, topics))
         values = 1 / (1 + np.exp(1 - easy - 0.9 * noise))
         comparison = Comparison(values, Baseline("r0", (0,), values[0]))
-        inference = Inference(comparison, Significance())
+        inference = Inference(comparison, Significance(), tuple(STATISTICS.values()), (alpha,))
         for name, scale in (("zrisk", 50.0), ("georisk", 1.0)):
             known = inference.of_statistic(STATISTICS[name], alpha)
             assert known.p is not None and known.low is not None and known.high is not None

@@ -12,15 +12,10 @@ from scipy import stats
 
 from riskcli import Options, risk_table
 from riskcli.risk.comparison import Baseline, Comparison
-from riskcli.risk.jackknife import (
-    Jackknife,
-    delete_each_topic,
-    error_and_heaviest,
-    influence,
-    influence_error,
-)
+from riskcli.risk.jackknife import Jackknife, error_and_heaviest
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.population import Population
+from riskcli.risk.swaps import influence, influence_error
 from tests.helpers import reference
 from tests.helpers.examples import NAMES, STATISTICS, Name, golden_matrix
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
@@ -64,7 +59,7 @@ def influence_difference_error(
     values: Floats, run: int, baseline: int, name: Name, alpha: float
 ) -> float:
     found = influence(values, values.sum(axis=0), values.sum(), alpha)
-    influences = found.on_zeta if name == "zrisk" else found.on_georisk
+    _, influences = found.of(STATISTICS[name])
     return float(influence_error(influences[run] - influences[baseline]))
 
 
@@ -79,7 +74,7 @@ def test_an_almost_equal_copy_is_significantly_less_risky_by_zrisk() -> None:
 
 @given(score_values(max_runs=5, max_topics=7), ALPHAS)
 def test_deleting_each_topic_equals_a_literal_loop(values: Floats, alpha: float) -> None:
-    deleted = delete_each_topic(Population.of_all(values))
+    deleted = Population.of_all(values).without_each()
     zeta, values_of_georisk = (
         STATISTICS[name].tested(deleted, alpha) for name in ("zrisk", "georisk")
     )
@@ -197,8 +192,9 @@ def test_a_run_of_zeros_has_a_value_but_neither_interval_nor_p() -> None:
 def test_influences_sum_to_0(values: Floats, alpha: float) -> None:
     found = influence(values, values.sum(axis=0), float(values.sum()), alpha)
     alive = values.sum(axis=1) > 0
-    assert found.on_zeta[alive].sum(axis=1) == pytest.approx(0, abs=1e-9)
-    assert found.on_georisk[alive].sum(axis=1) == pytest.approx(0, abs=1e-9)
+    for statistic in STATISTICS.values():
+        _, influences = found.of(statistic)
+        assert influences[alive].sum(axis=1) == pytest.approx(0, abs=1e-9)
 
 
 def at_a_kink(values: Floats) -> bool:

@@ -11,13 +11,9 @@ from riskcli.risk.crossings import swaps_of_georisk
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import zrisk
-from riskcli.risk.population import Departures, georisk_slopes
+from riskcli.risk.population import georisk_of, georisk_slopes
 
-STATISTIC = Statistic(
-    Departures.georisk,
-    lambda influence: (influence.georisk, influence.on_georisk),
-    georisk_slopes,
-)
+STATISTIC = Statistic(georisk_of, georisk_slopes)
 
 
 def georisk(comparison: Comparison, alpha: float) -> Floats:

@@ -10,11 +10,10 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import swaps_of_lines
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.population import Departures, shortfalls_weighted
+from riskcli.risk.population import shortfalls_weighted
 
 STATISTIC = Statistic(
-    Departures.zrisk,
-    lambda influence: (influence.zeta, influence.on_zeta),
+    lambda _mean, zeta: zeta,
     lambda mean, zeta: (np.zeros_like(mean), np.ones_like(zeta)),
     per_topic=True,
 )

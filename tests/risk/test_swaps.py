@@ -7,7 +7,7 @@ import pytest
 
 from riskcli import Options, Significance, UsageError, risk_table
 from riskcli.risk.measures import georisk
-from riskcli.risk.resampling import swap_tests
+from riskcli.risk.swaps import swap_tests
 from tests.helpers import reference
 from tests.helpers.examples import NAMES, STATISTICS, golden_matrix
 from tests.helpers.strategies import named

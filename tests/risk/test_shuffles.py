@@ -15,20 +15,20 @@ from riskcli import Options, Significance, UsageError, risk_table
 from riskcli.risk.estimate import CORRECTIONS
 from riskcli.risk.losses import PUBLISHED, Cubic
 from riskcli.risk.measures import statistics
-from riskcli.risk.permutation import (
-    ShuffleTest,
-    shuffled_means,
-    shuffled_statistics,
-    shuffled_together,
-)
+from riskcli.risk.shuffles import Key, ShuffleTest, of_means, of_statistics, shuffle_tests
 from tests.helpers import reference
 from tests.helpers.examples import equal_runs
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
 
 ZRISK, GEORISK = statistics()
+KEYS = [(statistic, alpha) for statistic in (ZRISK, GEORISK) for alpha in (0.0, 5.0)]
 SMALL = np.array(
     [[0.9, 0.1, 0.6, 0.35], [0.4, 0.15, 0.2, 0.5], [0.55, 0.0, 0.1, 0.3]],
 )
+
+
+def means_test(values: Floats, baseline: Floats, shuffles: int, seed: int) -> ShuffleTest:
+    return shuffle_tests([of_means(values, baseline)], shuffles, seed)[None]
 
 
 def literal_t(matrix: list[list[float]], measure: str, alpha: float, pool: str) -> list[float]:
@@ -71,10 +71,10 @@ def test_p_values_equal_those_of_all_shuffles(measure: str, alpha: float, pool: 
     shuffles = 20_000
     if measure == "mean":
         baseline: Floats = np.array(reference.virtual_baseline(SMALL.tolist(), pool))  # type: ignore[arg-type]
-        test = shuffled_means(SMALL, baseline, shuffles, 3)
+        test = means_test(SMALL, baseline, shuffles, 3)
     else:
-        statistic = ZRISK if measure == "zeta" else GEORISK
-        test = shuffled_statistics(SMALL, [statistic], [alpha], shuffles, 3)[statistic, alpha]
+        key = (ZRISK if measure == "zeta" else GEORISK, alpha)
+        test = shuffle_tests([of_statistics(SMALL, [key])], shuffles, 3)[key]
     assert test.t == pytest.approx(observed)
     plan = Options(alphas=(alpha,), significance=Significance(shuffles=shuffles, seed=3))
     table = risk_table(named(SMALL), f"@{pool}", options=plan).to_frame()
@@ -96,9 +96,8 @@ def test_errors_equal_those_of_literal_influences(
     assume(values.any(axis=1).all() and not (np.abs(values - expected) < 1e-12).any())
     loss: reference.Loss = "smooth" if smooth else "linear"
     alpha = 0.0 if smooth else alpha
-    tests = shuffled_statistics(
-        values, [ZRISK, GEORISK], [alpha], 9, 1, PUBLISHED if smooth else None
-    )
+    keys = [(ZRISK, alpha), (GEORISK, alpha)]
+    tests = shuffle_tests([of_statistics(values, keys, PUBLISHED if smooth else None)], 9, 1)
     rows = range(len(values))
     for statistic, measure in ((ZRISK, "zeta"), (GEORISK, "georisk")):
         psi = np.array(
@@ -146,10 +145,10 @@ def test_the_seed_is_recorded_and_decides() -> None:
 
 def test_equal_runs_have_p_1_and_a_constant_difference_none() -> None:
     values = np.tile(np.linspace(0.1, 0.8, 12), (3, 1))
-    test = shuffled_means(values, values.mean(axis=0), 99, 1)
+    test = means_test(values, values.mean(axis=0), 99, 1)
     assert test.p.tolist() == [1, 1, 1]
     values[0] += 0.1
-    assert np.isnan(shuffled_means(values, values[1], 99, 1).p[0])
+    assert np.isnan(means_test(values, values[1], 99, 1).p[0])
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.0005, 0.0003])
@@ -173,13 +172,11 @@ def test_family_error_where_all_runs_are_equal() -> None:
     for number in range(simulations):
         values = equal_runs(generator, topics)
         tests = {
-            f"mean {pool.__name__}": shuffled_means(values, pool(values, axis=0), 199, number)
+            f"mean {pool.__name__}": means_test(values, pool(values, axis=0), 199, number)
             for pool in (np.mean, np.median, np.max, np.min)
         }
-        for (statistic, alpha), test in shuffled_statistics(
-            values, [ZRISK, GEORISK], [0.0, 5.0], 199, number
-        ).items():
-            tests[f"{'zrisk' if statistic is ZRISK else 'georisk'} {alpha}"] = test
+        for key, test in shuffle_tests([of_statistics(values, KEYS)], 199, number).items():
+            tests[f"risk {KEYS.index(key)}"] = test  # type: ignore[arg-type]
         for name, test in tests.items():
             any_flag = (test.step_down(np.ones(8, dtype=bool)) < 0.05).any()
             flagged[name] = flagged.get(name, 0) + bool(any_flag)
@@ -194,13 +191,15 @@ def test_shared_shuffles_give_what_shuffles_of_one_test_give(
     pool: Callable[..., Floats], smooth: Cubic | None
 ) -> None:
     values = np.random.default_rng(8).random((5, 12))
-    baseline, keys = pool(values, axis=0), ((ZRISK, GEORISK), (0.0, 2.0))
-    means, others = shuffled_together(values, baseline, *keys, 99, 4, smooth)
-    alone = shuffled_means(values, baseline, 99, 4)
-    assert np.array_equal(means.shuffled, alone.shuffled)
-    for key, test in shuffled_statistics(values, *keys, 99, 4, smooth).items():
-        assert np.array_equal(others[key].shuffled, test.shuffled)
-        assert np.array_equal(others[key].t, test.t)
+    both = [of_means(values, pool(values, axis=0)), of_statistics(values, KEYS, smooth)]
+    together = shuffle_tests(both, 99, 4)
+    alone: dict[Key, ShuffleTest] = {}
+    for one in both:
+        alone |= shuffle_tests([one], 99, 4)
+    assert list(together) == [None, *KEYS] == list(alone)
+    for key, test in alone.items():
+        assert np.array_equal(together[key].shuffled, test.shuffled)
+        assert np.array_equal(together[key].t, test.t)
 
 
 def test_a_matrix_too_large_to_shuffle_is_tested_by_t_and_says_so(
