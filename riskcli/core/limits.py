@@ -189,23 +189,21 @@ def _of_group(
 def _of_process(root: Path) -> Iterator[tuple[int, str]]:
     """Under a limit of address space: what is mapped and not used counts, too."""
     limit = address_space()
-    pages = _statm(root)
-    if limit is not None and pages is not None:
-        mapped, resident = pages
+    mapped, resident = _statm(root)
+    if limit is not None and resident:
         yield max(0, limit - mapped) + resident, "this process may have {} (ulimit -v)"
 
 
 def _resident(root: Path) -> int:
     """What the process has now."""
-    pages = _statm(root)
-    return pages[1] if pages is not None else 0
+    return _statm(root)[1]
 
 
-def _statm(root: Path) -> tuple[int, int] | None:
-    """The bytes that the process has mapped, and those that are in memory."""
+def _statm(root: Path) -> tuple[int, int]:
+    """The bytes that the process has mapped, and those that are in memory; 0 where unknown."""
     fields = " ".join(_lines(root / "proc/self/statm")).split()
     if len(fields) < 2:
-        return None
+        return 0, 0
     page = os.sysconf("SC_PAGE_SIZE")
     return int(fields[0]) * page, int(fields[1]) * page
 

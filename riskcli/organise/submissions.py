@@ -18,7 +18,6 @@ from riskcli.core.messages import InputError, Note, UsageError, counted, natural
 from riskcli.core.version import __version__
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.store import Store
-from riskcli.scores.store_segments import FileState, file_state
 from riskcli.scores.teams import TeamList, Teams, read_teams, with_teams, without_team
 from riskcli.trec.discovery import find_files, find_qrels
 from riskcli.trec.findings import CODES, Finding, Tally
@@ -37,7 +36,6 @@ class KnownReports:
         self._states = store.file_states
         self._checks = checks
         self._file = store.folder / "findings" / f"{digest[:32]}.json"
-        self._seen: dict[Path, FileState | None] = {}
         self._reports: dict[str, Any] = {}
         # It saves work; without it everything is read.
         with suppress(OSError, ValueError, TypeError, RecursionError):
@@ -45,8 +43,7 @@ class KnownReports:
 
     def find(self, path: Path) -> FileReport | None:
         """The report on a file that looks as it did; what is not known is about to be read."""
-        self._seen[path] = file_state(path)
-        sha256 = self._states.checksum(self._seen[path])
+        sha256 = self._states.checksum(path)
         kept = self._reports.get(_key(path, sha256)) if sha256 else None
         try:
             return kept and _report(path, str(sha256), kept, self._checks.max_findings)
@@ -57,7 +54,7 @@ class KnownReports:
         """Keep a report on a file that was just read."""
         if report.sha256 is not None and report.kind in ("run", "scores"):
             self._reports[_key(report.path, report.sha256)] = _entry(report)
-            self._states.keep(self._seen.get(report.path), report.sha256)
+            self._states.keep(report.path, report.sha256)
 
     def close(self) -> None:
         """Write what is known now."""

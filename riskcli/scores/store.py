@@ -18,7 +18,7 @@ import platform
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -34,7 +34,7 @@ from riskcli.core.parallel import in_order
 from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Reader
-from riskcli.scores.store_segments import FileState, FileStates, Segments, cannot_keep, file_state
+from riskcli.scores.store_segments import FileStates, Segments
 from riskcli.trec.arrow import lists, numbers, texts
 
 # What a score depends on, apart from the run: judgements, measure, rules and what computes it.
@@ -127,7 +127,8 @@ class Store:
     ) -> StoreSection:
         """The scores by these measures."""
         about = (as_json(rules), as_json(engine()))
-        return StoreSection(self, [Key(qrels, measure, *about) for measure in measures])
+        keys = [Key(qrels, measure, *about) for measure in measures]
+        return StoreSection(self, {key: self.segments(key.digest) for key in keys})
 
     def segments(self, digest: str) -> Segments:
         """The files of one key."""
@@ -139,28 +140,28 @@ class StoreSection:
     """The scores of a store by some measures, under one set of judgements and rules."""
 
     store: Store
-    keys: Sequence[Key]
+    segments: Mapping[Key, Segments]
     _waiting: dict[str, StoredRun] = field(default_factory=dict)
     _stored_runs: dict[str, set[str]] = field(default_factory=dict)
     """The runs that each measure's files hold already."""
-    _damaged: list[tuple[Path, str]] = field(default_factory=list)
     _trouble: str = ""
     _last_flush: float = field(default_factory=time.monotonic)
 
     @property
     def is_empty(self) -> bool:
         """Whether it holds no run by all of the measures."""
-        return not all(self.store.segments(key.digest).files() for key in self.keys)
+        return not all(segments.files() for segments in self.segments.values())
 
     def find(self, runs: Collection[str]) -> dict[str, StoredRun]:
         """Those of the runs of which there are scores by every measure."""
         wanted = frozenset(runs)
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        by_measure = [self._by(key, wanted, shared) for key in self.keys]
+        by_measure = [self._by(key, wanted, shared) for key in self.segments]
         found = {}
         for run, first in by_measure[0].items():
             parts = [runs_of[run] for runs_of in by_measure if run in runs_of]
-            if len(parts) == len(self.keys) and all(part.topics == first.topics for part in parts):
+            complete = len(parts) == len(self.segments)
+            if complete and all(part.topics == first.topics for part in parts):
                 scores = {name: values for part in parts for name, values in part.scores.items()}
                 found[run] = first._replace(scores=scores)
         return found
@@ -170,23 +171,20 @@ class StoreSection:
         if self._trouble:
             return
         self._waiting[run] = scores
-        cells = len(self.keys) * sum(len(waiting.topics) for waiting in self._waiting.values())
+        cells = len(self.segments) * sum(len(waiting.topics) for waiting in self._waiting.values())
         if cells >= _ENOUGH or time.monotonic() - self._last_flush > _PATIENCE:
             self.flush()
 
     def flush(self) -> None:
         """Write what waits. A store that cannot be written is left as it is; `close` notes it."""
-        for key in self.keys:
+        for key, segments in self.segments.items():
             rows = {
                 run: scores
                 for run, scores in self._waiting.items()
                 if run not in self._stored_runs.get(key.measure, ())
             }
             if rows and not self._trouble:
-                segments = self.store.segments(key.digest)
-                table = _table(key, rows)
-                self._trouble = cannot_keep(partial(segments.add, table))
-                self._damaged += segments.damaged
+                self._trouble = segments.try_add(_table(key, rows))
         self._waiting = {}
         self._last_flush = time.monotonic()
 
@@ -195,13 +193,14 @@ class StoreSection:
         self.flush()
         states = self.store.file_states
         trouble = self._trouble or states.flush()
-        damaged = [*self._damaged, *states.segments.damaged]
+        everything = [*self.segments.values(), states.segments]
+        damaged = [path for segments in everything for path, _ in segments.damaged]
         notes = []
         if trouble:
             message = f"the store {self.store.folder} cannot be written ({trouble}): "
             notes.append(Note("store-not-written", message + "new scores are not kept", False))
         if damaged:
-            names = listed(str(path) for path, _ in damaged)
+            names = listed(map(str, damaged))
             message = f"{counted(len(damaged), 'file')} of the store damaged, set aside and "
             notes.append(Note("store-damaged", f"{message}computed again: {names}", False))
         return notes
@@ -210,11 +209,9 @@ class StoreSection:
         self, key: Key, wanted: frozenset[str], shared: dict[tuple[str, ...], tuple[str, ...]]
     ) -> dict[str, StoredRun]:
         """The wanted runs' scores by one measure."""
-        segments = self.store.segments(key.digest)
         runs: dict[str, StoredRun] = {}
-        for table in segments.tables():
+        for table in self.segments[key].tables():
             runs.update(_rows(table, wanted, shared))
-        self._damaged += segments.damaged
         self._stored_runs[key.measure] = set(runs)
         return runs
 
@@ -302,7 +299,6 @@ class StoredScores:
     def __init__(self, store: Store, reader: Reader) -> None:
         self._store = store
         self._reader = reader
-        self._states: dict[Path, FileState | None] = {}
 
     @cached_property
     def _section(self) -> StoreSection | None:
@@ -318,10 +314,9 @@ class StoredScores:
         if self._section is None:
             return {}
         states = self._store.file_states
-        self._states.update((path, file_state(path)) for path in files)
-        sums = {path: states.checksum(self._states[path]) for path in files}
+        sums = {path: states.checksum(path) for path in files}
         if jobs and not self._section.is_empty:
-            unknown = [path for path in files if sums[path] is None and self._states[path]]
+            unknown = [path for path in files if sums[path] is None and states.seen[path]]
             sums.update(zip(unknown, in_order(sha256_of_file, unknown, jobs), strict=True))
         runs = self._section.find({checksum for checksum in sums.values() if checksum})
         found = {
@@ -330,7 +325,7 @@ class StoredScores:
             if checksum in runs
         }
         for path, scores in found.items():
-            states.keep(self._states[path], str(scores.sha256))
+            states.keep(path, str(scores.sha256))
         return found
 
     def keep(self, scores: FileScores | InputError) -> FileScores | InputError:
@@ -344,7 +339,7 @@ class StoredScores:
             by_measure = {matrix.measure: matrix.values[0] for matrix in scores.matrices}
             about = (scores.tags, scores.unknown_topics, scores.matrices[0].topics)
             self._section.keep(scores.sha256, StoredRun(*about, by_measure))
-            self._store.file_states.keep(self._states.get(scores.path), scores.sha256)
+            self._store.file_states.keep(scores.path, scores.sha256)
         return scores
 
     def close(self) -> list[Note]:

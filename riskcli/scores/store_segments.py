@@ -8,10 +8,9 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
@@ -93,6 +92,16 @@ class Segments:
         small = self._small()
         return self.merge(small if len(small) >= _MANY else [], table)
 
+    def try_add(self, table: pa.Table) -> str:
+        """Write rows; in words why that cannot be done, or nothing."""
+        try:
+            self.add(table)
+        except InputError as error:
+            return error.message
+        except OSError as error:
+            return error.strerror or str(error)
+        return ""
+
     def tidy(self) -> None:
         """One file in place of all small ones."""
         small = self._small()
@@ -146,17 +155,6 @@ class Segments:
 def checksum(data: bytes) -> str:
     """The name of a file with these bytes, without its ending."""
     return hashlib.sha256(data).hexdigest()
-
-
-def cannot_keep(work: Callable[[], object]) -> str:
-    """Do what writes to a store; in words why that cannot be done, or nothing."""
-    try:
-        work()
-    except InputError as error:
-        return error.message
-    except OSError as error:
-        return error.strerror or str(error)
-    return ""
 
 
 def size(path: Path) -> int:
@@ -235,6 +233,8 @@ class FileStates:
         )
         self._checksums = {} if rehash else dict(self.remembered())
         self._unsaved: dict[FileState, str] = {}
+        self.seen: dict[Path, FileState | None] = {}
+        """Each file that was asked for, as it was then; None for one that is always hashed."""
         self._start = _now(folder)
 
     def remembered(self) -> Iterator[tuple[FileState, str]]:
@@ -243,16 +243,18 @@ class FileStates:
             *columns, sums = (table[name].to_pylist() for name in FILE_STATES.names)
             yield from zip(map(FileState, *columns), sums, strict=True)
 
-    def checksum(self, state: FileState | None) -> str | None:
-        """The checksum of the file in that state, if it is remembered."""
+    def checksum(self, path: Path) -> str | None:
+        """The checksum of a file in its state of now, if that is remembered."""
+        state = self.seen[path] = file_state(path)
         return None if state is None else self._checksums.get(state)
 
-    def keep(self, before: FileState | None, checksum: str) -> None:
-        """Remember the checksum of a file whose state is still the one before it was hashed."""
+    def keep(self, path: Path, checksum: str) -> None:
+        """Remember the checksum of a file whose state is still as seen before it was hashed."""
+        before = self.seen.get(path)
         if before is None or before in self._checksums:
             return
         settled = max(before.modified_ns, before.changed_ns) + _TICK < self._start
-        if settled and file_state(Path(before.path)) == before:
+        if settled and file_state(path) == before:
             self._unsaved[before] = checksum
 
     def flush(self) -> str:
@@ -260,7 +262,7 @@ class FileStates:
         if not self._unsaved:
             return ""
         table, self._unsaved = _table(self._unsaved), {}
-        return cannot_keep(partial(self.segments.add, table))
+        return self.segments.try_add(table)
 
     def renew(self) -> None:
         """Forget files that are gone or have changed since."""

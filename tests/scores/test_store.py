@@ -374,12 +374,13 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def remember(folder: Path, file: Path) -> None:
     looks = Store(folder).file_states
-    looks.keep(file_state(file), sha("content"))
+    looks.checksum(file)
+    looks.keep(file, sha("content"))
     assert looks.flush() == ""
 
 
 def known(folder: Path, file: Path, rehash: bool = False) -> str | None:
-    return Store(folder, rehash).file_states.checksum(file_state(file))
+    return Store(folder, rehash).file_states.checksum(file)
 
 
 @pytest.mark.usefixtures("late")
@@ -438,10 +439,10 @@ def test_a_file_that_changes_while_it_is_hashed_is_not_remembered(tmp_path: Path
     file = tmp_path / "x.run"
     file.write_text("content")
     looks = Store(tmp_path / "s").file_states
-    before = file_state(file)
+    looks.checksum(file)
     time.sleep(0.02)
     rewritten(file)
-    looks.keep(before, sha("content"))
+    looks.keep(file, sha("content"))
     looks.flush()
     assert known(tmp_path / "s", file) is None
 
@@ -453,7 +454,8 @@ def test_verify_hashes_what_looks_the_same(tmp_path: Path) -> None:
     remember(tmp_path / "s", file)
     assert list(verify(Store(tmp_path / "s"))) == []
     looks = Store(tmp_path / "s2").file_states
-    looks.keep(file_state(file), sha("something else"))
+    looks.checksum(file)
+    looks.keep(file, sha("something else"))
     looks.flush()
     assert [(path, trouble.split(",")[0]) for path, trouble in verify(Store(tmp_path / "s2"))] == [
         (file, "changed")

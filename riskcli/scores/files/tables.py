@@ -54,14 +54,6 @@ def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> 
     return Finding(path, line, "bad-score", message)
 
 
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def or_empty(path: Path, items: Items, message: str) -> Items:
     """The items; a finding with that message where there is none."""
     empty = True
@@ -84,7 +76,8 @@ class Cells:
         score = score_in(cell)
         if score is None:
             return bad_score(self._path, run, topic, cell, line)
-        if not _is_unicode(run + topic + (measure or "")):
+        names = run + topic + (measure or "")
+        if names.encode(errors="ignore").decode() != names:
             message = "a name holds half of a surrogate pair, which is not valid text"
             return Finding(self._path, line, "bad-json", message)
         name = None if measure is None else measure_name(measure)
