@@ -5,10 +5,8 @@ change unnoticed. `python -m tests.risk.test_recorded` records them anew: its di
 what a change of a formula has to explain.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,8 @@ import riskcli
 from riskcli import Options, ScoreMatrix, Significance
 from riskcli.risk import paired
 from riskcli.scores.teams import Teams
+from tests.helpers import recorded
 from tests.helpers.strategies import Floats, named
-
-RECORDED = Path(__file__).with_name("recorded.json")
 
 
 def scores(kind: str) -> Floats:
@@ -160,17 +157,13 @@ def _summary(values: Sequence[Any]) -> Any:
     return [int(there.sum()), *sums]
 
 
-def read() -> dict[str, Any]:
-    return dict(json.loads(RECORDED.read_text(encoding="utf-8")))
-
-
 def test_every_case_is_recorded_and_none_is_left_over() -> None:
-    assert set(read()) == {name for name, _ in cases()}
+    assert set(recorded.read(__file__)) == {name for name, _ in cases()}
 
 
 @pytest.mark.parametrize(("name", "made"), [pytest.param(*case, id=case[0]) for case in cases()])
 def test_the_numbers_are_those_that_were_recorded(name: str, made: Callable[[], Any]) -> None:
-    expected, found = read()[name], recordable(made)
+    expected, found = recorded.read(__file__)[name], recordable(made)
     if isinstance(expected, str):
         assert found == expected
         return
@@ -180,11 +173,5 @@ def test_the_numbers_are_those_that_were_recorded(name: str, made: Callable[[], 
         assert found[column] == close, column
 
 
-def main() -> None:
-    """Record the numbers of now."""
-    lines = [f"{json.dumps(name)}: {json.dumps(recordable(made))}" for name, made in cases()]
-    RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    recorded.write(__file__, {name: recordable(made) for name, made in cases()})
