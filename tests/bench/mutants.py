@@ -54,7 +54,10 @@ class Mutant:
 
 
 def mutants(source: str, module: str = "") -> Iterator[Mutant]:
-    """Every mutant of a module that is still Python; not of annotations, imports, decorators."""
+    """Every mutant of a module that is still Python; not of annotations, imports, decorators.
+
+    Neither of `strict=True`, over which no program trips whose lengths agree.
+    """
     lines = source.splitlines(keepends=True)
     untouched = set(_untouched(ast.parse(source)))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -81,11 +84,13 @@ def _instead(token: tokenize.TokenInfo, lines: Sequence[str]) -> str | None:
 
 
 def _untouched(tree: ast.AST) -> Iterator[tuple[int, int]]:
-    """Where annotations, imports and decorators stand."""
+    """Where annotations, imports, decorators and the strictness of `zip` stand."""
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
         if isinstance(node, ast.Import | ast.ImportFrom):
             parts = [node]
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            parts = [node.value]
         if isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
