@@ -8,9 +8,8 @@ from riskcli.analyses import base
 from riskcli.analyses.base import Analysis, Names, Scores
 from riskcli.analyses.blocks import Block, risk_blocks, turned
 from riskcli.analyses.cautions import copy_notes
-from riskcli.analyses.score_columns import USUAL, Layout, View
-from riskcli.analyses.score_columns import column_names as column_names
-from riskcli.analyses.score_display import displays
+from riskcli.analyses.score_display import USUAL, Layout, View, displays
+from riskcli.analyses.score_display import column_names as column_names
 from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, natural_order, nearest
@@ -93,9 +92,8 @@ class ComparisonTable(Analysis):
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
         table = self if self.order else self.sorted_by()
-        return displays(
-            View(table.shown_blocks, table.ordered_by, self.layout, self.options), width
-        )
+        plan = self.options.significance
+        return displays(View(table.shown_blocks, table.ordered_by, self.layout, plan), width)
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""

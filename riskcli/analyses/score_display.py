@@ -1,26 +1,193 @@
 """The risk table for people: a row a run, as many alphas and details side by side as fit."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.analyses import score_columns
 from riskcli.analyses.blocks import Block
-from riskcli.analyses.score_columns import Layout, View
-from riskcli.core.choices import population_in_words
-from riskcli.core.messages import counted
-from riskcli.output import display
-from riskcli.output.display import Cell, Column, Display, Heading
+from riskcli.core.choices import Marks, population_in_words
+from riskcli.core.messages import UsageError, counted, nearest
+from riskcli.output import display, measure_words
+from riskcli.output.display import BASELINE_MARK, UNDEFINED, Cell, Column, Display, Heading
 from riskcli.output.measure_words import MINUS, Claim, titled, usual_measures, weights, words_of
-from riskcli.risk.estimate import Estimate, correction_title
+from riskcli.risk.estimate import Significance, correction_title, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
-LARGE_LOSSES = "L>20%"
-"""The heading of the narrowest of the details."""
+RECORD = "wtl"
+INTERVAL, RANK_INTERVAL = "_interval", "_ranks"
+_OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
+_TITLES = {"losses20": "L>20%", "reward": "Reward", "risk": "Risk"}
+_FIELDS = {
+    "difference": "difference", "p": "p", "p_adjusted": "p adjusted", "flag": "flag",
+    "rank": "rank",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a risk table is shown to people.
+
+    With `columns` there is one table for all effectiveness measures and alphas; without, the usual
+    columns, a table for each measure.
+    """
+
+    columns: tuple[str, ...] = ()
+    ranks: bool = True
+    marks: Marks | None = None
+    """None: as the format has them."""
+    precision: int | None = None
+    """Decimals; None: by column."""
+
+    def __post_init__(self) -> None:
+        known = column_names() if self.columns else []
+        for name in self.columns:
+            if name not in known:
+                raise UsageError(f"no column {name!r}{nearest(name, known)}")
+
+    def decimals(self, values: Sequence[float | None], usual: int = 4) -> list[str]:
+        """A column of numbers with the decimals asked for, or the usual."""
+        return display.decimals(values, usual if self.precision is None else self.precision)
+
+
+class View(NamedTuple):
+    """What is shown of a risk table: its blocks in their order and convention."""
+
+    blocks: tuple[Block, ...]
+    ordered_by: str
+    layout: Layout
+    plan: Significance
+
+
+USUAL = Layout()
+
+
+# The columns that a table can show, and those that are asked for by name.
+
+
+def column_names() -> list[str]:
+    """What `--columns` knows: measures, intervals, and every column of the machine formats."""
+    declared = [column for column in measure_words.columns().values() if column.measure is not None]
+    intervals = [f"{column.measure}{INTERVAL}" for column in declared if column.field == "low"]
+    ranks = [
+        f"{column.measure}{RANK_INTERVAL}" for column in declared if column.field == "rank_low"
+    ]
+    return [*(column.name for column in declared), RECORD, *intervals, *ranks]
+
+
+def _depends_on_alpha(name: str) -> bool:
+    """Whether a column is another at another alpha."""
+    column = measure_words.columns().get(name.removesuffix(INTERVAL).removesuffix(RANK_INTERVAL))
+    if column is None or name in _OF_THE_LOSSES:
+        return False
+    return any(m.depends_on_alpha for m in measures() if m.id == column.measure)
+
+
+def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> Column:
+    """The column of that name; what is before its heading's last line names its group."""
+    makers = {"": _measure_column, INTERVAL: _interval_column, RANK_INTERVAL: _rank_column}
+    for measure in measures():
+        for suffix, make in makers.items():
+            if name == measure.id + suffix:
+                return make(block, measure, layout, prefix)
+    if name == RECORD:
+        return _record_column(block, prefix)
+    column = measure_words.columns()[name]
+    if column.kind == "flag":
+        flags = block.cells(name)
+        texts = [""] * len(block.runs) if flags is None else list(map(str, flags.tolist()))
+    elif column.kind == "p":
+        texts = list(map(display.p_value, block.numbers(name)))
+    elif column.kind == "number":
+        texts = layout.decimals(block.numbers(name))
+    else:
+        texts = _counts(block.numbers(name))
+    heading = _TITLES.get(name, name)
+    if column.field in _FIELDS:
+        title = next(words_of(m).title for m in measures() if m.id == column.measure)
+        heading = f"{title} {_FIELDS[column.field]}"
+    return Column.of_texts(prefix + heading, texts)
+
+
+def _left_columns(table: View, block: Block) -> list[Column]:
+    """The runs, the baseline's own marked, and before them their ranks by the order's column."""
+    members = set(block.baseline_members)
+    cells = [
+        Cell(f"{run} {BASELINE_MARK}" if row in members else run, strong=row in members)
+        for row, run in enumerate(block.runs)
+    ]
+    names = Column(Heading("run", left=True, names=True), cells)
+    if not table.layout.ranks:
+        return [names]
+    name = f"rank_{table.ordered_by}"
+    if name in measure_words.columns():
+        ranks = block.numbers(name)
+    else:
+        ranks = rank(np.array(block.numbers(table.ordered_by), dtype=float)).tolist()
+    return [Column.of_texts("#", display.decimals(ranks, 0)), names]
+
+
+def _measure_column(
+    block: Block, measure: RiskMeasure, layout: Layout, prefix: str = "", ordered_by: str = ""
+) -> Column:
+    """Values with marks, and ranks beside them but for those that number the rows."""
+    estimate = block.estimates.get(measure.id)
+    flags = None if estimate is None or layout.marks == "none" else estimate.flag
+    marks = [""] * len(block.runs) if flags is None else flags.tolist()
+    ranked = layout.ranks and measure.id != ordered_by
+    texts = layout.decimals(block.numbers(measure.id), words_of(measure).decimals)
+    ranks = block.numbers(f"rank_{measure.id}")
+    cells = [
+        Cell(text, mark=mark, rank=int(rank) if ranked and rank else None, best=rank == 1)
+        for text, mark, rank in zip(texts, marks, ranks, strict=True)
+    ]
+    title = titled(measure, block.convention)
+    return Column(Heading(prefix + title, ranked=ranked, marked=flags is not None), cells)
+
+
+def _interval_column(
+    block: Block, measure: RiskMeasure, layout: Layout, prefix: str = ""
+) -> Column:
+    """The value's confidence interval."""
+    places = words_of(measure).decimals
+    low, high = (
+        layout.decimals(block.numbers(f"{measure.id}{end}"), places) for end in ("_lo", "_hi")
+    )
+    texts = [
+        UNDEFINED if UNDEFINED in ends else f"[{', '.join(ends)}]"
+        for ends in zip(low, high, strict=True)
+    ]
+    return Column.of_texts(f"{prefix}{titled(measure, block.convention)} interval", texts)
+
+
+def _rank_column(block: Block, measure: RiskMeasure, _layout: Layout, prefix: str = "") -> Column:
+    """The ranks that the tests allow."""
+    low, high = (block.cells(f"rank_{measure.id}{end}") for end in ("_lo", "_hi"))
+    texts = [UNDEFINED] * len(block.runs)
+    if low is not None and high is not None:
+        texts = list(map(display.span, low.tolist(), high.tolist()))
+    return Column.of_texts(f"{prefix}{titled(measure, block.convention)} ranks", texts)
+
+
+def _record_column(block: Block, prefix: str = "", optional: bool = False) -> Column:
+    """Wins, ties and losses."""
+    counts = [_counts(block.numbers(name)) for name in ("wins", "ties", "losses")]
+    texts = [
+        UNDEFINED if UNDEFINED in each else "/".join(each) for each in zip(*counts, strict=True)
+    ]
+    return Column.of_texts(Heading(f"{prefix}W/T/L", optional=optional), texts)
+
+
+def _counts(values: Sequence[float | None]) -> list[str]:
+    """Counts or ranks, which a mean over baselines makes fractions."""
+    return [UNDEFINED if value is None else f"{value:.4g}" for value in values]
+
+
+# The tables that they make up.
 
 
 def displays(table: View, width: int) -> list[Display]:
@@ -28,63 +195,41 @@ def displays(table: View, width: int) -> list[Display]:
 
     Where columns are asked for by name, there is one for each baseline.
     """
-    if table.layout.columns:
-        together = _groups(table.blocks, by_measure=False)
-        return [_one_table(table, blocks) for blocks in together]
-    made: list[Display] = []
-    for blocks in _groups(table.blocks, by_measure=True):
-        tables = _tables(table, blocks, width)
-        caption = _caption(table, blocks, blocks, tables[-1].headings)
-        made += [replace(each, caption=caption, marks=table.layout.marks) for each in tables]
-    return made
-
-
-def _groups(blocks: Sequence[Block], by_measure: bool) -> list[list[Block]]:
-    """The blocks that differ in alpha only, or in the effectiveness measure as well."""
-    groups: dict[tuple[str, str, str], list[Block]] = {}
-    for block in blocks:
-        measure = block.measure if by_measure else ""
-        groups.setdefault((measure, block.baseline, block.population), []).append(block)
-    return list(groups.values())
+    by_measure = not table.layout.columns
+    groups: dict[tuple[str, ...], list[Block]] = {}
+    for block in table.blocks:
+        key = (block.measure if by_measure else "", block.baseline, block.population)
+        groups.setdefault(key, []).append(block)
+    if not by_measure:
+        return [_one_table(table, blocks) for blocks in groups.values()]
+    return [each for blocks in groups.values() for each in _tables(table, blocks, width)]
 
 
 def _one_table(table: View, blocks: list[Block]) -> Display:
     """The columns asked for, of all effectiveness measures and alphas, in one table."""
     layout, first = table.layout, blocks[0]
-    left = [score_columns.name_column(first)]
-    if layout.ranks:
-        left.insert(0, score_columns.rank_number_column(first, table.ordered_by))
-    asked = [_aligned(column, block, first) for column, block in _asked(blocks, layout)]
-    whole = Display(_title(blocks), [*left, *asked], marks=layout.marks)
-    shown = [block for block in blocks if block.measure == first.measure]
-    return replace(whole, caption=_caption(table, blocks, shown, whole.headings))
+    shown = _left_columns(table, first)
+    for block, name, group in _asked(blocks, layout):
+        prefix = f"{', '.join(group)}\n" if group else ""
+        shown.append(_aligned(_named_column(block, name, layout, prefix), block, first))
+    whole = Display(_title(blocks), shown, marks=layout.marks)
+    marked = [block for block in blocks if block.measure == first.measure]
+    return replace(whole, caption=_caption(table, blocks, marked, whole.headings))
 
 
-def _asked(blocks: Sequence[Block], layout: Layout) -> list[tuple[Column, Block]]:
-    """The columns by measure and alpha, each with the block that it is of."""
-    by_measure: dict[str, list[Block]] = {}
-    for block in blocks:
-        by_measure.setdefault(block.measure, []).append(block)
-    alphas = {block.alpha for block in blocks}
-    found: list[tuple[Column, Block]] = []
-    for measure, of_measure in by_measure.items():
-        group = [measure] if len(by_measure) > 1 else []
-        for number, block in enumerate(of_measure):
-            counting = weights([block.alpha], block.convention).replace(" ", "")
-            own = [*group, counting] if len(alphas) > 1 else group
-            for name in layout.columns:
-                if number == 0 and not score_columns.depends_on_alpha(name):
-                    shared = score_columns.named_column(block, name, layout, _prefix(group))
-                    found.append((shared, block))
-            for name in layout.columns:
-                if score_columns.depends_on_alpha(name):
-                    at_alpha = score_columns.named_column(block, name, layout, _prefix(own))
-                    found.append((at_alpha, block))
-    return found
-
-
-def _prefix(group: Sequence[str]) -> str:
-    return f"{', '.join(group)}\n" if group else ""
+def _asked(blocks: Sequence[Block], layout: Layout) -> Iterator[tuple[Block, str, list[str]]]:
+    """The columns asked for, by measure and alpha: block, name, and what the group is called."""
+    by_alpha = [name for name in layout.columns if _depends_on_alpha(name)]
+    shared = [name for name in layout.columns if name not in by_alpha]
+    several_alphas = len({block.alpha for block in blocks}) > 1
+    measures_shown = list(dict.fromkeys(block.measure for block in blocks))
+    for measure in measures_shown:
+        of_measure = [block for block in blocks if block.measure == measure]
+        group = [measure] if len(measures_shown) > 1 else []
+        yield from ((of_measure[0], name, group) for name in shared)
+        for block in of_measure:
+            own = [*group, _counting([block]).replace(" ", "")] if several_alphas else group
+            yield from ((block, name, own) for name in by_alpha)
 
 
 def _aligned(column: Column, block: Block, first: Block) -> Column:
@@ -92,16 +237,25 @@ def _aligned(column: Column, block: Block, first: Block) -> Column:
     if block.runs == first.runs:
         return column
     cells = dict(zip(block.runs, column.cells, strict=True))
-    return Column(column.heading, [cells.get(run, Cell(display.UNDEFINED)) for run in first.runs])
+    return Column(column.heading, [cells.get(run, Cell(UNDEFINED)) for run in first.runs])
 
 
 def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     """The blocks in as few tables as fit the width; one alone is filled up with details."""
-    left = _run_columns(table, blocks[0])
+    layout, first = table.layout, blocks[0]
+    by_alpha = [measure for measure in usual_measures() if measure.depends_on_alpha]
+    left = _left_columns(table, first)
+    left += [
+        _measure_column(first, measure, layout, ordered_by=table.ordered_by)
+        for measure in usual_measures()
+        if measure not in by_alpha
+    ]
+    left.append(_record_column(first, optional=True))
 
     @cache
     def of_alpha(i: int, named: bool) -> list[Column]:
-        return _alpha_columns(blocks[i], table.layout, named)
+        prefix = _counting(blocks[i : i + 1]).replace(" ", "") + "\n" if named else ""
+        return [_measure_column(blocks[i], measure, layout, prefix) for measure in by_alpha]
 
     for size in range(len(blocks), 0, -1):
         parts = [range(len(blocks))[start : start + size] for start in range(0, len(blocks), size)]
@@ -112,77 +266,52 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
         if all(display.width_of(chunk) <= width for chunk in chunks):
             break
     if len(chunks) == 1:
-        chunks = [_filled(chunks[0], _extras(blocks, table.layout), width)]
-    return [
-        Display(_title([blocks[i] for i in part]), chunk)
-        for part, chunk in zip(parts, chunks, strict=True)
-    ]
+        chunks = [_filled(chunks[0], _extras(blocks, layout), width)]
+    titles = [_title([blocks[i] for i in part]) for part in parts]
+    tables = list(map(Display, titles, chunks))
+    caption = _caption(table, blocks, blocks, tables[-1].headings)
+    return [replace(each, caption=caption, marks=layout.marks) for each in tables]
 
 
-def _filled(columns: list[Column], extras: Iterator[Column], width: int) -> list[Column]:
+def _filled(shown: list[Column], extras: Iterator[Column], width: int) -> list[Column]:
     """The columns, and each of the extras that still fits; none is made where none can."""
-    narrowest = Column(Heading(LARGE_LOSSES), ())
-    while display.width_of([*columns, narrowest]) <= width:
+    narrowest = Column(Heading(_TITLES["losses20"]), ())
+    while display.width_of([*shown, narrowest]) <= width:
         extra = next(extras, None)
         if extra is None:
             break
-        if display.width_of([*columns, extra]) <= width:
-            columns = [*columns, extra]
-    return columns
+        if display.width_of([*shown, extra]) <= width:
+            shown = [*shown, extra]
+    return shown
+
+
+def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
+    """Details for wide terminals, most wanted first; of several alphas those that they share."""
+    first = blocks[0]
+    estimates = first.estimates if len(blocks) == 1 else {}
+    by_weight = sorted(usual_measures(), key=lambda m: not words_of(m).headline)
+    measured = [(m, estimates[m.id]) for m in by_weight if m.id in estimates]
+    ranked = [m for m, e in measured if e.rank_low is not None and not np.isnan(e.rank_low).all()]
+    if layout.ranks:
+        yield from (_rank_column(first, measure, layout) for measure in islice(ranked, 2))
+    yield from (_named_column(first, name, USUAL) for name in _TITLES)
+    for measure, estimate in measured:
+        if estimate.low is not None:
+            yield _interval_column(first, measure, layout)
 
 
 def _title(blocks: Sequence[Block]) -> str:
-    first = blocks[0]
-    counting = weights(list(dict.fromkeys(block.alpha for block in blocks)), first.convention)
-    return f"{_measures(blocks)}, baseline {display.in_title(first.baseline)}, {counting}"
+    baseline = display.in_title(blocks[0].baseline)
+    return f"{_measures(blocks)}, baseline {baseline}, {_counting(blocks)}"
 
 
 def _measures(blocks: Sequence[Block]) -> str:
     return ", ".join(dict.fromkeys(block.measure for block in blocks))
 
 
-def _run_columns(table: View, block: Block) -> list[Column]:
-    """Rank, name, mean and win/tie/loss: what does not depend on alpha."""
-    columns = [score_columns.name_column(block)]
-    if table.layout.ranks:
-        columns.insert(0, score_columns.rank_number_column(block, table.ordered_by))
-    columns += [
-        score_columns.measure_column(block, measure, table.layout, table.ordered_by)
-        for measure in usual_measures()
-        if not measure.depends_on_alpha
-    ]
-    return [*columns, score_columns.record_column(block, optional=True)]
-
-
-def _alpha_columns(block: Block, layout: Layout, named: bool) -> list[Column]:
-    counting = weights([block.alpha], block.convention).replace(" ", "")
-    prefix = f"{counting}\n" if named else ""
-    return [
-        score_columns.measure_column(block, measure, layout, prefix=prefix)
-        for measure in usual_measures()
-        if measure.depends_on_alpha
-    ]
-
-
-def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
-    """Details for wide terminals, most wanted first."""
-    first = blocks[0]
-    known = {name: each for name, each in first.estimates.items() if len(blocks) == 1}
-    by_weight = sorted(usual_measures(), key=lambda m: not words_of(m).headline)
-    ranked = (m for m in by_weight if m.id in known and _has_ranks(known[m.id]))
-    if layout.ranks:
-        yield from (score_columns.rank_column(first, measure) for measure in islice(ranked, 2))
-    yield Column(Heading(LARGE_LOSSES), score_columns.plain(score_columns.whole(first, "losses20")))
-    for title, name in (("Reward", "reward"), ("Risk", "risk")):
-        yield Column(Heading(title), score_columns.plain(display.decimals(first.numbers(name), 4)))
-    for measure in by_weight:
-        if measure.id in known and known[measure.id].low is not None:
-            yield score_columns.interval_column(first, measure, layout)
-
-
-def _has_ranks(estimate: Estimate) -> bool:
-    """Whether any run has an interval of its rank."""
-    return estimate.rank_low is not None and not np.isnan(estimate.rank_low).all()
+def _counting(blocks: Sequence[Block]) -> str:
+    """How losses count in these blocks."""
+    return weights(list(dict.fromkeys(block.alpha for block in blocks)), blocks[0].convention)
 
 
 def _caption(
@@ -195,85 +324,64 @@ def _caption(
 
 def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> str:
     """What was measured on what, and what the headings mean."""
-    first = blocks[0]
-    headings = [heading.text for heading in shown]
-    parts = [
-        f"{_measures(blocks)} on {counted(first.topics, 'topic')}, "
-        f"{counted(len(first.runs), 'run')} shown"
-    ]
-    if any(text.startswith(("ZRisk", "GeoRisk")) for text in headings):
-        parts.append(f"population of ZRisk and GeoRisk: {population_in_words(first.population)}")
-    if any(heading.ranked or heading.text == "#" for heading in shown):
-        parts.append("# rank, 1 is best")
-    if first.convention == MINUS:
-        parts.append("⁻ sign turned, higher is riskier")
-    if first.baseline_members:
-        parts.append(f"{score_columns.BASELINE_MARK} baseline")
-    if LARGE_LOSSES in headings:
-        parts.append(f"{LARGE_LOSSES} topics that lose more than 20 %")
-    percent = f"{100 * (1 - table.options.significance.gamma):g} %"
-    if any(text.endswith(" ranks") for text in headings):
-        parts.append(f"ranks: {percent} confidence interval of each run's rank")
-    if any(text.endswith("interval") for text in headings):
-        parts.append(f"{percent} confidence intervals")
-    return "; ".join(parts) + "."
+    first, texts = blocks[0], [heading.text for heading in shown]
+    percent = f"{100 * (1 - table.plan.gamma):g} %"
+    large_losses = _TITLES["losses20"]
+    explained = {
+        f"population of ZRisk and GeoRisk: {population_in_words(first.population)}": any(
+            text.startswith(("ZRisk", "GeoRisk")) for text in texts
+        ),
+        "# rank, 1 is best": any(heading.ranked or heading.text == "#" for heading in shown),
+        "⁻ sign turned, higher is riskier": first.convention == MINUS,
+        f"{BASELINE_MARK} baseline": bool(first.baseline_members),
+        f"{large_losses} topics that lose more than 20 %": large_losses in texts,
+        f"ranks: {percent} confidence interval of each run's rank": any(
+            text.endswith(" ranks") for text in texts
+        ),
+        f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
+    }
+    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')} shown"
+    sentences = [sentence for sentence, is_needed in explained.items() if is_needed]
+    return "; ".join([f"{_measures(blocks)} on {counts}", *sentences]) + "."
 
 
 def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> list[str]:
-    """What the marks claim, where there are any."""
+    """What the marks claim, where there are any, in the words of the contract."""
+    block, plan = blocks[0], table.plan
     marked = {heading.text for heading in shown if heading.marked}
-    tested = [m for m in measures() if titled(m, blocks[0].convention) in marked]
-    if not any(measure.id in blocks[0].families for measure in tested):
-        return []
-    if not any(blocks[0].families.values()):
-        return ["Neither ▲ nor ▼: nothing could be tested."]
-    return [_flag_line(table, blocks[0]), *_claims(table, blocks, tested)]
-
-
-def _flag_line(table: View, block: Block) -> str:
-    significance = table.options.significance
-    sizes = sorted({size for size in block.families.values() if size})
-    size = " or ".join(map(str, sizes)) + (" test" if sizes == [1] else " tests")
-    scope = "the whole table" if significance.family == "all" else "each column"
-    correction = correction_title(significance.correction, significance.family, shuffled(block))
-    return (
-        f"▲ better, ▼ worse at the significance level γ = {significance.gamma:g} "
-        f"({correction}; {size} in {scope}), taking the runs as given:"
-    )
-
-
-def _claims(table: View, blocks: Sequence[Block], tested: Sequence[RiskMeasure]) -> list[str]:
-    """For each tested measure, the statement that a mark makes, in the words of the contract."""
-    about = _claim_of(table, blocks)
+    tested = [
+        m for m in measures() if titled(m, block.convention) in marked and m.id in block.families
+    ]
+    sizes = sorted({*block.families.values()} - {0})
+    if not tested or not sizes:
+        return ["Neither ▲ nor ▼: nothing could be tested."] if tested else []
+    shuffled = any(estimate.p_stepped is not None for estimate in block.estimates.values())
+    tests = " or ".join(map(str, sizes)) + (" test" if sizes == [1] else " tests")
+    scope = "the whole table" if plan.family == "all" else "each column"
+    correction = correction_title(plan.correction, plan.family, shuffled)
+    claim = _claim_of(blocks, plan, shuffled)
     titles: dict[str, list[str]] = {}
-    for measure in tested:
-        words = words_of(measure)
-        if words.claim is not None and measure.id in blocks[0].families:
-            titles.setdefault(words.claim(about), []).append(words.title)
-    return [f"{', '.join(names)}: {claim}" for claim, names in titles.items()]
+    for words in map(words_of, tested):
+        if words.claim is not None:
+            titles.setdefault(words.claim(claim), []).append(words.title)
+    return [
+        f"▲ better, ▼ worse at the significance level γ = {plan.gamma:g} "
+        f"({correction}; {tests} in {scope}), taking the runs as given:",
+        *(f"{', '.join(names)}: {claimed}" for claimed, names in titles.items()),
+    ]
 
 
-def _claim_of(table: View, blocks: Sequence[Block]) -> Claim:
+def _claim_of(blocks: Sequence[Block], plan: Significance, shuffled: bool) -> Claim:
     """What the words of the marks depend on."""
-    block = blocks[0]
-    reference = (
-        display.in_title(block.baseline)
-        if block.baseline_size == 1
-        else "the mean over the baselines"
-        if block.baseline_size
-        else "the mean over the population"
-    )
-    plan = table.options.significance
+    baseline = display.in_title(blocks[0].baseline)
+    reference = "the mean over the baselines"
+    if blocks[0].baseline_size < 2:
+        reference = baseline if blocks[0].baseline_size else "the mean over the population"
     test, mean_test = "the delete-one-topic jackknife", "paired t"
-    if shuffled(block):
+    if shuffled:
         test = f"more than equal runs would; {plan.number_of_shuffles:,} shuffles within topics"
         mean_test = test
     elif plan.test == "swap":
         test = "the label-swap test"
     alphas = tuple(b.alpha for b in blocks if b.alpha is not None)
-    return Claim(display.in_title(block.baseline), reference, test, mean_test, alphas)
-
-
-def shuffled(block: Block) -> bool:
-    """Whether runs were shuffled within topics to compare them with a virtual baseline."""
-    return any(estimate.p_stepped is not None for estimate in block.estimates.values())
+    return Claim(baseline, reference, test, mean_test, alphas)

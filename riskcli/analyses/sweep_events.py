@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskcli.analyses.score_columns import BASELINE_MARK
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Convention, SweepPart
 from riskcli.core.messages import counted
 from riskcli.output.display import (
+    BASELINE_MARK,
     Cell,
     Column,
     Display,

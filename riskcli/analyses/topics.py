@@ -13,20 +13,11 @@ from scipy.special import stdtrit
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable, RunChurn
-from riskcli.core.arrays import Flags, Floats, Rows, divided
+from riskcli.core.arrays import Flags, Floats, Mask, Rows, divided
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
-from riskcli.output.display import (
-    Cell,
-    Column,
-    Display,
-    Heading,
-    decimal,
-    decimals,
-    folded,
-    in_title,
-    width_of,
-)
+from riskcli.output import display
+from riskcli.output.display import Cell, Column, Display, Heading
 from riskcli.output.measure_words import MINUS, titled, usual_measures, weights, words_of
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
@@ -37,22 +28,20 @@ from riskcli.scores.comparisons import Options, as_names, comparisons, matching_
 from riskcli.scores.matrix import ScoreMatrix
 
 KEYS = ("run", "measure", "baseline", "population", "alpha", "topic")
-FIGURES = (
-    "score", "baseline_score", "delta", "w", "tr", "tj", "flag", "expected", "z", "zrisk_part",
-    "zrisk_share",
-)  # fmt: skip
-COLUMNS = (*KEYS, *FIGURES)
-_TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
-"""What the minus convention turns: what URisk and ZRisk are made of."""
-
 _HEADINGS: dict[str, tuple[str, int]] = {
     "score": ("score", 4), "baseline_score": ("base", 4), "delta": ("δ", 4), "w": ("w", 4),
-    "tr": ("TR", 2), "tj": ("TJ", 2), "expected": ("exp.", 4), "z": ("z", 2),
-    "zrisk_part": ("part", 4), "zrisk_share": ("share", 3), "distance": ("distance", 3),
-    "bin": ("bin", 0), "rbo": ("RBO", 3), "overlap": ("overlap", 3), "documents": ("docs", 0),
-    "baseline_documents": ("base\ndocs", 0), "shared_documents": ("shared\ndocs", 0),
+    "tr": ("TR", 2), "tj": ("TJ", 2), "flag": ("flag", 0), "expected": ("exp.", 4), "z": ("z", 2),
+    "zrisk_part": ("part", 4), "zrisk_share": ("share", 3),
 }  # fmt: skip
 """By column: its heading and decimals in tables for people."""
+_HEADINGS_OF_MOVES = {
+    "distance": ("distance", 3), "bin": ("bin", 0), "rbo": ("RBO", 3), "overlap": ("overlap", 3),
+    "documents": ("docs", 0), "baseline_documents": ("base\ndocs", 0),
+    "shared_documents": ("shared\ndocs", 0),
+}  # fmt: skip
+FIGURES = tuple(_HEADINGS)
+_TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
+"""What the minus convention turns: what URisk and ZRisk are made of."""
 _PAIRED = FIGURES[:6]
 _IN_POPULATION = ("expected", "z", "zrisk_share")
 _MEANS = ("distance", "rbo", "overlap")
@@ -80,14 +69,14 @@ class RunTopics:
     of_topics: int
     """How many topics the totals are over, shown or not."""
     critical: float
-    convention: Convention = "plain"
-    churn: RunChurn | None = None
+    convention: Convention
+    churn: RunChurn | None
 
-    def chosen(self, topics: Sequence[int] | Rows) -> RunTopics:
+    def chosen(self, topics: Rows | Mask | slice) -> RunTopics:
         """Only those topics, in that order."""
-        indices = [int(i) for i in topics]
-        columns = {name: column[indices] for name, column in self.columns.items()}
-        return replace(self, topics=tuple(self.topics[i] for i in indices), columns=columns)
+        columns = {name: column[topics] for name, column in self.columns.items()}
+        names = np.array(self.topics, dtype=object)[topics]
+        return replace(self, topics=tuple(names.tolist()), columns=columns)
 
 
 def asks_for_churn(columns: Iterable[str]) -> bool:
@@ -119,9 +108,9 @@ def exploratory(
         moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
         tj = divided(moved, deviation, otherwise=np.nan)
         critical = float(stdtrit(topics - 1, 1 - gamma / 2))
-    beside = np.broadcast_to(comparison.baseline.scores, w.shape)
-    columns = (comparison.scores, beside, paired.delta, w, tr, tj, _flags(tr, tj, critical),
-               *_in_population(comparison, alpha))  # fmt: skip
+    baseline_scores = np.broadcast_to(comparison.baseline.scores, w.shape)
+    columns = (comparison.scores, baseline_scores, paired.delta, w, tr, tj,
+               _flags(tr, tj, critical), *_in_population(comparison, alpha))  # fmt: skip
     return dict(zip(FIGURES, columns, strict=True)), critical
 
 
@@ -154,13 +143,12 @@ class TopicTable(base.Analysis):
 
     def only_flagged(self) -> TopicTable:
         """Only the topics that are flagged."""
-        parts = [part.chosen(np.flatnonzero(part.columns["flag"] != "")) for part in self.parts]
+        parts = [part.chosen(part.columns["flag"] != "") for part in self.parts]
         return replace(self, parts=tuple(parts))
 
     def top(self, count: int) -> TopicTable:
         """Only the first topics of each run."""
-        parts = [part.chosen(range(min(count, len(part.topics)))) for part in self.parts]
-        return replace(self, parts=tuple(parts))
+        return replace(self, parts=tuple(part.chosen(slice(count)) for part in self.parts))
 
     def of_columns(self, names: Iterable[str]) -> TopicTable:
         """Only these columns, in every format, beside those that tell rows apart.
@@ -180,27 +168,27 @@ class TopicTable(base.Analysis):
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
         tables = [table for part in self.parts for table in self._displays(part, width)]
         if self.parts:
-            wide = any("exp." in column.heading.text for column in tables[-1].columns)
-            about = [*tables[-1].caption]
+            caption = [*tables[-1].caption]
             if not self.shown or {"w", "tr", "tj"} & {*self.shown}:
-                about += _legend(self.parts[-1], self.gamma)
-            about += [_POPULATION_LEGEND] if wide else []
-            about += [self.churn.legend] if self.churn else []
-            tables[-1] = replace(tables[-1], caption=about)
+                caption += _legend(self.parts[-1], self.gamma)
+            if any("exp." in heading.text for heading in tables[-1].headings):
+                caption.append(_POPULATION_LEGEND)
+            caption += [self.churn.legend] if self.churn else []
+            tables[-1] = replace(tables[-1], caption=caption)
         return tables
 
     def _displays(self, part: RunTopics, width: int) -> list[Display]:
         counting = weights([part.alpha], part.convention)
-        title = f"{part.run} against {in_title(part.baseline)}: {part.measure}, {counting}"
+        title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
         topics = [*(Cell(topic) for topic in part.topics), Cell("all", strong=True)]
         first = Column(Heading("topic", left=True), topics)
         usual = (*_PAIRED, *(_MEANS if self.churn else ()))
         columns = [first, *(_column(part, name) for name in self.shown or usual)]
+        if self.shown:
+            return display.folded(Display(title, columns, [_totals_line(part)]), width)
         wide = [*columns, *(_column(part, name) for name in _IN_POPULATION)]
-        if not self.shown and width_of(wide) <= width:
-            columns = wide
-        display = Display(title, columns, _totals_lines(part))
-        return folded(display, width) if self.shown else [display]
+        fitting = wide if display.width_of(wide) <= width else columns
+        return [Display(title, fitting, [_totals_line(part)])]
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
@@ -211,13 +199,14 @@ class TopicTable(base.Analysis):
 
 
 def _column(part: RunTopics, name: str) -> Column:
+    cells = part.columns[name].tolist()
     if name == "flag":
-        return Column(Heading(name), [*map(Cell, part.columns[name].tolist()), Cell("")])
-    title, places = _HEADINGS[name]
-    texts = decimals(part.columns[name].tolist(), places)
+        return Column(Heading(name), [*map(Cell, cells), Cell("")])
+    title, places = (_HEADINGS | _HEADINGS_OF_MOVES)[name]
+    texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
-    cells = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
-    return Column(Heading(title, marked=name == "tj"), [*cells, _foot(part, name, places)])
+    marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
+    return Column(Heading(title, marked=name == "tj"), [*marked, _foot(part, name, places)])
 
 
 def _foot(part: RunTopics, name: str, places: int) -> Cell:
@@ -229,18 +218,19 @@ def _foot(part: RunTopics, name: str, places: int) -> Cell:
         "w": part.totals["urisk"],
         **{mean: part.totals[mean] for mean in _MEANS if mean in part.totals},
     }
-    return Cell(decimal(figures[name], places), strong=True) if name in figures else Cell("")
+    text = display.decimal(figures[name], places) if name in figures else ""
+    return Cell(text, strong=name in figures)
 
 
-def _totals_lines(part: RunTopics) -> list[str]:
+def _totals_line(part: RunTopics) -> str:
     """The values of the risk table, over all topics."""
     totals = [
         f"{titled(measure, part.convention)} "
-        f"{decimal(part.totals[measure.id], words_of(measure).decimals)}"
+        f"{display.decimal(part.totals[measure.id], words_of(measure).decimals)}"
         for measure in usual_measures()
         if measure.id in part.totals
     ]
-    return [f"Over all {counted(part.of_topics, 'topic')}: {', '.join(totals)}."]
+    return f"Over all {counted(part.of_topics, 'topic')}: {', '.join(totals)}."
 
 
 def _legend(part: RunTopics, gamma: float) -> list[str]:
@@ -249,7 +239,7 @@ def _legend(part: RunTopics, gamma: float) -> list[str]:
     return [
         f"w: {counted_as}; TR: w in standard deviations; TJ: what the topic does to URisk"
         f"{turned if part.convention == MINUS else ''}.",
-        f"▲ ▼: TR or TJ beyond ±{decimal(part.critical, 2)} (significance level γ = "
+        f"▲ ▼: TR or TJ beyond ±{display.decimal(part.critical, 2)} (significance level γ = "
         f"{gamma:g}, no correction: this is exploratory).",
     ]
 
@@ -272,9 +262,10 @@ def topic_table(
     check_words(order=(order, TopicOrder))
     setup = base.set_up(scores, options, baseline, alpha)
     options, names = setup.options, as_names(runs or ())
-    base.refuse_much(
-        "topics", setup.matrices, options, lines=_lines(setup.matrices, names, options)
+    lines = sum(
+        len(_matching_rows(matrix.runs, names)) * len(matrix.topics) for matrix in setup.matrices
     )
+    base.refuse_much("topics", setup.matrices, options, lines=lines * len(options.levels))
     parts: list[RunTopics] = []
     notes: list[Note] = []
     fits: list[base.Fit] = []
@@ -285,26 +276,23 @@ def topic_table(
             for level in options.levels:
                 parts += _parts(matrix, comparison, level, rows, options, churn)
             notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
-    ordered = [part.chosen(_order(part, order)) for part in parts]
+    if order == "loss":  # the largest first, equal ones as the topics stand
+        parts = [p.chosen(np.argsort(p.columns["delta"], kind="stable")) for p in parts]
     depths = {} if churn is None else churn.depths
     provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
-    return TopicTable(tuple(ordered), options.significance.gamma, churn, provenance=provenance)
+    return TopicTable(tuple(parts), options.significance.gamma, churn, provenance=provenance)
 
 
-def _lines(matrices: Sequence[ScoreMatrix], runs: Sequence[str], options: Options) -> int:
-    """How many rows the table has, at most, for one baseline."""
-    return sum(
-        (sum(len(matching_runs(m.runs, name)) for name in runs) or len(m.runs)) * len(m.topics)
-        for m in matrices
-    ) * len(options.levels)
+def _matching_rows(runs: Sequence[str], names: Sequence[str]) -> list[int]:
+    """The rows of the runs that the names and globs fit, all where there are none."""
+    rows = [row for name in names for row in matching_runs(runs, name)]
+    return list(dict.fromkeys(rows)) if names else list(range(len(runs)))
 
 
-def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, runs: Sequence[str]) -> list[int]:
+def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, names: Sequence[str]) -> list[int]:
     own = comparison.baseline.own_row
-    if not runs:
-        return [row for row in range(len(matrix.runs)) if row != own]
-    rows = list(dict.fromkeys(row for name in runs for row in matching_runs(matrix.runs, name)))
-    if rows == [own]:
+    rows = _matching_rows(matrix.runs, names)
+    if names and rows == [own]:
         raise UsageError(f"{matrix.runs[rows[0]]} is the baseline itself: no topic differs")
     return [row for row in rows if row != own]
 
@@ -318,50 +306,31 @@ def _parts(
     churn: ChurnTable | None,
 ) -> Iterator[RunTopics]:
     columns, critical = exploratory(comparison, alpha, options.significance.gamma)
-    moves = churn.of(matrix.measure, comparison.baseline.name) if churn is not None else {}
-    totals = {measure.id: measure.of(comparison, alpha) for measure in measures()}
+    totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
+    if options.convention == MINUS:
+        columns |= {name: negative(columns[name]) for name in _TURNING}
+        signed = [m.id for m in measures() if m.signed and m.id in totals]
+        totals |= {name: negative(totals[name]) for name in signed}
+    churns = churn.of(matrix.measure, comparison.baseline.name) if churn is not None else {}
     for row in rows:
-        part = RunTopics(
+        run_churn = churns[matrix.runs[row]] if churns else None
+        moves = {} if run_churn is None else run_churn.moves.columns
+        yield RunTopics(
             run=matrix.runs[row],
             measure=matrix.measure,
             baseline=comparison.baseline.name,
             population=comparison.population_name,
             alpha=alpha if comparison.smooth is None else None,
             topics=matrix.topics,
-            columns={name: column[row] for name, column in columns.items()},
-            totals={name: float(v[row]) for name, v in totals.items() if v is not None},
+            columns={name: column[row] for name, column in columns.items()} | moves,
+            totals={name: float(values[row]) for name, values in totals.items()}
+            | {name: float(moves[name].mean()) for name in _MEANS if moves},
             baseline_mean=float(comparison.baseline.scores.mean()),
             of_topics=comparison.topics,
             critical=critical,
+            convention=options.convention,
+            churn=run_churn,
         )
-        part = part if churn is None else _with_churn(part, moves[part.run])
-        yield _turned(part) if options.convention == MINUS else part
-
-
-def _with_churn(part: RunTopics, churn: RunChurn) -> RunTopics:
-    moved = churn.moves.columns
-    means = {name: float(moved[name].mean()) for name in _MEANS}
-    return replace(
-        part, columns={**part.columns, **moved}, totals={**part.totals, **means}, churn=churn
-    )
-
-
-def _turned(part: RunTopics) -> RunTopics:
-    """In the minus convention: what makes up URisk and ZRisk turns with them."""
-    columns = {
-        name: negative(column) if name in _TURNING else column
-        for name, column in part.columns.items()
-    }
-    signed = {measure.id for measure in measures() if measure.signed}
-    totals = {name: 0.0 - value if name in signed else value for name, value in part.totals.items()}
-    return replace(part, columns=columns, totals=totals, convention=MINUS)
-
-
-def _order(part: RunTopics, order: TopicOrder) -> Sequence[int] | NDArray[np.intp]:
-    """The largest loss first, equal ones as the topics stand."""
-    if order == "topic":
-        return range(len(part.topics))
-    return np.argsort(part.columns["delta"], kind="stable")
 
 
 def _rows(part: RunTopics, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:

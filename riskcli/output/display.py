@@ -14,6 +14,7 @@ from riskcli.output.result import Result
 
 Mark = Literal["", "better", "worse"]
 UNDEFINED = "–"
+BASELINE_MARK = "◆"
 GAP = 2
 """Blanks between columns."""
 LEAST_TEXT = 16
@@ -65,6 +66,12 @@ class Column:
 
     heading: Heading
     cells: Sequence[Cell]
+
+    @classmethod
+    def of_texts(cls, heading: str | Heading, texts: Iterable[str]) -> Column:
+        """The column whose cells are plain texts; a heading that is a text is over numbers."""
+        heading = heading if isinstance(heading, Heading) else Heading(heading)
+        return cls(heading, [*map(Cell, texts)])
 
     @cached_property
     def texts(self) -> list[str]:

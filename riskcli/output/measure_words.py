@@ -6,7 +6,7 @@ machine formats have its columns at the end.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from inspect import getdoc
 
@@ -46,8 +46,6 @@ class MeasureWords:
     """Whether it stands for a run where there is space for one measure only."""
     claim: Callable[[Claim], str] | None = None
     """What a flag says of a run."""
-    meanings: Mapping[FieldName, str] = field(default_factory=dict)
-    """Of its columns, where the usual words do not fit."""
 
     @property
     def definition(self) -> str:
@@ -99,14 +97,6 @@ _WORDS = {
         source="the effectiveness measure's own definition",
         reading="Higher is better. It hides which topics pay for the gains of others.",
         claim=lambda about: f"it differs from that of {about.baseline} ({about.mean_test}).",
-        meanings={
-            "value": "mean effectiveness",
-            "low": "lower end of the mean's confidence interval",
-            "high": "upper end of the mean's confidence interval",
-            "difference": "mean less the baseline's mean (Gain)",
-            "p": "p-value of the test that the means differ",
-            "rank": "rank by mean, 1 is best; equal values share the smaller rank",
-        },
     ),
     "urisk": MeasureWords(
         title="URisk",
@@ -115,11 +105,6 @@ _WORDS = {
         source="SIGIR'12, Eq. 4; SIGIR'14, Eq. 4; SIGIR'16, Eq. 1",
         reading="Above 0: the gains outweigh the losses, each counted 1 + α times. "
         "On the scale of the effectiveness measure; falls linearly with α.",
-        meanings={
-            "value": "URisk: reward less (1 + alpha) risk",
-            "low": "lower end of URisk's confidence interval; at alpha 5 it can hold the truth in "
-            "as few as 81 % of samples of 25 topics, and in 70 % where the losses are one topic's",
-        },
     ),
     "trisk": MeasureWords(
         title="TRisk",
@@ -131,10 +116,6 @@ _WORDS = {
         "they differ.",
         decimals=2,
         claim=_claim_of_trisk,
-        meanings={
-            "value": "TRisk: URisk over its standard error",
-            "p": "p-value of TRisk: gains and (1 + alpha)-fold losses balance",
-        },
     ),
     "zrisk": MeasureWords(
         title="ZRisk",
@@ -146,7 +127,6 @@ _WORDS = {
         "at 0.9 of another's scores can look less risky.",
         decimals=3,
         claim=_claim_of_a_statistic,
-        meanings={"value": "ZRisk: how far the profile exceeds or falls short of expectation"},
     ),
     "georisk": MeasureWords(
         title="GeoRisk",
@@ -156,7 +136,6 @@ _WORDS = {
         reading="Higher is better: effective and close to, or above, the expected profile.",
         headline=True,
         claim=_claim_of_a_statistic,
-        meanings={"value": "GeoRisk: mean effectiveness and ZRisk in one figure"},
     ),
 }
 
@@ -186,7 +165,20 @@ _KEYS = {
 }
 """What says which number a row holds."""
 
-_OWN = {
+_COLUMNS = {
+    "mean": "mean effectiveness",
+    "mean_lo": "lower end of the mean's confidence interval",
+    "mean_hi": "upper end of the mean's confidence interval",
+    "mean_diff": "mean less the baseline's mean (Gain)",
+    "mean_p": "p-value of the test that the means differ",
+    "rank_mean": "rank by mean, 1 is best; equal values share the smaller rank",
+    "urisk": "URisk: reward less (1 + alpha) risk",
+    "urisk_lo": "lower end of URisk's confidence interval; at alpha 5 it can hold the truth in "
+    "as few as 81 % of samples of 25 topics, and in 70 % where the losses are one topic's",
+    "trisk": "TRisk: URisk over its standard error",
+    "trisk_p": "p-value of TRisk: gains and (1 + alpha)-fold losses balance",
+    "zrisk": "ZRisk: how far the profile exceeds or falls short of expectation",
+    "georisk": "GeoRisk: mean effectiveness and ZRisk in one figure",
     "baseline_mean": "mean effectiveness of the baseline",
     "mean_dz": "effect size d_z: mean difference over its standard deviation",
     "mean_dz_lo": "lower end of d_z's confidence interval",
@@ -201,7 +193,7 @@ _OWN = {
     "reward_risk_ratio": "reward over risk; empty where risk is 0",
     "win_loss_ratio": "wins over losses; empty where losses is 0",
 }
-"""Columns that a measure declares beside those of its estimate's fields."""
+"""Columns that a measure declares itself, and those that the usual words do not fit."""
 
 ORDER = (
     "run", "measure", "baseline", "population", "alpha", "topics",
@@ -227,19 +219,15 @@ def columns() -> Mapping[str, MeasureColumn]:
     return {name: by_name[name] for name in dict.fromkeys([*ORDER, *by_name])}
 
 
-def measured_columns() -> list[MeasureColumn]:
-    """Those that a risk measure declares."""
-    return [column for column in columns().values() if column.measure is not None]
-
-
 def meaning_of(column: MeasureColumn) -> str:
     """What a column holds, in words."""
-    for measure in measures():
-        if measure.id == column.measure and column.field is not None:
-            words = words_of(measure)
-            meaning = words.meanings.get(column.field, _MEANINGS[column.field])
-            return meaning.format(id=measure.id, title=words.title, summary=words.summary)
-    return _KEYS.get(column) or _OWN.get(column.name, column.name)
+    meaning = _KEYS.get(column) or _COLUMNS.get(column.name)
+    measure = next((m for m in measures() if m.id == column.measure), None)
+    if meaning or measure is None or column.field is None:
+        return meaning or column.name
+    words = words_of(measure)
+    usual = _MEANINGS[column.field]
+    return usual.format(id=measure.id, title=words.title, summary=words.summary)
 
 
 # The two vocabularies: plain, and minus (ECIR'20), in which higher means riskier.
@@ -254,11 +242,8 @@ MINUS: Convention = "minus"
 
 def titled(measure: RiskMeasure, convention: Convention) -> str:
     """The measure's title: URisk, or URisk with a superscript minus."""
-    return (
-        f"{words_of(measure).title}⁻"
-        if convention == MINUS and measure.signed
-        else words_of(measure).title
-    )
+    turned = convention == MINUS and measure.signed
+    return words_of(measure).title + ("⁻" if turned else "")
 
 
 def weights(alphas: Sequence[float | None], convention: Convention) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli import Options, ScoreMatrix, UsageError
-from riskcli.analyses.score_columns import Layout, column_names
+from riskcli.analyses.score_display import Layout, column_names
 from riskcli.output.display import Cell, Display, Heading, least_width, narrowed
 from riskcli.output.text import as_text
 from tests.helpers.inprocess import riskeval
