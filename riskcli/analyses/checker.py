@@ -28,7 +28,7 @@ from riskcli.trec.findings import (
     count_lines,
     text_lines,
 )
-from riskcli.trec.letor import Documents
+from riskcli.trec.formats import Documents
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
 from riskcli.trec.source import MAX_BYTES, TextFile
@@ -261,7 +261,7 @@ class Checker:
 
     def _check_run(self, tally: Tally, text: bytes, format: RunFormat | None) -> FileReport:
         """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
-        text = runs.uncommented(text) if format is None else text
+        text = runs.LINES.uncommented(text) if format is None else text
         documents = None if self._qrels is None else self._qrels.lines
         table = runs.quick_table(text) if format is None else None
         if table is not None:
@@ -271,7 +271,7 @@ class Checker:
             if not lines:
                 return FileReport(tally.path, "run", tally)
             columns = doubts.columns_of(
-                tally, runs.table_of(lines), lambda index: lines[index].line or None
+                tally, runs.table_of(lines), lambda index: lines[index].line
             )
         if format is None:  # elsewhere there is no rank, no tag and no second column to doubt
             doubts.note_doubts(tally, columns, self._checks.max_docs)

@@ -26,7 +26,7 @@ from riskcli.core.messages import InputError
 from riskcli.learn.features import FeatureLines, Features, features_of_lines
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import number, whole_number
-from riskcli.trec.letor import docno_of
+from riskcli.trec.formats import docno_of
 from riskcli.trec.qrels import MAX_GRADE
 from riskcli.trec.source import TextFile
 

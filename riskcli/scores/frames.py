@@ -120,7 +120,7 @@ def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
             raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
         scores[cell] = score
     lines = [
-        Line(0, topic, "Q0", docno, "0", score, name) for (topic, docno), score in scores.items()
+        Line(None, topic, "Q0", docno, "0", score, name) for (topic, docno), score in scores.items()
     ]
     return Run.of_lines(Path(name), lines)
 

@@ -1,19 +1,21 @@
 """What readers yield: documents that are retrieved or judged, or what is wrong with a line."""
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from riskcli.core.messages import InputError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _SHOWN = 60
+_SAMPLE = 50
+
+Severity = Literal["error", "warning"]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Finding:
         return CODES[self.code].severity
 
     @classmethod
-    def of(cls, error: InputError) -> Finding:
+    def of(cls, error: InputError) -> Self:
         """What an error says, as a finding."""
         return cls(Path(error.path), error.line, error.code, error.message)
 
@@ -40,22 +42,17 @@ class Finding:
         return InputError(self.path, self.code, self.message, self.line)
 
 
-class Retrieved(NamedTuple):
-    """A document of a run, and its line in the file (None: a JSON object has no lines)."""
+class Entry(NamedTuple):
+    """A document with its score or grade, and its line in the file (None: JSON has no lines)."""
 
     line: int | None
     topic: str
     docno: str
-    score: float
+    value: Any
+    """As the file has it: it may be no number."""
 
 
-class Judgement(NamedTuple):
-    """A judged document, its grade as it is spelled."""
-
-    line: int | None
-    topic: str
-    docno: str
-    grade: str
+Entries = Iterator[Finding | Entry]
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,41 @@ class RunFormat:
 
     name: str
     meaning: str
-    fits: Callable[[bytes], bool]
-    inspect: Callable[[Path, bytes], Iterator[Finding | Retrieved]]
+    fits: Callable[[bytes], object]
+    inspect: Callable[[Path, bytes], Entries]
     by_place: bool = False
     """Whether it has scores of lines of a feature file: "documents" are places in it."""
+
+
+def reported(path: Path, entries: Entries) -> Entries:
+    """The entries, but those without names, and an error that ends them, as findings."""
+    try:
+        for entry in entries:
+            if isinstance(entry, Finding) or (entry.topic and entry.docno):
+                yield entry
+            else:
+                message = "the name of a topic or document is empty"
+                yield Finding(path, entry.line, "no-name", message)
+    except InputError as error:
+        yield Finding.of(error)
+
+
+def taken(items: Iterable[Finding | Item]) -> Iterator[Item]:
+    """The items where nothing is wrong; the first finding is raised as an `InputError`."""
+    for item in items:
+        if isinstance(item, Finding):
+            raise item.as_error()
+        yield item
+
+
+def or_empty(path: Path, items: Iterator[Finding | Item], message: str) -> Iterator[Finding | Item]:
+    """The items; a finding with that message where there is none."""
+    empty = True
+    for item in items:
+        empty = False
+        yield item
+    if empty:
+        yield Finding(path, None, "empty-file", message)
 
 
 def text_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
@@ -77,40 +105,86 @@ def text_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
             yield line, raw
 
 
-COMMENT = b"#"
+def first_lines(text: bytes) -> list[bytes]:
+    """Some lines to know a format by, those that are not blank."""
+    return [raw for raw in text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE] if raw.strip()]
+
+
+# Lines of columns, read one by one.
+
+
+class WrongLineError(Exception):
+    """What is wrong with a line: the code and the message of a finding."""
+
+
+_COMMENT = b"#"
 _COMMENTS = re.compile(rb"^#[^\n]*", re.MULTILINE)
+_DOUBTFUL = (
+    "a whole line that begins with #: trec_eval 10 leaves it out, trec_eval 9 does not; "
+    "remove the line, or put a blank behind the # to leave it out"
+)
 
 
-def begins_with_comment(text: bytes) -> bool:
+@dataclass(frozen=True)
+class LineFormat:
+    """Lines of so many columns between white space.
+
+    In formats of TREC's own, which have a number in one of them, lines may be comments.
+    """
+
+    columns: int
+    names: str
+    number_at: int | None = None
+
+    def uncommented(self, text: bytes) -> bytes:
+        """The text with blank lines in place of comments, which trec_eval 10 has.
+
+        What begins with # but is a whole line of the format stays: trec_eval 9 takes it for one.
+        """
+        if not _begins_with_comment(text):
+            return text
+        return _COMMENTS.sub(lambda match: match[0] if self._fits(match[0]) else b"", text)
+
+    def _fits(self, raw: bytes) -> bool:
+        parts = raw.split()
+        if len(parts) != self.columns or self.number_at is None:
+            return False
+        return number(parts[self.number_at].decode(errors="replace")) is not None
+
+    def undoubted(self, text: bytes) -> bytes | None:
+        """`uncommented`, or None where a line may be a comment, or not."""
+        text = self.uncommented(text)
+        return None if _begins_with_comment(text) else text
+
+    def inspect(
+        self,
+        path: Path,
+        text: bytes,
+        read: Callable[[int, list[bytes]], Item],
+        lines_before: int = 0,
+    ) -> Iterator[Finding | Item]:
+        """What is read from each line's number and fields, or what is wrong with the line."""
+        for line_here, raw in text_lines(text):
+            line, parts = lines_before + line_here, raw.split()
+            if self.number_at is not None and raw.startswith(_COMMENT):
+                yield Finding(path, line, "doubtful-comment", _DOUBTFUL)
+            elif len(parts) != self.columns:
+                yield wrong_columns(path, line, parts, f"{self.columns} ({self.names})")
+            elif b"\0" in raw:
+                yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
+            else:
+                try:
+                    yield read(line, parts)
+                except UnicodeDecodeError:
+                    yield not_utf8(path, line)
+                except WrongLineError as wrong:
+                    yield Finding(path, line, *wrong.args)
+
+
+def _begins_with_comment(text: bytes) -> bool:
     """Whether any of the lines begins as a comment."""
     # One byte is searched for much sooner than two, and few files hold it.
-    return COMMENT in text and (text.startswith(COMMENT) or b"\n" + COMMENT in text)
-
-
-def without_comments(text: bytes, columns: int, number_at: int) -> bytes:
-    """The text with blank lines in place of comments, which trec_eval 10 has.
-
-    What begins with # but is a whole line of the format stays: trec_eval 9 takes it for one.
-    """
-    if not begins_with_comment(text):
-        return text
-    return _COMMENTS.sub(
-        lambda match: match[0] if _is_line(match[0], columns, number_at) else b"", text
-    )
-
-
-def _is_line(raw: bytes, columns: int, number_at: int) -> bool:
-    parts = raw.split()
-    return len(parts) == columns and number(parts[number_at].decode(errors="replace")) is not None
-
-
-def doubtful_comment(path: Path, line: int) -> Finding:
-    """The finding for what is a comment to one version of trec_eval, and a line to another."""
-    message = (
-        "a whole line that begins with #: trec_eval 10 leaves it out, trec_eval 9 does not; "
-        "remove the line, or put a blank behind the # to leave it out"
-    )
-    return Finding(path, line, "doubtful-comment", message)
+    return _COMMENT in text and (text.startswith(_COMMENT) or b"\n" + _COMMENT in text)
 
 
 def not_utf8(path: Path, line: int) -> Finding:
@@ -150,9 +224,6 @@ def wrong_columns(path: Path, line: int, parts: list[bytes], expected: str) -> F
 
 
 # The stable codes of all errors and remarks about files: which are refused, what they mean.
-
-
-Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True)
@@ -252,7 +323,6 @@ CODES: dict[str, Code] = {
 # Findings of one file, counted in full and kept only as far as somebody would read them.
 
 
-Item = TypeVar("Item")
 Described = tuple[int | None, str]
 """The line of a finding, and its sentence."""
 

@@ -9,9 +9,8 @@ from riskcli.core.limits import refuse_file
 from riskcli.core.locations import DataSetPath, place_of
 from riskcli.core.messages import Note, counted, naturally
 from riskcli.trec import fields, findings
-from riskcli.trec.findings import Finding, Judgement
-from riskcli.trec.formats import judgement_reader
-from riskcli.trec.letor import Documents, inspect_features
+from riskcli.trec.findings import Entries, Entry, Finding, LineFormat, reported, taken
+from riskcli.trec.formats import Documents, inspect_features, judgement_reader
 from riskcli.trec.source import TextFile
 
 LAYOUT = {
@@ -21,6 +20,7 @@ LAYOUT = {
     "grade": fields.REPEATED,
 }
 _WANTED = ("topic", "docno", "grade")
+_LINES = LineFormat(len(LAYOUT), " ".join(LAYOUT), list(LAYOUT).index("grade"))
 _PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
 MAX_GRADE = 2**15
 """pytrec_eval allocates a counter for every grade up to the highest; this bounds it."""
@@ -75,7 +75,7 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
     """Each judgement as (topic, docno, grade), or what is wrong with it."""
     seen: dict[tuple[str, str], tuple[int | None, int]] = {}
     reader = judgement_reader(text) or _inspect_lines
-    for item in reader(path, text):
+    for item in reported(path, reader(path, text)):
         if isinstance(item, Finding):
             yield item
             continue
@@ -88,49 +88,32 @@ def inspect_qrels(path: Path, text: bytes) -> Iterator[Finding | tuple[str, str,
             continue
         first, first_grade = seen.setdefault((topic, docno), (line, grade))
         if grade != first_grade:
-            yield Finding(
-                path,
-                line,
-                "conflicting-judgement",
+            message = (
                 f"topic {topic} document {docno} has grade {grade} here and {first_grade} "
-                f"on line {first} (judgements by subtopic are not supported)",
+                f"on line {first} (judgements by subtopic are not supported)"
             )
-            continue
-        yield topic, docno, grade
+            yield Finding(path, line, "conflicting-judgement", message)
+        else:
+            yield topic, docno, grade
 
 
-def _inspect_lines(path: Path, text: bytes) -> Iterator[Finding | Judgement]:
+def _inspect_lines(path: Path, text: bytes) -> Entries:
     """TREC's own lines."""
-    text = _uncommented(text)
-    for line, raw in findings.text_lines(text):
-        if raw.startswith(findings.COMMENT):
-            yield findings.doubtful_comment(path, line)
-            continue
-        parts = raw.split()
-        if len(parts) != len(LAYOUT):
-            yield findings.wrong_columns(path, line, parts, "4 (topic iteration docno grade)")
-            continue
-        try:
-            topic, docno, grade = (parts[index].decode() for index in _PLACES)
-        except UnicodeDecodeError:
-            yield findings.not_utf8(path, line)
-            continue
-        if b"\0" in raw:
-            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
-            continue
-        yield Judgement(line, topic, docno, grade)
+    text = _LINES.uncommented(text)
+    yield from _LINES.inspect(path, text, _line)
     if not text.strip():
         yield Finding(path, None, "empty-file", "no judgement in this file")
 
 
-def _uncommented(text: bytes) -> bytes:
-    return findings.without_comments(text, len(LAYOUT), list(LAYOUT).index("grade"))
+def _line(line: int, parts: list[bytes]) -> Entry:
+    topic, docno, grade = (parts[index].decode() for index in _PLACES)
+    return Entry(line, topic, docno, grade)
 
 
 def quick_qrels(path: Path, text: bytes) -> Qrels | None:
     """The judgements, or None where a line is wrong or a document is judged twice."""
-    text = _uncommented(text)
-    table = None if findings.begins_with_comment(text) else fields.read(text, LAYOUT, _WANTED)
+    undoubted = _LINES.undoubted(text)
+    table = None if undoubted is None else fields.read(undoubted, LAYOUT, _WANTED)
     if table is None:
         return None
     topics, topic_codes = table.coded("topic")
@@ -152,10 +135,7 @@ def read_closely(path: Path, text: bytes) -> Qrels:
     """Read line by line: slower, but the first wrong line, if there is one, is an `InputError`."""
     judgements: dict[str, dict[str, int]] = {}
     lines = []
-    for item in inspect_qrels(path, text):
-        if isinstance(item, Finding):
-            raise item.as_error()
-        topic, docno, grade = item
+    for topic, docno, grade in taken(inspect_qrels(path, text)):
         judgements.setdefault(topic, {})[docno] = grade
         lines.append((topic, docno))
     repeated = len(lines) - sum(map(len, judgements.values()))

@@ -2,34 +2,35 @@
 
     {"topic": {"docno": 2.5}}                       pytrec_eval and ranx, runs and judgements
     {"qid": "1", "docid": "a", "score": 2.5}        JSON lines, a retrieved document a line
-    topic docno rank                                MS MARCO: the score is the rank, turned round
     query-id  corpus-id  score                      BEIR, judgements; or query,docid,rating
 
-What is found is the same as in TREC's own files: `Line` for runs, `Judgement` for judgements.
+Elasticsearch and OpenSearch:
+
+    {"details": {"topic": {"hits": [{"hit": {"_id": "a", "_score": 2.5}}]}}}   _rank_eval, a run
+    {"responses": [{"hits": {"hits": [{"_id": "a", "_score": 2.5}]}}]}         _msearch, a run
+    {"requests": [{"id": "topic", "ratings": [{"_id": "a", "rating": 1}]}]}    judgements
+
+Answers of _msearch do not say what was asked: their topics are the places, counted from 1. Hits
+without a score, as those that were sorted otherwise, keep the order in which they came.
 """
 
 import csv
 import io
 import json
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from riskcli.core.messages import InputError
 from riskcli.trec import findings
-from riskcli.trec.findings import Finding
+from riskcli.trec.findings import Entries, Entry, Finding, Item, RunFormat
 
 TOPIC = ("qid", "q_id", "query_id", "query-id", "topic", "topic_id", "query")
 DOCNO = ("docno", "docid", "doc_id", "corpus-id", "corpus_id", "pid", "doc")
 GRADE = ("grade", "rating", "relevance", "label", "score")
-_SAMPLE = 50
-_NESTED = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-
-
-def is_nested(text: bytes) -> bool:
-    """Whether a text begins as an object of objects, which a topic called `{` does not."""
-    return _NESTED.match(text) is not None
+is_nested = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match
+"""Whether a text begins as an object of objects, which a topic called `{` does not."""
 
 
 def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -42,84 +43,45 @@ def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def loaded(path: Path, text: bytes) -> Mapping[str, Any] | Finding:
-    """The JSON object in a text, or what is wrong with it."""
+def loaded(path: Path, text: bytes) -> dict[str, Any]:
+    """The JSON object in a text."""
     try:
-        content = json.loads(text, object_pairs_hook=unrepeated)
+        content: dict[str, Any] = json.loads(text, object_pairs_hook=unrepeated)
     except UnicodeDecodeError as error:
-        return findings.not_utf8(path, findings.line_of(text, error))
+        raise findings.not_utf8(path, findings.line_of(text, error)).as_error() from error
     except (ValueError, RecursionError) as error:
-        return Finding(path, getattr(error, "lineno", None), "bad-json", str(error))
-    cells: Mapping[str, Any] = content
-    return cells
+        raise InputError(path, "bad-json", str(error), getattr(error, "lineno", None)) from error
+    return content
 
 
-Cells = Iterator[Finding | tuple[str, str, Any]]
+def _wrong(path: Path, message: str) -> Finding:
+    return Finding(path, None, "bad-json", message)
 
 
-def _cells(path: Path, text: bytes) -> Cells:
-    return cells_of(path, loaded(path, text))
-
-
-def cells_of(path: Path, content: Mapping[str, Any] | Finding) -> Cells:
+def cells(path: Path, content: Mapping[str, Any]) -> Entries:
     """Topic, document and value of everything in a dictionary of dictionaries."""
-    if isinstance(content, Finding):
-        yield content
-        return
     nothing = True
     for topic, documents in content.items():
-        if not isinstance(documents, dict):
-            message = f"topic {topic}: expected an object of documents, found {documents!r:.60}"
-            yield Finding(path, None, "bad-json", message)
-            continue
-        for docno, value in documents.items():
-            nothing = False
-            if topic and docno:
-                yield topic, docno, value
-            else:
-                yield Finding(path, None, "no-name", "the name of a topic or document is empty")
+        if isinstance(documents, dict):
+            for docno, value in documents.items():
+                nothing = False
+                yield Entry(None, topic, docno, value)
+        else:
+            found = f"found {documents!r:.60}"
+            yield _wrong(path, f"topic {topic}: expected an object of documents, {found}")
     if nothing:
         yield Finding(path, None, "empty-file", "no document in this file")
+
+
+def _first_line(text: bytes) -> bytes:
+    return next((raw for _, raw in findings.text_lines(text[: 2**16])), b"")
 
 
 # Runs
 
 
-def score_of(value: object) -> float | None:
-    """The finite number that a JSON value is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        score = float(value)
-    except OverflowError:
-        return None
-    return score if math.isfinite(score) else None
-
-
-def scored(
-    path: Path, line: int | None, topic: str, docno: str, value: object
-) -> Finding | findings.Retrieved:
-    """The document with its score, or the finding that this is no finite number."""
-    score = score_of(value)
-    if score is not None:
-        return findings.Retrieved(line, topic, docno, score)
-    where = f"topic {topic}, document {docno}"
-    message = f"{where}: the score is {value!r:.60}, expected a finite number"
-    return Finding(path, line, "bad-score", message)
-
-
-def _inspect_nested_run(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
-    return retrieved(path, _cells(path, text))
-
-
-def retrieved(path: Path, cells: Cells) -> Iterator[Finding | findings.Retrieved]:
-    """The documents of a run that is a dictionary of dictionaries."""
-    for cell in cells:
-        yield cell if isinstance(cell, Finding) else scored(path, None, *cell)
-
-
-def _first_line(text: bytes) -> bytes:
-    return next((raw for _, raw in findings.text_lines(text[: 2**16])), b"")
+def _inspect_nested(path: Path, text: bytes) -> Entries:
+    yield from cells(path, loaded(path, text))
 
 
 def _is_run_line(text: bytes) -> bool:
@@ -135,23 +97,17 @@ def _is_run_line(text: bytes) -> bool:
     )
 
 
-def _inspect_run_lines(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
+def _inspect_run_lines(path: Path, text: bytes) -> Entries:
     for line, raw in findings.text_lines(text):
         try:
             members = json.loads(raw, object_pairs_hook=unrepeated)
             topic, docno = (str(_member(members, names)) for names in (TOPIC, DOCNO))
-            value = members["score"]
+            yield Entry(line, topic, docno, members["score"])
         except UnicodeDecodeError:
             yield findings.not_utf8(path, line)
-            continue
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             message = f"expected an object with qid, docid and score ({error!r})"
             yield Finding(path, line, "bad-json", message)
-            continue
-        if topic and docno:
-            yield scored(path, line, topic, docno, value)
-        else:
-            yield Finding(path, line, "no-name", "the name of a topic or document is empty")
 
 
 def _member(members: Mapping[str, Any], names: Sequence[str]) -> Any:
@@ -165,73 +121,127 @@ def _member(members: Mapping[str, Any], names: Sequence[str]) -> Any:
     return value
 
 
-def _is_ranks(text: bytes) -> bool:
-    """Whether the first lines are of three columns, the last of them a rank, first of all 1."""
-    sample = [raw.split() for raw in text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE] if raw.strip()]
-    if not sample or len(sample[0]) != 3 or sample[0][2] != b"1":
-        return False
-    whole = sum(len(parts) == 3 and parts[2].isdigit() for parts in sample)
-    return 2 * whole > len(sample)
+# Runs: what search engines answer
 
 
-def _inspect_ranks(path: Path, text: bytes) -> Iterator[Finding | findings.Retrieved]:
-    lines: dict[tuple[str, int], int] = {}
-    for line, raw in findings.text_lines(text):
-        parts = raw.split()
-        if len(parts) != 3:
-            yield findings.wrong_columns(path, line, parts, "3 (topic docno rank)")
-            continue
-        try:
-            topic, docno, spelled = (part.decode() for part in parts)
-        except UnicodeDecodeError:
-            yield findings.not_utf8(path, line)
-            continue
-        rank = findings.whole_number(spelled)
-        if b"\0" in raw:
-            yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
-            continue
-        if rank is None or rank < 1:
-            message = f"the rank (3rd column) is {spelled!r}, expected a whole number from 1 on"
-            yield Finding(path, line, "bad-score", message)
-            continue
-        first = lines.setdefault((topic, rank), line)
-        if first != line:  # were it a score, the run would be turned upside down
-            message = f"topic {topic} has rank {rank} already on line {first}"
-            yield Finding(path, line, "bad-score", message)
+_START = 2**20
+_RANK_EVAL = re.compile(rb'\s*\{\s*"(?:metric_score|details|failures)"\s*:')
+_METRIC = re.compile(rb'"(?:metric_score|unrated_docs)"\s*:')
+_MSEARCH = re.compile(rb'\s*\{\s*(?:"took"\s*:\s*\d+\s*,\s*)?"responses"\s*:\s*\[')
+
+
+def _is_rank_eval(text: bytes) -> bool:
+    return _RANK_EVAL.match(text) is not None and _METRIC.search(text, 0, _START) is not None
+
+
+def _inspect_rank_eval(path: Path, text: bytes) -> Entries:
+    answer = loaded(path, text)
+    failures = answer.get("failures") or {}
+    for topic, why in failures.items() if isinstance(failures, dict) else ():
+        yield _wrong(path, f"topic {topic} failed: {json.dumps(why)[:60]}")
+    details = answer.get("details")
+    if not isinstance(details, dict):
+        yield _wrong(path, 'expected an object under "details"')
+        return
+    for topic, detail in details.items():
+        hits = detail.get("hits") if isinstance(detail, dict) else None
+        if isinstance(hits, list):
+            inner = [hit.get("hit") if isinstance(hit, dict) else None for hit in hits]
+            yield from _hits(path, topic, inner)
         else:
-            yield findings.Retrieved(line, topic, docno, -float(rank))
+            yield _wrong(path, f'topic {topic}: expected "hits"')
 
 
-FORMATS = (
-    findings.RunFormat(
-        "run-json",
-        'runs of pytrec_eval and ranx: {"topic": {"docno": score}}',
-        is_nested,
-        _inspect_nested_run,
+def _inspect_msearch(path: Path, text: bytes) -> Entries:
+    for number, response in enumerate(loaded(path, text)["responses"], start=1):
+        why = _incomplete(response)
+        if why is not None:
+            yield _wrong(path, f"response {number}: {why}")
+            continue
+        hits = response["hits"]
+        yield from _hits(path, str(number), hits.get("hits", []) if isinstance(hits, dict) else [])
+
+
+def _incomplete(response: Any) -> str | None:
+    """Why a response is not the whole answer."""
+    if not isinstance(response, dict):
+        return "expected an object"
+    if "error" in response:
+        return f"an error: {json.dumps(response['error'])[:60]}"
+    if response.get("timed_out"):
+        return "the search timed out: its hits are not complete"
+    shards = response.get("_shards")
+    if isinstance(shards, dict) and shards.get("failed"):
+        return f"{shards['failed']} shards failed: its hits are not complete"
+    return None if "hits" in response else 'expected "hits"'
+
+
+def _hits(path: Path, topic: str, hits: Sequence[Any]) -> Entries:
+    unscored = all(isinstance(hit, dict) and hit.get("_score") is None for hit in hits)
+    for rank, hit in enumerate(hits, start=1):
+        if not isinstance(hit, dict) or not isinstance(hit.get("_id"), str) or not hit["_id"]:
+            yield _wrong(path, f'topic {topic}: hit {rank} has no "_id"')
+            continue
+        yield Entry(None, topic, hit["_id"], -float(rank) if unscored else hit.get("_score"))
+
+
+RUNS = (
+    RunFormat(
+        "rank_eval", "Elasticsearch's and OpenSearch's _rank_eval", _is_rank_eval,
+        _inspect_rank_eval,
     ),
-    findings.RunFormat(
-        "run-jsonl", "an object a line: qid, docid, score", _is_run_line, _inspect_run_lines
+    RunFormat(
+        "msearch", "their _msearch: topics are the places of answers", _MSEARCH.match,
+        _inspect_msearch,
     ),
-    findings.RunFormat("msmarco", "MS MARCO: topic, docno, rank", _is_ranks, _inspect_ranks),
-)
+    RunFormat(
+        "run-json", 'runs of pytrec_eval and ranx: {"topic": {"docno": score}}', is_nested,
+        _inspect_nested,
+    ),
+    RunFormat("run-jsonl", "an object a line: qid, docid, score", _is_run_line, _inspect_run_lines),
+)  # fmt: skip
 
 
 # Judgements
 
 
-def inspect_nested_judgements(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
-    """The judgements in a JSON object of objects."""
-    return judged(_cells(path, text))
-
-
-def judged(cells: Cells) -> Iterator[Finding | findings.Judgement]:
-    """The judgements in a dictionary of dictionaries."""
-    for cell in cells:
-        if isinstance(cell, Finding):
-            yield cell
+def judged(entries: Entries) -> Entries:
+    """The grades of a dictionary of dictionaries as they are spelled."""
+    for entry in entries:
+        if isinstance(entry, Finding):
+            yield entry
         else:
-            topic, docno, value = cell
-            yield findings.Judgement(None, topic, docno, json.dumps(value))
+            yield entry._replace(value=json.dumps(entry.value))
+
+
+def inspect_nested_judgements(path: Path, text: bytes) -> Entries:
+    """The judgements in a JSON object of objects."""
+    return judged(_inspect_nested(path, text))
+
+
+_RATINGS = re.compile(rb'"ratings"\s*:\s*\[')
+_REQUESTS = re.compile(rb'\s*\{\s*"(?:requests|metric|templates|max_concurrent_searches)"\s*:')
+
+
+def is_ratings(text: bytes) -> bool:
+    """Whether it is what _rank_eval is asked with."""
+    return _REQUESTS.match(text) is not None and _RATINGS.search(text, 0, _START) is not None
+
+
+def inspect_ratings(path: Path, text: bytes) -> Entries:
+    """The ratings of a request to _rank_eval."""
+    requests = loaded(path, text).get("requests")
+    for number, request in enumerate(requests if isinstance(requests, list) else (), start=1):
+        topic = request.get("id") if isinstance(request, dict) else None
+        if not isinstance(topic, str) or not topic:
+            yield _wrong(path, f'request {number} has no "id"')
+            continue
+        for rating in request.get("ratings", ()):
+            docno = rating.get("_id") if isinstance(rating, dict) else None
+            if isinstance(docno, str) and docno:
+                yield Entry(None, topic, docno, json.dumps(rating.get("rating")))
+            else:
+                yield _wrong(path, f'topic {topic}: a rating has no "_id"')
 
 
 def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
@@ -246,33 +256,43 @@ def judged_heading(text: bytes) -> tuple[str, list[int]] | None:
     return None
 
 
-def inspect_judged_lines(path: Path, text: bytes) -> Iterator[Finding | findings.Judgement]:
-    """The judgements below a header of BEIR, Quepid or the like."""
-    separator, places = judged_heading(text) or ("\t", [0, 1, 2])
+def table_lines(path: Path, text: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a table, with their numbers, as cells that may stand in quotes."""
     try:
         decoded = io.StringIO(text.decode(), newline="")
     except UnicodeDecodeError as error:
-        yield findings.not_utf8(path, findings.line_of(text, error))
-        return
+        raise findings.not_utf8(path, findings.line_of(text, error)).as_error() from error
     rows = csv.reader(decoded, delimiter=separator, strict=True)
-    width, nothing = 0, True
     try:
-        for row in filter(None, rows):
-            if not width:
-                width = len(row)
-                continue
-            nothing = False
-            if len(row) != width:
-                message = f"found {len(row)} cells, expected {width} as in the first line"
-                yield Finding(path, rows.line_num, "column-count", message)
-                continue
-            topic, docno, grade = (row[index].strip() for index in places)
-            if topic and docno:
-                yield findings.Judgement(rows.line_num, topic, docno, grade)
-            else:
-                message = "the name of a topic or document is empty"
-                yield Finding(path, rows.line_num, "no-name", message)
+        yield from ((rows.line_num, row) for row in rows)
     except csv.Error as error:
-        yield Finding(path, rows.line_num, "bad-csv", str(error))
-    if nothing:
-        yield Finding(path, None, "empty-file", "no judgement below the first line")
+        raise InputError(path, "bad-csv", str(error), rows.line_num) from error
+
+
+def of_full_lines(
+    path: Path,
+    width: int,
+    lines: Iterable[tuple[int, list[str]]],
+    items_of: Callable[[int, list[str]], Iterator[Item]],
+) -> Iterator[Finding | Item]:
+    """The items of every line that has as many cells as the first one of the table."""
+    for line, row in lines:
+        if len(row) == width:
+            yield from items_of(line, row)
+        else:
+            message = f"found {len(row)} cells, expected {width} as in the first line"
+            yield Finding(path, line, "column-count", message)
+
+
+def inspect_judged_lines(path: Path, text: bytes) -> Entries:
+    """The judgements below a header of BEIR, Quepid or the like."""
+    separator, places = judged_heading(text) or ("\t", [0, 1, 2])
+    lines = (item for item in table_lines(path, text, separator) if item[1])
+    _, header = next(lines, (0, []))
+
+    def judgement(line: int, row: list[str]) -> Iterator[Entry]:
+        topic, docno, grade = (row[index].strip() for index in places)
+        yield Entry(line, topic, docno, grade)
+
+    judgements = of_full_lines(path, len(header), lines, judgement)
+    yield from findings.or_empty(path, judgements, "no judgement below the first line")

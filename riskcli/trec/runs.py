@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,9 +15,8 @@ from numpy.typing import NDArray
 from riskcli.core.locations import place_of
 from riskcli.core.parallel import pulled
 from riskcli.trec import arrow, fields, findings
-from riskcli.trec.findings import Finding, RunFormat
-from riskcli.trec.formats import run_format_of
-from riskcli.trec.letor import Documents, named
+from riskcli.trec.findings import Entries, Finding, LineFormat, RunFormat, WrongLineError, taken
+from riskcli.trec.formats import Documents, named, run_format_of
 from riskcli.trec.source import MAX_BYTES, TextFile
 
 LAYOUT = {
@@ -27,14 +27,15 @@ LAYOUT = {
     "score": fields.NUMBER,
     "tag": fields.REPEATED,
 }
+LINES = LineFormat(len(LAYOUT), "topic Q0 docno rank score tag", list(LAYOUT).index("score"))
 WANTED = ("topic", "docno", "score", "tag")
 """The columns that scoring needs."""
 
 
 class Line(NamedTuple):
-    """A line of a run that can be taken, with its number in the file."""
+    """A line of a run that can be taken, with its number in the file (None: JSON has no lines)."""
 
-    line: int
+    line: int | None
     topic: str
     q0: str
     docno: str
@@ -111,11 +112,6 @@ def _good_pairs(run: Run) -> arrow.PairHashes | None:
     return None if arrow.may_repeat(pairs) else pairs
 
 
-def uncommented(text: bytes) -> bytes:
-    """The text of a run with blank lines in place of comments."""
-    return findings.without_comments(text, len(LAYOUT), list(LAYOUT).index("score"))
-
-
 def quick_run(path: Path, text: bytes) -> tuple[Run, arrow.PairHashes] | None:
     """Lines in which nothing is wrong, and their pairs; None asks for a close look."""
     table = _quickly(text, WANTED)
@@ -133,23 +129,41 @@ def quick_table(text: bytes) -> fields.Table | None:
 
 
 def _quickly(text: bytes, wanted: tuple[str, ...]) -> fields.Table | None:
-    text = uncommented(text)
-    return None if findings.begins_with_comment(text) else fields.read(text, LAYOUT, wanted)
+    undoubted = LINES.undoubted(text)
+    return None if undoubted is None else fields.read(undoubted, LAYOUT, wanted)
 
 
 def inspect_run(path: Path, text: bytes, lines_before: int = 0) -> Iterator[Finding | Line]:
     """Each line of a run, or what is wrong with it; numbering starts after `lines_before`."""
-    text = uncommented(text)
-    seen: dict[tuple[str, str], int] = {}
-    for line_here, raw in findings.text_lines(text):
-        line = lines_before + line_here
-        item = _inspect_line(path, line, raw)
-        if isinstance(item, Line):
-            first = seen.setdefault((item.topic, item.docno), line)
-            if first != line:
-                message = f"topic {item.topic} has document {item.docno} already on line {first}"
-                item = Finding(path, line, "duplicate-document", message)
-        yield item
+    text = LINES.uncommented(text)
+    return _unrepeated(path, text, LINES.inspect(path, text, _line, lines_before))
+
+
+def _line(line: int, parts: list[bytes]) -> Line:
+    topic, docno, spelled, tag = (parts[used].decode() for used in (0, 2, 4, 5))
+    score = findings.number(spelled)
+    if score is None:
+        message = f"the score (5th column) is {spelled!r}, expected a finite number"
+        raise WrongLineError("bad-score", message)
+    q0, rank = (parts[unused].decode(errors="replace") for unused in (1, 3))
+    return Line(line, topic, q0, docno, rank, score, tag)
+
+
+def _unrepeated(
+    path: Path, text: bytes, items: Iterator[Finding | Line]
+) -> Iterator[Finding | Line]:
+    """The lines of a text, but those of documents that the topic has already as findings."""
+    seen: dict[tuple[str, str], int | None] = {}
+    for item in items:
+        if isinstance(item, Finding):
+            yield item
+        elif (item.topic, item.docno) in seen:
+            first = seen[item.topic, item.docno]
+            message = f"topic {item.topic} has document {item.docno} already on line {first}"
+            yield Finding(path, item.line, "duplicate-document", message)
+        else:
+            seen[item.topic, item.docno] = item.line
+            yield item
     if not text.strip():
         yield empty_run(path)
 
@@ -159,27 +173,6 @@ def empty_run(path: Path) -> Finding:
     return Finding(path, None, "empty-file", "no line of a run in this file")
 
 
-def _inspect_line(path: Path, line: int, raw: bytes) -> Finding | Line:
-    if raw.startswith(findings.COMMENT):
-        return findings.doubtful_comment(path, line)
-    parts = raw.split()
-    if len(parts) != len(LAYOUT):
-        return findings.wrong_columns(path, line, parts, "6 (topic Q0 docno rank score tag)")
-    topic, q0, docno, rank, score_text, tag = parts
-    if b"\0" in raw:
-        return Finding(path, line, "nul-byte", "this line holds a NUL byte")
-    try:
-        names = (topic.decode(), docno.decode(), score_text.decode(), tag.decode())
-    except UnicodeDecodeError:
-        return findings.not_utf8(path, line)
-    score = findings.number(names[2])
-    if score is None:
-        message = f"the score (5th column) is {names[2]!r}, expected a finite number"
-        return Finding(path, line, "bad-score", message)
-    unused = (q0.decode(errors="replace"), rank.decode(errors="replace"))
-    return Line(line, names[0], unused[0], names[1], unused[1], score, names[3])
-
-
 def inspect_foreign(
     path: Path, text: bytes, format: RunFormat, documents: Documents | None = None
 ) -> Iterator[Finding | Line]:
@@ -187,31 +180,42 @@ def inspect_foreign(
 
     `documents` are those that scores of places belong to.
     """
-    seen: dict[tuple[str, str], int | None] = {}
-    items = format.inspect(path, text)
-    for item in named(path, items, documents) if format.by_place else items:
-        if isinstance(item, Finding):
-            yield item
-        elif (item.topic, item.docno) in seen:
-            first = seen[item.topic, item.docno]
-            message = f"topic {item.topic} has document {item.docno} already on line {first}"
-            yield Finding(path, item.line, "duplicate-document", message)
+    entries = format.inspect(path, text)
+    entries = named(path, entries, documents) if format.by_place else entries
+    return _unrepeated(path, text, _scored(path, findings.reported(path, entries)))
+
+
+def _scored(path: Path, entries: Entries) -> Iterator[Finding | Line]:
+    """The entries that have a finite number for a score."""
+    for entry in entries:
+        if isinstance(entry, Finding):
+            yield entry
+            continue
+        score = _finite(entry.value)
+        if score is None:
+            where = f"topic {entry.topic}, document {entry.docno}"
+            message = f"{where}: the score is {entry.value!r:.60}, expected a finite number"
+            yield Finding(path, entry.line, "bad-score", message)
         else:
-            seen[item.topic, item.docno] = item.line
-            yield Line(item.line or 0, item.topic, "Q0", item.docno, "0", item.score, "")
-    if not seen and not text.strip():
-        yield empty_run(path)
+            yield Line(entry.line, entry.topic, "Q0", entry.docno, "0", score, "")
+
+
+def _finite(value: object) -> float | None:
+    """The finite number that a value is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        score = float(value)
+    except OverflowError:
+        return None
+    return score if math.isfinite(score) else None
 
 
 def read_foreign(
     path: Path, text: bytes, format: RunFormat, documents: Documents | None = None
 ) -> Run:
     """The run that another program wrote; what is wrong first is an `InputError`."""
-    lines: list[Line] = []
-    for item in inspect_foreign(path, text, format, documents):
-        if isinstance(item, Finding):
-            raise item.as_error()
-        lines.append(item)
+    lines = list(taken(inspect_foreign(path, text, format, documents)))
     if not lines:
         raise empty_run(path).as_error()
     return replace(Run.of_lines(path, lines), tags=())
@@ -219,12 +223,7 @@ def read_foreign(
 
 def read_closely(path: Path, text: bytes) -> Run:
     """Read line by line: slower, but the first wrong line, if there is one, is an `InputError`."""
-    lines: list[Line] = []
-    for item in inspect_run(path, text):
-        if isinstance(item, Finding):
-            raise item.as_error()
-        lines.append(item)
-    return Run.of_lines(path, lines)
+    return Run.of_lines(path, list(taken(inspect_run(path, text))))
 
 
 # A run file read in pieces: each piece quickly, or line by line where something is wrong in it.
@@ -291,7 +290,7 @@ def _with_closely_read(
     for piece, text in zip(pieces, source.pieces_again(), strict=True):
         if piece is not None:
             good.append(piece)
-        elif uncommented(text).strip():
+        elif LINES.uncommented(text).strip():
             run = _close_run(source, text, lines_before, good)
             good.append(_Piece(keep(run), run.pairs()))
         lines_before += text.count(b"\n")

@@ -22,11 +22,10 @@ from riskcli.scores.files.tables import (
     ScoreRow,
     bad_score,
     inspect_names,
-    or_empty,
 )
 from riskcli.scores.matrix import are_scores
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
-from riskcli.trec.findings import Finding, not_utf8, text_lines, wrong_columns
+from riskcli.trec.findings import Finding, not_utf8, or_empty, text_lines, wrong_columns
 from riskcli.trec.records import unrepeated
 
 SUMMARY = "all"

@@ -17,9 +17,9 @@ from riskcli.scores.files import objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.tables import LONG as LONG
 from riskcli.scores.files.tables import RUN as RUN
-from riskcli.scores.files.tables import UNNAMED_RUN, Items, ScoreRow, assemble
+from riskcli.scores.files.tables import UNNAMED_RUN, Items, assemble
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.trec.findings import Finding, RunFormat
+from riskcli.trec.findings import RunFormat, taken
 from riskcli.trec.formats import RUN_FORMATS, begins_as_trec, run_format_of
 
 UNNAMED = "score"
@@ -153,11 +153,7 @@ class FileScores:
 
 def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> FileScores:
     """What a score file holds; `label` names the measure of a wide table."""
-    rows: list[ScoreRow] = []
-    for item in FORMATS[kind].inspect(path, text):
-        if isinstance(item, Finding):
-            raise item.as_error()
-        rows.append(item)
+    rows = list(taken(FORMATS[kind].inspect(path, text)))
     tag = tag_of(text, kind, {row.run for row in rows})
     if tag is not None:
         rows = [row._replace(run=UNNAMED_RUN) for row in rows]

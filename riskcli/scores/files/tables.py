@@ -1,10 +1,8 @@
 """What every format of scores is read into, and scores as CSV or TSV."""
 
-import csv
-import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -13,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from riskcli.core.limits import is_score, score_expected
+from riskcli.core.messages import InputError
 from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.matrix import ScoreMatrix, are_scores, from_cells
-from riskcli.trec.findings import Finding, line_of, not_utf8, number
+from riskcli.trec.findings import Finding, number, or_empty
+from riskcli.trec.records import of_full_lines, table_lines
 
 UNNAMED_RUN = ""
 """The run of a file that holds one run's scores and leaves naming it to its own name or tag."""
@@ -52,16 +52,6 @@ def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> 
     where = f"run {run}, topic {topic}" if run != UNNAMED_RUN else f"topic {topic}"
     message = f"{where}: the score is {cell!r}, {score_expected(number(cell.strip()))}"
     return Finding(path, line, "bad-score", message)
-
-
-def or_empty(path: Path, items: Items, message: str) -> Items:
-    """The items; a finding with that message where there is none."""
-    empty = True
-    for item in items:
-        empty = False
-        yield item
-    if empty:
-        yield Finding(path, None, "empty-file", message)
 
 
 class Cells:
@@ -180,20 +170,15 @@ def is_long(header: Sequence[str]) -> bool:
 
 def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
     """The scores of a table, and what is wrong with it."""
+    lines = table_lines(path, text, delimiter)
     try:
-        decoded = io.StringIO(text.decode(), newline="")
-    except UnicodeDecodeError as error:
-        yield not_utf8(path, line_of(text, error))
-        return
-    rows = csv.reader(decoded, delimiter=delimiter, strict=True)
-    try:
-        header = next(rows, [])
-        numbered = ((rows.line_num, row) for row in rows if row)
+        _, header = next(lines, (0, []))
+        numbered = (item for item in lines if item[1])
         if header[:1] == [""] and is_table(header[1:]):  # R and pandas number the rows there
             header, numbered = header[1:], ((line, row[1:]) for line, row in numbered)
         yield from _inspect(path, header, numbered)
-    except csv.Error as error:
-        yield Finding(path, rows.line_num, "bad-csv", str(error))
+    except InputError as error:
+        yield Finding.of(error)
 
 
 def _inspect(path: Path, header: Sequence[str], lines: Lines) -> Items:
@@ -205,18 +190,6 @@ def _inspect(path: Path, header: Sequence[str], lines: Lines) -> Items:
         expected = "a first line that names the columns: run and one column per topic"
         return iter([Finding(path, 1, "wrong-format", f"expected {expected}")])
     return _inspect_wide(path, header, lines)
-
-
-def _items(
-    path: Path, header: Sequence[str], lines: Lines, items_of: Callable[[int, list[str]], Items]
-) -> Items:
-    """The items of every line; a finding for one with fewer or more cells than the first."""
-    for line, row in lines:
-        if len(row) == len(header):
-            yield from items_of(line, row)
-        else:
-            message = f"found {len(row)} cells, expected {len(header)} as in the first line"
-            yield Finding(path, line, "column-count", message)
 
 
 # Wide
@@ -243,7 +216,7 @@ def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
             yield ScoreRow(run, None, topics, values)
 
     yield from inspect_names(path, "topic", topics, 1)
-    found = _items(path, header, lines, of_run)
+    found = of_full_lines(path, len(header), lines, of_run)
     yield from or_empty(path, found, "no run below the first line")
 
 
@@ -305,7 +278,7 @@ def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
         else:
             yield cells.named(row[run_place], row[topic], measure, row[score], line)
 
-    found = _items(path, header, lines, of_cell)
+    found = of_full_lines(path, len(header), lines, of_cell)
     yield from or_empty(path, found, "no score below the first line")
 
 
@@ -324,7 +297,7 @@ def _inspect_gdeval(path: Path, header: Sequence[str], lines: Lines) -> Items:
             for measure, cell in zip(measures, scores, strict=True):
                 yield cells.named(run, topic, measure, cell, line)
 
-    yield from _items(path, header, lines, of_topic)
+    yield from of_full_lines(path, len(header), lines, of_topic)
     if not topics:
         yield Finding(path, None, "empty-file", "no topic below the first line")
 
