@@ -176,7 +176,7 @@ def captions(displays: Sequence[Display]) -> list[list[str]]:
     following = [*(set(display.caption) for display in displays[1:]), set()]
     return [
         [line for line in display.caption if line not in repeated]
-        for display, repeated in zip(displays, following, strict=True)
+        for display, repeated in zip(displays, following, strict=False)
     ]
 
 

@@ -16,8 +16,7 @@ from scipy.special import stdtrit
 
 import riskcli.plots.style as style
 from riskcli.analyses.power import Prospect, power_table, share_in_words
-from riskcli.analyses.sweep_alpha import alpha_sweep
-from riskcli.analyses.sweep_events import Swept
+from riskcli.analyses.sweep_alpha import Swept, alpha_sweep
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.output.display import shortened

@@ -65,6 +65,11 @@ def test_between_two_runs_and_of_one_measure() -> None:
     assert {row["run"] for row in series} == {"neuralMix", "boldRerank"}
 
 
+def test_a_measure_without_events_has_no_table_of_them() -> None:
+    ran = riskeval("sweep", SAMPLES, "--of", "shortfall", "--part", "events", "-f", "table")
+    assert (ran.code, ran.out) == (0, "") and "no events of shortfall" in ran.err
+
+
 def test_smooth_stands_beside_and_minus_turns() -> None:
     rows = table_of(riskeval(*SHARED, "-a", "0,5", "--loss", "smooth").out)
     smooth = [row for row in rows if row["loss"] == "smooth"]
