@@ -20,19 +20,11 @@ from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
 from riskcli.risk.estimate import Significance
+from riskcli.scores import teams
 from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
-from riskcli.scores.teams import (
-    TeamList,
-    Teams,
-    anonymised,
-    read_key,
-    read_teams,
-    with_teams,
-    without_team,
-)
 
 if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
@@ -152,13 +144,13 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
 
 def _named(inputs: Given, evaluation: Evaluation) -> Evaluation:
     runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
-    listed = read_teams(inputs.teams_file, runs) if inputs.teams_file else TeamList()
-    by_run = Teams(listed.teams, inputs.team_pattern).found(runs)
-    provenance = evaluation.provenance.adding(notes=without_team(runs, by_run))
-    evaluation = with_teams(replace(evaluation, provenance=provenance), by_run, listed.names)
+    listed = teams.read_teams(inputs.teams_file, runs) if inputs.teams_file else teams.TeamList()
+    by_run = teams.Teams(listed.teams, inputs.team_pattern).found(runs)
+    provenance = evaluation.provenance.adding(notes=teams.without_team(runs, by_run))
+    evaluation = teams.with_teams(replace(evaluation, provenance=provenance), by_run, listed.names)
     if inputs.anonymise is None:
         return evaluation
-    evaluation, key = anonymised(evaluation, read_key(inputs.anonymise))
+    evaluation, key = teams.anonymised(evaluation, teams.read_key(inputs.anonymise))
     replace_file(inputs.anonymise, key.encode())
     return evaluation
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -24,7 +24,7 @@ from riskcli.cli.types import OUTPUT, STDIN, alphas, baselines
 from riskcli.core import choices
 from riskcli.core.choices import Colour, Convention, Correction, Family, Loss, Pool, Test
 from riskcli.core.limits import MOST_ALPHA
-from riskcli.core.messages import InputError, Note, UsageError
+from riskcli.core.messages import Note, UsageError
 from riskcli.output import formats
 from riskcli.output.escape import all_visible, without_controls
 
@@ -270,16 +270,7 @@ def output_options(
 # How a command ends: notes to stderr, the result to stdout or a file, and the exit code.
 
 
-class Concludable(formats.Source, Protocol):
-    """What a command needs of an analysis."""
-
-    @property
-    def notes(self) -> tuple[Note, ...]: ...
-    @property
-    def skipped(self) -> tuple[InputError, ...]: ...
-
-
-def conclude(analysis: Concludable, inputs: Inputs, output: Output) -> int:
+def conclude(analysis: formats.Analysis, inputs: Inputs, output: Output) -> int:
     """Tell the notes, write the result, and give the exit code."""
     tell(analysis.notes, inputs.quiet)
     write(analysis, output)

@@ -11,7 +11,6 @@ from click.core import ParameterSource
 from riskcli.cli.option import Reach, command, own_option
 from riskcli.cli.options import (
     Against,
-    Concludable,
     Output,
     against_options_with_alpha,
     conclude,
@@ -21,6 +20,7 @@ from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import among, risk_measures, runs
 from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
 from riskcli.core.messages import UsageError
+from riskcli.output.formats import Analysis
 
 if TYPE_CHECKING:
     from riskcli.scores.comparisons import Options
@@ -114,7 +114,7 @@ def sweep(
     options = _options(against, over)
     baselines = against.wanted if over in USED_OVER["--baseline"] else ()
     scores = inputs.evaluate(baselines, against.needs_checksums(output))
-    analysis: Concludable
+    analysis: Analysis
     if over == "alpha":
         from riskcli.analyses.sweep_alpha import alpha_sweep
 

@@ -1,7 +1,5 @@
 """Rows as Parquet and as a spreadsheet, and beside them what they rest on."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -9,7 +7,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -17,10 +15,6 @@ from pyarrow import parquet
 from riskcli.core.messages import UsageError
 from riskcli.output.escape import visible
 from riskcli.output.result import Result, Value, as_one_text
-
-if TYPE_CHECKING:
-    from openpyxl.cell import Cell
-    from openpyxl.worksheet._write_only import WriteOnlyWorksheet
 
 METADATA_KEY = b"riskeval.result"
 MOST_LINES = 1_048_576
@@ -85,9 +79,7 @@ def as_xlsx(result: Result) -> bytes:
     return _without_times(stream.getvalue())
 
 
-def _fill(
-    sheet: WriteOnlyWorksheet, rows: Iterable[Sequence[Value]], cells: Sequence[Cell]
-) -> None:
+def _fill(sheet: Any, rows: Iterable[Sequence[Value]], cells: Sequence[Any]) -> None:
     """Texts stay texts, whatever they begin with; all have a format.
 
     A cell is written before the next one is asked for, so that one of each kind serves for all.

@@ -261,9 +261,7 @@ def folded(display: Display, width: int, fixed: int = 1) -> list[Display]:
     last = len(chunks) - 1
     return [
         Display(
-            display.title if i == 0 else "",
-            [*first, *chunk],
-            display.caption if i == last else (),
+            display.title if i == 0 else "", [*first, *chunk], display.caption if i == last else ()
         )
         for i, chunk in enumerate(chunks)
     ]

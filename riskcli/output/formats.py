@@ -103,23 +103,31 @@ class OutputFormat(ABC):
 
 
 @dataclass(frozen=True)
-class RowsFormat(OutputFormat):
+class OwnFormat(OutputFormat):
+    """A format that one kind of result alone has."""
+
+    write: Callable[[Any], Content]
+
+    def render(self, source: Any, options: RenderOptions = PLAIN) -> Content:
+        """Whatever that kind of result makes of itself."""
+        self._refuse("caption", options.caption, "tables for people")
+        self._refuse("label", options.label, "latex and html")
+        return self.write(source)
+
+
+@dataclass(frozen=True)
+class RowsFormat(OwnFormat):
     """A format of the rows, for programs."""
 
-    write: Callable[[Result], Content]
     spreadsheet: bool = False
     """Whether spreadsheets open it, and take some texts for formulas."""
 
     def render(self, source: Source, options: RenderOptions = PLAIN) -> Content:
         """All rows at full precision."""
-        self._refuse("caption", options.caption, "tables for people")
-        self._refuse("label", options.label, "latex and html")
-        result = source.result()
-        return self.write(
-            _renderers().spreadsheet_safe(result)
-            if options.csv_safe and self.spreadsheet
-            else result
-        )
+        rows = source.result()
+        if options.csv_safe and self.spreadsheet:
+            rows = _renderers().spreadsheet_safe(rows)
+        return super().render(rows, options)
 
 
 @dataclass(frozen=True)
@@ -137,23 +145,13 @@ class TablesFormat(OutputFormat):
         if not self.labelled:
             self._refuse("label", options.label, "latex and html")
         width = options.width or (self.file_width if options.in_file else None) or self.width
-        shown = _captioned(source.displays(width), options.caption)
+        shown = source.displays(width)
+        if options.caption is not None:  # where there are several, each says what it is too
+            alone, lead = len(shown) == 1, options.caption
+            shown = [replace(one, lead=lead, title="" if alone else one.title) for one in shown]
         if not options.legend:
             shown = [replace(display, caption=()) for display in shown]
         return self.write(shown, replace(options, width=width))
-
-
-@dataclass(frozen=True)
-class OwnFormat(OutputFormat):
-    """A format that one kind of result alone has."""
-
-    write: Callable[[Any], Content]
-
-    def render(self, source: Any, options: RenderOptions = PLAIN) -> Content:
-        """Whatever that kind of result makes of itself."""
-        self._refuse("caption", options.caption, "tables for people")
-        self._refuse("label", options.label, "latex and html")
-        return self.write(source)
 
 
 # What writes is imported when it does: help and errors only name formats, rich takes longer to
@@ -223,11 +221,10 @@ FINDING_FORMATS: Formats = (
 
 def named(name: str, known: Formats) -> OutputFormat:
     """The format of that name."""
-    for format in known:
-        if format.name == name:
-            return format
-    names = [format.name for format in known]
-    raise UsageError(f"no format {name!r} here{nearest(name, names)} ({', '.join(names)})")
+    by_name = {format.name: format for format in known}
+    if name not in by_name:
+        raise UsageError(f"no format {name!r} here{nearest(name, by_name)} ({', '.join(by_name)})")
+    return by_name[name]
 
 
 def chosen(
@@ -248,14 +245,6 @@ def chosen(
             return format
     names = ", ".join(format.name for format in known)
     raise UsageError(f"{output}: the suffix does not tell the format; choose one of {names}")
-
-
-def _captioned(displays: Sequence[Display], caption: str | None) -> Sequence[Display]:
-    """The displays under that caption; where there are several, each says what it is too."""
-    if caption is None:
-        return displays
-    alone = len(displays) == 1
-    return [replace(each, lead=caption, title="" if alone else each.title) for each in displays]
 
 
 # What every result of an analysis can do: rows, tables for people, and the formats of both.

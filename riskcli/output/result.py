@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from riskcli.core.files import as_text
 from riskcli.core.messages import InputError, Provenance
@@ -103,7 +104,7 @@ Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
 
 def part_of(provenance: Provenance, tables: Tables, part: str) -> Result:
     """The result whose rows are that part; JSON holds the other parts beside them."""
-    others = PartRecords({name: table for name, table in tables.items() if name != part})
+    others = _PartRecords({name: table for name, table in tables.items() if name != part})
     columns, rows = tables[part]
     return Result(tuple(columns), rows, provenance, others)
 
@@ -132,30 +133,16 @@ class _ManyRows(Sequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return iter(self._make())
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return list(islice(self._make(), *index.indices(self._count)))
         chosen = range(self._count)[index]
         return next(islice(self._make(), chosen, None))
 
 
-class PartRecords(Mapping[str, list[dict[str, Any]]]):
-    """Tables by name, each a list of records that is made when it is asked for."""
-
-    def __init__(self, tables: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:
-        """`tables` are columns and rows."""
-        self._tables = tables
+class _PartRecords(UserDict[str, Any]):
+    """Tables by name, columns and rows; each becomes a list of records when it is asked for."""
 
     def __getitem__(self, name: str) -> list[dict[str, Any]]:
-        columns, rows = self._tables[name]
+        columns, rows = self.data[name]
         return [dict(zip(columns, row, strict=True)) for row in rows]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
-
-    def __len__(self) -> int:
-        return len(self._tables)

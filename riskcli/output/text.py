@@ -1,6 +1,6 @@
 """Tables as a terminal shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
 
 from rich import box
@@ -8,34 +8,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from riskcli.output import display as layout
 from riskcli.output import escape
-from riskcli.output.display import (
-    GAP,
-    MARKS,
-    Cell,
-    Column,
-    Display,
-    Heading,
-    Mark,
-    captions,
-    least_width,
-    narrowed,
-    with_marks,
-)
 
-_COLOURS: dict[Mark, str] = {"": "", "better": "green", "worse": "red"}
+_COLOURS: dict[layout.Mark, str] = {"": "", "better": "green", "worse": "red"}
 
 
-def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
+def as_text(displays: Sequence[layout.Display], width: int, colour: bool) -> str:
     """The displays as a terminal of that width shows them; no number is cut, and no row wraps.
 
     A notebook is no terminal: there, rich would show each piece itself and write nothing.
     """
-    displays = [narrowed(display, width) for display in displays]
+    displays = [layout.narrowed(display, width) for display in displays]
     stream = StringIO()
     console = Console(
         file=stream,
-        width=max([width, *map(least_width, [display.columns for display in displays])]),
+        width=max([width, *map(layout.least_width, [display.columns for display in displays])]),
         force_terminal=colour,
         force_jupyter=False,
         no_color=not colour,
@@ -43,29 +31,29 @@ def as_text(displays: Sequence[Display], width: int, colour: bool) -> str:
         highlight=False,
         legacy_windows=False,
     )
-    for i, (display, caption) in enumerate(zip(displays, captions(displays), strict=True)):
+    for i, (display, caption) in enumerate(zip(displays, layout.captions(displays), strict=True)):
         if i:
             console.print()
         if display.full_title:
             console.print(Text(escape.visible(display.full_title), style="bold"), width=width)
         if display.rows:
             console.print(_table(display))
-        marked = [with_marks(line, display.marks or "arrows") for line in caption]
+        marked = [layout.with_marks(line, display.marks or "arrows") for line in caption]
         for line in escape.all_visible(marked):
             console.print(Text(line, style="dim"), width=width)
     text = stream.getvalue()
     return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def _table(display: Display) -> Table:
+def _table(display: layout.Display) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD,
         show_header=any(h.text for h in display.headings),
         show_edge=False,
         pad_edge=False,
-        padding=(0, GAP - 1, 0, 0),
+        padding=(0, layout.GAP - 1, 0, 0),
     )
-    symbols = MARKS[display.marks or "arrows"]
+    symbols = layout.MARKS[display.marks or "arrows"]
     for column in display.columns:
         left = column.heading.left
         table.add_column(
@@ -80,7 +68,7 @@ def _table(display: Display) -> Table:
     return table
 
 
-def _heading(column: Column) -> Text:
+def _heading(column: layout.Column) -> Text:
     """Each line of the heading, above the values; `#` above the ranks."""
     heading = column.heading
     mark = " " if heading.marked else ""
@@ -92,20 +80,12 @@ def _heading(column: Column) -> Text:
     return Text("\n".join(lines), style="bold")
 
 
-def _cells(column: Column, symbols: dict[Mark, str]) -> list[Text]:
-    digits = column.rank_digits if column.heading.ranked else 0
-    return [
-        _cell(text, cell, column.heading, digits, symbols)
-        for text, cell in zip(column.texts, column.cells, strict=True)
-    ]
-
-
-def _cell(
-    shown: str, cell: Cell, heading: Heading, rank_digits: int, symbols: dict[Mark, str]
-) -> Text:
-    text = Text(shown, style="bold" if cell.strong else "")
-    if heading.marked:
-        text.append(symbols[cell.mark] or " ", style=_COLOURS[cell.mark])
-    if heading.ranked:
-        text.append(f" {cell.rank if cell.rank is not None else '':>{rank_digits}}", style="dim")
-    return text
+def _cells(column: layout.Column, symbols: dict[layout.Mark, str]) -> Iterator[Text]:
+    heading, digits = column.heading, column.rank_digits
+    for shown, cell in zip(column.texts, column.cells, strict=True):
+        text = Text(shown, style="bold" if cell.strong else "")
+        if heading.marked:
+            text.append(symbols[cell.mark] or " ", style=_COLOURS[cell.mark])
+        if heading.ranked:
+            text.append(f" {cell.rank if cell.rank is not None else '':>{digits}}", style="dim")
+        yield text
