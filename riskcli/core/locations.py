@@ -150,24 +150,18 @@ class RemotePath(Location):
         """The file system and its name of the file."""
         try:
             from fsspec.core import url_to_fs  # late: few files lie elsewhere, and it is an extra
-        except ImportError as error:
-            raise self._lacking("fsspec") from error
-        try:
+
             files, path = url_to_fs(str(self))
         except ImportError as error:
-            raise self._lacking(str(error)) from error
+            what = "fsspec" if (error.name or "").startswith("fsspec") else error
+            protocol = str(self).partition("://")[0]
+            message = f"{protocol}:// needs the extra `remote` (or the package of its file system)"
+            raise InputError(self, "unreadable", f"{message}: {what}") from error
         except ValueError as error:
             raise InputError(self, "not-found", str(error)) from error
         except Exception as error:  # whatever a driver says of its own settings
             raise InputError(self, "unreadable", _one_line(error)) from error
         return files, str(path)
-
-    def _lacking(self, what: str) -> InputError:
-        protocol = str(self).partition("://")[0]
-        return InputError(
-            self, "unreadable",
-            f"{protocol}:// needs the extra `remote` (or the package of its file system): {what}",
-        )  # fmt: skip
 
     def _with_retries(
         self, ask: Callable[[], Answer], code: str = "unreadable", missing: Any = ""

@@ -46,8 +46,7 @@ class Significance:
         if self.shuffles is not None and self.shuffles < LEAST_SHUFFLES:
             raise UsageError(f"found {self.shuffles} shuffles, expected at least {LEAST_SHUFFLES}")
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = short_repr
 
     @property
     def number_of_shuffles(self) -> int:

@@ -36,7 +36,7 @@ def with_baseline_files(
     `given` are names by file.
     """
     rule, count = reader.rules.run_names, len(loaded)
-    named, notes = _named(loaded, rule, given)
+    named, notes = _named(loaded, rule, given, count)
     known = runs_of(named)
     files = {
         baseline: named_place(baseline)
@@ -73,14 +73,16 @@ def without_own_scores(
     Such a file is the matrix of those runs, kept from before.
     """
     runs_here = [file for file in loaded if file.kind == "run"]
-    score_files = [
-        file for file in loaded if file.kind == "scores" and file.named and file.path in of_folders
-    ]
-    if not runs_here or not score_files:
+    if not runs_here:
         return list(loaded), []
     unnamed = [(file.path, file.tag) for file in runs_here if file.path not in given]
     names = {*names_by_rule(unnamed, rule)[1], *given.values()}
-    own_files = [file.path for file in score_files if runs_of([file]) <= names]
+    own_files = [
+        file.path
+        for file in loaded
+        if file.kind == "scores" and file.named and file.path in of_folders
+        if runs_of([file]) <= names
+    ]
     return [file for file in loaded if file.path not in own_files], own_files
 
 
@@ -98,39 +100,34 @@ def only_run(file: FileScores) -> str:
 
 
 def _named(
-    loaded: Sequence[FileScores], rule: str, given: Mapping[Path, str], count: int | None = None
+    loaded: Sequence[FileScores], rule: str, given: Mapping[Path, str], count: int
 ) -> tuple[list[FileScores], list[Note]]:
     """The parts with names for their runs; those from `count` on are files of baselines."""
     runs = [(p.path, p.tag) for p in loaded if not p.named and p.path not in given]
     names, notes = name_runs(runs, rule)
     waiting = iter(names)
     wanted = [given.get(file.path) or (None if file.named else next(waiting)) for file in loaded]
-    named = _renamed(loaded, wanted)
-    if count is not None:
-        known, baselines = runs_of(named[:count]), named[count:]
-        named[count:] = _renamed(baselines, [_name_as_baseline(each, known) for each in baselines])
+    named = list(map(_renamed, loaded, wanted))
+    known, baselines = runs_of(named[:count]), named[count:]
+    named[count:] = [_renamed(each, _name_as_baseline(each, known)) for each in baselines]
     _refuse_shared_names(named)
     return named, notes
 
 
-def _renamed(loaded: Sequence[FileScores], names: Sequence[str | None]) -> list[FileScores]:
-    """The parts, those that get a name with that name for their one run."""
-    for file, name in zip(loaded, names, strict=True):
-        if name is not None and len(runs := runs_of([file])) != 1:
-            message = f"{name}={file.path}: a name is for one run, the file holds {len(runs)}"
-            raise UsageError(message)
-    return [
-        file if name is None else replace(file, matrices=of_one_run(name, file.matrices))
-        for file, name in zip(loaded, names, strict=True)
-    ]
+def _renamed(file: FileScores, name: str | None) -> FileScores:
+    """The part with that name, if it gets one, for its one run."""
+    if name is None:
+        return file
+    count = len(runs_of([file]))
+    if count != 1:
+        raise UsageError(f"{name}={file.path}: a name is for one run, the file holds {count}")
+    return replace(file, matrices=of_one_run(name, file.matrices))
 
 
 def _name_as_baseline(file: FileScores, known: Set[str]) -> str | None:
     """Scores kept from before, of a run that is named as one at hand, are its baseline's."""
-    if not file.named or len(runs_of([file])) != 1:
-        return None
-    (run,) = runs_of([file])
-    return name_of_baseline(run, known)
+    runs = runs_of([file])
+    return name_of_baseline(runs.pop(), known) if file.named and len(runs) == 1 else None
 
 
 def _refuse_shared_names(loaded: Sequence[FileScores]) -> None:

@@ -235,8 +235,7 @@ class Options:
         if self.population is not None and not isinstance(self.population, FrozenPopulation):
             check_words(population=(self.population, PopulationRule))
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = short_repr
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:
@@ -291,13 +290,8 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     refuse_virtual_names(matrix.runs)
     named = named_rows(matrix.runs, options.wanted)
     rule, members = _population(matrix, options, named)
-    baselines = choose_baselines(
-        matrix.runs,
-        matrix.values,
-        options.wanted,
-        options.pool,
-        None if members is None else members.rows,
-    )
+    rows = None if members is None else members.rows
+    baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
     return [
         with_loss(Comparison(matrix.values, baseline, rule, named, members=members), options.loss)
         for baseline in baselines
@@ -356,11 +350,11 @@ def choose_baselines(
     virtual = [name for name in wanted if is_virtual(name)]
     if virtual:
         return [_virtual(scores if population_rows is None else population_rows, wanted)]
-    members = sorted({row for name in wanted for row in matching_runs(runs, name)})
+    members = named_rows(runs, wanted)
     if pool == POOL_EACH or len(members) == 1:
         return [Baseline(runs[row], (row,), scores[row]) for row in members]
     name = f"{pool}({','.join(runs[row] for row in members)})"
-    return [Baseline(name, tuple(members), POOLS[pool](scores[members]))]
+    return [Baseline(name, members, POOLS[pool](scores[list(members)]))]
 
 
 def matching_runs(runs: Sequence[str], pattern: str) -> list[int]:

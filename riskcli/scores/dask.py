@@ -50,7 +50,13 @@ def cluster(address: str, send: Sending = "paths") -> Iterator[Workers]:
         with _client(distributed, address) as client:
             _wait_for_workers(client, 1, f"at {address}", _JOIN)
             _refuse_other_versions(client)
-            yield _workers(client, address, send)
+            yield Workers(
+                executor=client.get_executor(pure=False),
+                count=max(1, sum(client.nthreads().values())),
+                send=send,
+                deposit=partial(client.run, keep_judgements, on_error="ignore"),
+                explain=partial(_explained, client, address),
+            )
     finally:
         log.setLevel(before)
 
@@ -144,16 +150,6 @@ def _refuse_other_versions(client: Client) -> None:
             )
         if version != stamp():
             raise UsageError(other_version(worker, version))
-
-
-def _workers(client: Client, address: str, send: Sending) -> Workers:
-    return Workers(
-        executor=client.get_executor(pure=False),
-        count=max(1, sum(client.nthreads().values())),
-        send=send,
-        deposit=partial(client.run, keep_judgements, on_error="ignore"),
-        explain=lambda error: _explained(client, address, error),
-    )
 
 
 def _explained(client: Client, address: str, error: BaseException) -> str:

@@ -98,15 +98,20 @@ def _judged(given: Qrels | JudgementsInMemory | pd.DataFrame) -> Qrels:
     mapping: Any = as_mapping(given, "relevance", "the judgements")
     if not isinstance(mapping, Mapping):
         return qrels_from_frame(mapping)
-    if not any(mapping.values()):
-        raise UsageError("the judgements are empty")
-    return Qrels(
-        {
-            str(topic): {str(docno): int(grade) for docno, grade in documents.items()}
-            for topic, documents in mapping.items()
-            if documents
-        }
-    )
+    cells = ((topic, *cell) for topic, documents in mapping.items() for cell in documents.items())
+    return _qrels(cells, "the judgements are empty")
+
+
+def _qrels(cells: Iterable[tuple[object, object, Any]], empty: str) -> Qrels:
+    """The judgements of these topics, documents and grades; `empty` says that there are none."""
+    judgements: dict[str, dict[str, int]] = {}
+    for topic, docno, grade in cells:
+        grades = judgements.setdefault(str(topic), {})
+        if grades.setdefault(str(docno), int(grade)) != int(grade):
+            raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
+    if not judgements:
+        raise UsageError(empty)
+    return Qrels(judgements)
 
 
 def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
@@ -127,15 +132,8 @@ def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
 
 def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
     """Judgements from a frame of `qid`, `docno` and `label` (PyTerrier) or `relevance`."""
-    judgements: dict[str, dict[str, int]] = {}
     columns = [_column(frame, names) for names in (_TOPIC, _DOCNO, _GRADE)]
-    for topic, docno, grade in zip(*columns, strict=True):
-        grades = judgements.setdefault(str(topic), {})
-        if grades.setdefault(str(docno), int(grade)) != int(grade):
-            raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
-    if not judgements:
-        raise UsageError("the frame of judgements is empty")
-    return Qrels(judgements)
+    return _qrels(zip(*columns, strict=True), "the frame of judgements is empty")
 
 
 def score_runs(

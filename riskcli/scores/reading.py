@@ -56,8 +56,7 @@ class Rules:
         if self.input_format is not None:
             check_word("input_format", self.input_format, INPUT_FORMATS)
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = short_repr
 
     def settings(self) -> dict[str, Any]:
         """The rules that a number can depend on, as machine formats record them."""

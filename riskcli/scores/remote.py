@@ -247,7 +247,11 @@ class _Client:
         answers: dict[int, FileScores | InputError] = {}
         for future in wait(self._pending, return_when="FIRST_COMPLETED").done:
             batch, sent = self._pending.pop(future)
-            answers.update(self._answers(batch, sent, self._result(future)))
+            try:
+                reply = future.result()
+            except Exception as error:  # whatever it is, the line says so
+                raise self._failed(error) from error
+            answers.update(self._answers(batch, sent, reply))
         return answers
 
     def cancel(self) -> None:
@@ -287,12 +291,6 @@ class _Client:
             return Sent(str(path), str(path), self._sizes[index], None, path.state())
         content = None if by_path else read_raw(path)
         return Sent(os.path.abspath(path), str(path), self._sizes[index], content)  # noqa: PTH100
-
-    def _result(self, future: Future[Any]) -> Any:
-        try:
-            return future.result()
-        except Exception as error:  # whatever it is, the line says so
-            raise self._failed(error) from error
 
     def _failed(self, error: BaseException) -> UsageError:
         return UsageError(f"the workers failed: {self.workers.explain(error)}")
