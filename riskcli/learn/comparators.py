@@ -173,9 +173,8 @@ def blended(part: RankedDocuments, plain: Floats, weight: float) -> Floats:
 
 def highest(features: Features, column: str) -> Floats:
     """The highest value of a feature in each query; missing ones are below all others."""
-    starts = np.cumsum(features.sizes) - features.sizes
     values = np.nan_to_num(features.column(column), nan=-np.inf, neginf=-np.inf)
-    return np.maximum.reduceat(values, starts)
+    return np.maximum.reduceat(values, features.starts)
 
 
 def selected(part: RankedDocuments, plain: Floats, column: str, threshold: float) -> Floats:

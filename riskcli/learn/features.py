@@ -44,6 +44,11 @@ class Features:
         order = np.argsort(np.array([name.encode() for name in self.docnos]), kind="stable")
         return order[::-1].astype(np.int64)
 
+    @cached_property
+    def starts(self) -> Ints:
+        """The first document of each query."""
+        return np.cumsum(self.sizes) - self.sizes
+
     def column(self, name: int | str) -> Floats:
         """A feature's values: by its number from 1, or by its name."""
         if isinstance(name, str) and name in self.names:
@@ -69,8 +74,7 @@ class Features:
 
     def taken(self, queries: Sequence[int]) -> Self:
         """Some of the queries, in that order."""
-        ends = np.cumsum(self.sizes)
-        rows = [np.arange(ends[query] - self.sizes[query], ends[query]) for query in queries]
+        rows = [self.starts[query] + np.arange(self.sizes[query]) for query in queries]
         lines = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
         return replace(
             self,
@@ -102,7 +106,7 @@ def features_of_lines(
     if not parts:
         raise InputError(path, "empty-file", "no document in this file")
     width = max(part.values.shape[1] for part in parts)
-    values = np.concatenate([_as_wide(part.values, width) for part in parts])
+    values = np.concatenate([padded(part.values, width) for part in parts])
     of_lines = [topic for part in parts for topic in part.topics]
     grades = np.concatenate([np.asarray(part.grades, dtype=np.int64) for part in parts])
     docnos = [docno for part in parts for docno in part.docnos]
@@ -140,7 +144,8 @@ def _check_names(
         raise InputError(path, "bad-name", message, int(numbers[first]))
 
 
-def _as_wide(values: Floats, width: int) -> Floats:
+def padded(values: Floats, width: int) -> Floats:
+    """The table with further columns, of which nothing is known but 0."""
     missing = width - values.shape[1]
     return np.pad(values, ((0, 0), (0, missing))) if missing else values
 
@@ -188,10 +193,9 @@ def tie_free(features: Features, scores: Floats) -> Floats:
 
 def standardised(features: Features, scores: Floats) -> Floats:
     """Scores with mean 0 and deviation 1 in every query; 0 where all of a query are equal."""
-    starts = np.cumsum(features.sizes) - features.sizes
-    means = np.add.reduceat(scores, starts) / features.sizes
+    means = np.add.reduceat(scores, features.starts) / features.sizes
     centred = scores - means[features.query_of]
-    deviations = np.sqrt(np.add.reduceat(centred**2, starts) / features.sizes)
+    deviations = np.sqrt(np.add.reduceat(centred**2, features.starts) / features.sizes)
     spread = deviations[features.query_of]
     return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
 
@@ -209,9 +213,8 @@ def run_lines(features: Features, scores: Floats, tag: str) -> Iterator[str]:
         falling = np.nan_to_num(scores, nan=-np.inf)[order].astype(np.float32)
     queries = features.query_of[order]
     written = _strictly_falling(falling, queries)
-    ends = np.cumsum(features.sizes) - features.sizes
     for line, (document, query) in enumerate(zip(order.tolist(), queries.tolist(), strict=True)):
-        rank = line - int(ends[query]) + 1
+        rank = line - int(features.starts[query]) + 1
         name = features.docnos[document]
         yield f"{features.topics[query]} Q0 {name} {rank} {written[line]!s} {tag}\n"
 

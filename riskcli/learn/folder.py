@@ -5,7 +5,7 @@ It is written beside its place and then moved there, so that nobody ever sees ha
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,15 +45,24 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
                  settings: Mapping[str, Any]) -> None:  # fmt: skip
     """All that an experiment gave; without a comparison no model was trained on all folds."""
     with replaced_folder(path) as part:
-        write_part(part / "models" / "index.csv", _csv(_MODELS, _model_rows(outcome)))
+        index = [
+            (name, seed, fold + 1, model.trees, model.start_weight, model.figure)
+            for (seed, fold, name), model in outcome.models.items()
+        ]
+        write_part(part / "models" / "index.csv", _csv(_MODELS, index))
         for (seed, fold, name), model in outcome.models.items():
             stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
             text = model.booster.model_to_string(num_iteration=model.trees)
             write_part(part / "models" / f"{stem}.txt", [text])
             sidecar = json.dumps(_about(outcome, fold, model), indent=2)
             write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
-        write_part(part / "curve.csv", _csv(_CURVE, _curve_rows(outcome)))
-        write_part(part / "importance.csv", _csv(_IMPORTANCE, _importance(outcome)))
+        curves = [
+            (seed, fold + 1, name, *row.values())
+            for (seed, fold, name), model in outcome.models.items()
+            for row in model.curve
+        ]
+        write_part(part / "curve.csv", _csv(_CURVE, curves))
+        write_part(part / "importance.csv", _csv(_IMPORTANCE, list(_importance(outcome))))
         described = json.dumps(_described(outcome, settings), indent=2, ensure_ascii=False)
         write_part(part / SETTINGS, [described + "\n"])
         write_part(part / "qrels", (line for test in outcome.tests for line in qrels_lines(test)))
@@ -75,9 +84,8 @@ def how_to_score(path: Path, comparison: ModelComparison) -> Note:
     alphas = ",".join(f"{alpha:g}" for alpha in comparison.table.options.alphas)
     several = f' -b "baseline*" --pool {settings.baseline_pool}'
     against = several if len(plan.sources) > 1 else " -b baseline"
-    grades = (
-        "" if settings.max_grade == WEB_TRACK_MAX_GRADE else f" --max-grade {settings.max_grade}"
-    )
+    usual = settings.max_grade == WEB_TRACK_MAX_GRADE
+    grades = "" if usual else f" --max-grade {settings.max_grade}"
     command = (
         f"riskeval score {shlex.quote(str(path / 'runs'))} -q {shlex.quote(str(path / 'qrels'))}"
         f'{against} -m "{settings.effectiveness}" -a {alphas}{grades}'
@@ -90,25 +98,11 @@ def _seed_name(outcome: Outcome, seed: int) -> str:
     return "" if seed == outcome.plan.seeds[0] else f"-seed{seed}"
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    listed = list(rows)
-    return [as_csv(Result(tuple(columns), listed))] if listed else []
+def _csv(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> list[str]:
+    return [as_csv(Result(columns, rows))] if rows else []
 
 
-def _model_rows(outcome: Outcome) -> Iterator[Sequence[Any]]:
-    """Each model: how many trees, what it starts from, and what the validation data showed."""
-    for (seed, fold, name), model in outcome.models.items():
-        yield name, seed, fold + 1, model.trees, model.start_weight, model.figure
-
-
-def _curve_rows(outcome: Outcome) -> Iterator[Sequence[Any]]:
-    """What every model showed after each tree."""
-    for (seed, fold, name), model in outcome.models.items():
-        for row in model.curve:
-            yield seed, fold + 1, name, *row.values()
-
-
-def _importance(outcome: Outcome) -> Iterator[Sequence[Any]]:
+def _importance(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
     """How much each feature gained in each model, and how often it split."""
     for (seed, fold, name), model in outcome.models.items():
         gains = model.booster.feature_importance("gain", iteration=model.trees)

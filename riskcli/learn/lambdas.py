@@ -97,11 +97,7 @@ class Queries:
         finite = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, neginf=-np.inf)
         if finite.shape != (self.documents,):
             raise UsageError(f"{finite.size} scores given for {self.documents} documents")
-        values = np.zeros(len(self.counted))
-        for bucket in self.buckets:
-            worth = bucket.ranked_worth(bucket.order(finite))
-            values[bucket.queries] = self.measure.values(worth, bucket.scale)
-        return values
+        return rank(self, finite)[1]
 
     def baseline_effectiveness(self, given: ArrayLike) -> Floats:
         """The measure of each counted query, from one score a document or one value a query."""
@@ -251,8 +247,7 @@ def pair_gradients(
     hess *= np.abs(weight)
     rho *= weight
     return Gradients(
-        options.sigma * factor * _spread(rho, -1.0),
-        options.sigma**2 * factor * _spread(hess, 1.0),
+        options.sigma * factor * _spread(rho, -1.0), options.sigma**2 * factor * _spread(hess, 1.0)
     )
 
 

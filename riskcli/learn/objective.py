@@ -69,6 +69,8 @@ class Objective(ABC):
 
     declared: ClassVar[Declaration]
     pools: ClassVar[tuple[str, ...]] = (*POOLS, POOL_EACH)
+    needs_baseline: ClassVar[bool] = True
+    """Whether the objective compares with anything."""
 
     baseline: BaselineScores | None = None
     alpha: float = 1.0
@@ -100,11 +102,6 @@ class Objective(ABC):
     @abstractmethod
     def swapped(self, model: Floats, data: QueryData) -> SwapChange:
         """How changes of the measure change the objective, at the model's effectiveness."""
-
-    @property
-    def needs_baseline(self) -> bool:
-        """Whether the objective compares with anything."""
-        return True
 
     def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None) -> FloatPair:
         """The gradients and hessians: from (scores, Dataset), as lgb.train asks, or from

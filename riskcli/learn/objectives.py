@@ -30,9 +30,7 @@ class Plain(Objective):
         "SIGIR'12, Eq. 8", stop="mean",
     )  # fmt: skip
 
-    @property
-    def needs_baseline(self) -> bool:
-        return False
+    needs_baseline: ClassVar[bool] = False
 
     def swapped(self, model: Floats, data: QueryData) -> SwapChange:  # noqa: ARG002
         return lambda _queries, change: change

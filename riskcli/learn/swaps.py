@@ -187,9 +187,7 @@ def _lower(size: int, rows: int) -> Floats:
 
 
 def swap_measure(
-    name: str = DEFAULT_MEASURE,
-    discount: Discount = "full",
-    max_grade: int = WEB_TRACK_MAX_GRADE,
+    name: str = DEFAULT_MEASURE, discount: Discount = "full", max_grade: int = WEB_TRACK_MAX_GRADE
 ) -> SwapMeasure:
     """The measure of that name, in ir_measures' or trec_eval's words, if it can be trained for."""
     measure: Measure = parse_measure(name)

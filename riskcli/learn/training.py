@@ -19,7 +19,7 @@ from riskcli.core.choices import Pool, check_words
 from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.messages import InputError, UsageError, nearest
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount, Marginals, QueryRisk, Spread, StopOn
-from riskcli.learn.features import Features, pooled_start
+from riskcli.learn.features import Features, padded, pooled_start
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.scores.comparisons import POOL_EACH
 from riskcli.trec.findings import number, whole_number
@@ -109,8 +109,7 @@ def checked(params: Mapping[str, Any]) -> dict[str, Any]:
     by_first_name = {}
     for name, value in params.items():
         canonical = _first_name(name)
-        _refuse(name, canonical)
-        _refuse_value(name, canonical, value)
+        _refuse(name, canonical, value)
         by_first_name[canonical] = value
     return by_first_name
 
@@ -127,7 +126,7 @@ def _first_name(name: str) -> str:
     return str(first_names[name])
 
 
-def _refuse(name: str, canonical: str) -> None:
+def _refuse(name: str, canonical: str, value: Any) -> None:
     shown = name if name == canonical else f"{name} ({canonical})"
     if canonical in _OPTIONS:
         raise UsageError(f"{shown} cannot be set: use {_OPTIONS[canonical]}")
@@ -136,9 +135,6 @@ def _refuse(name: str, canonical: str) -> None:
     if canonical in _WITHOUT_EFFECT:
         raise UsageError(f"{shown} has no effect: the objective, the data and the stopping are "
                          "riskeval's own")  # fmt: skip
-
-
-def _refuse_value(name: str, canonical: str, value: Any) -> None:
     least = number(str(value)) if canonical == _LEAST_HESSIAN else None  # not one: LightGBM says so
     if least is not None and least <= 0:
         raise UsageError(
@@ -241,12 +237,10 @@ def _read_sidecar(path: Path) -> Sidecar:
 
 def predicted(booster: Any, features: Features, trees: int | None = None) -> Floats:
     """The model's scores; features that it knows and the file lacks are 0."""
-    values, expected = features.values, booster.num_feature()
-    missing = expected - values.shape[1]
-    if missing < 0:
-        size = f"{features.path} has {values.shape[1]} features"
-        raise UsageError(f"{size}, the model expects {expected}")
-    values = np.pad(values, ((0, 0), (0, missing))) if missing else values
+    given, expected = features.values.shape[1], booster.num_feature()
+    if given > expected:
+        raise UsageError(f"{features.path} has {given} features, the model expects {expected}")
+    values = padded(features.values, expected)
     return np.asarray(booster.predict(values, num_iteration=trees), dtype=np.float64)
 
 

@@ -237,10 +237,7 @@ class Pack:
             head = f"# {markdown(participant.name)}\n"
             yield f"sheets/{stem}.md", _sheet(sheet, formats.MARKDOWN, head, markdown(opening))
             if participant.runs:
-                yield (
-                    f"sheets/{stem}.csv",
-                    formats.CSV.render(sheet, formats.IN_FILE),
-                )
+                yield (f"sheets/{stem}.csv", formats.CSV.render(sheet, formats.IN_FILE))
             index.append((participant.name, f"{stem}.md", str(len(participant.runs)),
                           str(participant.left_out)))  # fmt: skip
         stream = io.StringIO()

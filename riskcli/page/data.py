@@ -11,7 +11,8 @@ test that it does not know, or computes otherwise than the table, is shown from 
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -94,7 +95,7 @@ def _declared(measure: RiskMeasure) -> dict[str, Any]:
 
 
 def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str, Any]:
-    shared = _merged(_ranges(matrix, tables[0].options), _groups(matrix, tables[0].options))
+    shared = _shared(matrix, tables[0].options)
     return {
         "name": visible(matrix.measure),
         "runs": list(map(visible, matrix.runs)),
@@ -169,56 +170,46 @@ Shared = Mapping[float, Mapping[str, Any]]
 """Columns by alpha of what hangs on the runs at hand alone."""
 
 
-def _merged(one: Shared, other: Shared) -> Shared:
-    return {
-        alpha: {**one.get(alpha, {}), **other.get(alpha, {})} for alpha in one.keys() | other.keys()
-    }
+def _shared(matrix: ScoreMatrix, options: Options) -> Shared:
+    """These columns for the runs at hand in their own population, or in that of a file."""
+    frozen = isinstance(options.population, FrozenPopulation)
+    plan = replace(options, baselines=(), population=options.population if frozen else None)
+    shared: dict[float, dict[str, Any]] = defaultdict(dict)
+    for alpha, column, values in (*_ranges(matrix, plan), *_groups(matrix, plan)):
+        shared[alpha][column] = values
+    return shared
 
 
-def _groups(matrix: ScoreMatrix, options: Options) -> Shared:
+def _groups(matrix: ScoreMatrix, plan: Options) -> Iterator[tuple[float, str, list[str]]]:
     """The letters of each run by each measure: runs that share one do not differ significantly."""
     if len(matrix.runs) > _MOST_GROUPED or len(matrix.topics) < LEAST_TOPICS:
-        return {}
+        return
     able = [
         measure.id
         for measure in usual_measures()
         if (measure.deviations or measure.statistic) is not None
         and not (measure.nonnegative and (matrix.values < 0).any())
     ]
-    plan = _without_baselines(options)
-    groups: dict[float, dict[str, Any]] = {alpha: {} for alpha in options.alphas}
     for table in compare_pairs(matrix, of=able, between="all", options=plan).tables:
-        alphas = [table.alpha] if table.of.depends_on_alpha else options.alphas
-        for alpha in alphas:
-            groups[alpha][f"{table.of.id}_group"] = list(table.groups)
-    return groups
+        for alpha in [table.alpha] if table.of.depends_on_alpha else plan.alphas:
+            yield alpha, f"{table.of.id}_group", list(table.groups)
 
 
-def _without_baselines(options: Options) -> Options:
-    """The runs at hand in their own population, or in that of a file."""
-    frozen = isinstance(options.population, FrozenPopulation)
-    return replace(options, baselines=(), population=options.population if frozen else None)
-
-
-def _ranges(matrix: ScoreMatrix, options: Options) -> Shared:
+def _ranges(matrix: ScoreMatrix, plan: Options) -> Iterator[tuple[float, str, str]]:
     """The ranks by each measure of runs in their population, each other one left out in turn.
 
     Nothing where they would take long, or where there is nobody to leave out.
     """
-    plan = _without_baselines(options)
     inside, teams = who_is_in(matrix, plan)
     members = members_of(inside.runs, teams)
     work = len(members) * matrix.values.size
     if len(inside.runs) < 3 or len(members) < 2 or work > _MOST_WORK or (matrix.values < 0).any():
-        return {}
+        return
     able = [measure for measure in usual_measures() if measure.statistic is not None]
-    ranges: dict[float, dict[str, str]] = {}
     for part in left_out(matrix, plan, able):
         ends = np.array([part.range_of(row)[2:] for row in range(len(matrix.runs))])
-        columns = ranges.setdefault(part.alpha, {})
         for end, ranks in zip(("min", "max"), ends.T, strict=True):
-            columns[f"rank_{part.of.id}_{end}"] = packed(ranks)
-    return ranges
+            yield part.alpha, f"rank_{part.of.id}_{end}", packed(ranks)
 
 
 def _tables(

@@ -126,22 +126,10 @@ def read_about(path: Path) -> RunNotes:
 
 
 SCRIPTS = (
-    "statistics.js",
-    "jackknife.js",
-    "model.js",
-    "answers.js",
-    "draw.js",
-    "figures.js",
-    "pair.js",
-    "table.js",
-    "sorted.js",
-    "state.js",
-    "take.js",
-    "copying.js",
-    "views.js",
-    "sentences.js",
+    "statistics.js", "jackknife.js", "model.js", "answers.js", "draw.js", "figures.js", "pair.js",
+    "table.js", "sorted.js", "state.js", "take.js", "copying.js", "views.js", "sentences.js",
     "page.js",
-)
+)  # fmt: skip
 STATIC_WIDTH = 120
 
 

@@ -111,13 +111,7 @@ def _leads_clear(points: Floats, own: int, way: tuple[float, float], boxes: Sequ
     )
 
 
-def _free(
-    box: Box,
-    boxes: Sequence[Box],
-    points: Floats,
-    own: int,
-    frame: style.Frame,
-) -> bool:
+def _free(box: Box, boxes: Sequence[Box], points: Floats, own: int, frame: style.Frame) -> bool:
     left, low, right, high = box
     if left < 0 or right > frame.width or low < 0 or high > frame.height:
         return False

@@ -44,7 +44,6 @@ _KEYS = {"bottom": {"anchor": "start", "direction": "vertical", "margin": 8, "of
 _SVG_SIZE = re.compile(r'<svg[^>]*? width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"[^>]*>')
 _SVG_LENGTHS = re.compile(r'width="[\d.]+" height="[\d.]+"')
 AnyRequest: TypeAlias = Request | ExperimentRequest
-Drawer = Callable[[AnyRequest], dict[str, Any]]
 _MEMBERS = frozenset({
     "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
     "toString", "valueOf", "__proto__", "__defineGetter__", "__defineSetter__",
@@ -81,13 +80,13 @@ def refuse_much(kind: str, request: Request, format: str) -> None:
 
 def drawn(kind: str, request: AnyRequest, format: str) -> bytes:
     """The figure of that kind in that format."""
-    version, figure = _VEGA_LITE, _described(kind, request)
+    figure = _described(kind, request)
     if format == "json":
         return f"{json.dumps(figure, ensure_ascii=False, indent=2)}\n".encode()
     figure = _with_stacked_keys(figure)
     if format == "html":
-        return web_page(figure, version)
-    svg = _sized(vl_convert.vegalite_to_svg(figure, vl_version=version), request.size)
+        return web_page(figure)
+    svg = _sized(vl_convert.vegalite_to_svg(figure, vl_version=_VEGA_LITE), request.size)
     if format == "svg":
         return _settled(_titled(svg, kind, request).encode())
     if format == "pdf":
@@ -110,13 +109,9 @@ def chart(kind: str, request: AnyRequest) -> alt.TopLevelMixin:
 def _described(kind: str, request: AnyRequest) -> dict[str, Any]:
     """The figure in Vega-Lite, with what it shows in words."""
     alt.data_transformers.disable_max_rows()
-
-    def described(request: AnyRequest) -> dict[str, Any]:
-        return dict(_visible(finished(DRAWN[kind](request)).to_dict()))
-
     if request.size is not None:
-        request = _fitted(described, request, _VEGA_LITE)
-    figure = _wrapped(described(request), request)
+        request = _fitted(kind, request, request.size)
+    figure = _wrapped(kind, request)
     figure["description"] = visible(alternative(kind, request))
     return figure
 
@@ -134,23 +129,21 @@ def _head(svg: str) -> re.Match[str]:
     return found
 
 
-def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
+def _fitted(kind: str, request: AnyRequest, size: Size) -> AnyRequest:
     """The request with panels of such a width that the whole figure has the width asked for.
 
     The whole is as wide as its panels and what stands beside them: a line, near enough for a few
     steps of the secant method.
     """
-    assert request.size is not None
-    target = request.size.design
+    target = size.design
 
     def excess(panel: int) -> float:
         tried = replace(request, width=panel)
         if isinstance(tried, Request):
             tried = replace(tried, notes=[])
-        figure = _with_stacked_keys(_wrapped(described(tried), tried))
-        return (
-            float(_head(vl_convert.vegalite_to_svg(figure, vl_version=version))["width"]) - target
-        )
+        figure = _with_stacked_keys(_wrapped(kind, tried))
+        svg = vl_convert.vegalite_to_svg(figure, vl_version=_VEGA_LITE)
+        return float(_head(svg)["width"]) - target
 
     panel, over = round(0.4 * target), excess(round(0.4 * target))
     slope = 1.0
@@ -165,8 +158,9 @@ def _fitted(described: Drawer, request: AnyRequest, version: str) -> AnyRequest:
     return replace(request, width=panel)
 
 
-def _wrapped(figure: dict[str, Any], request: AnyRequest) -> dict[str, Any]:
+def _wrapped(kind: str, request: AnyRequest) -> dict[str, Any]:
     """The figure with titles in as many lines as its width asks for."""
+    figure = dict(_visible(finished(DRAWN[kind](request)).to_dict()))
     if request.size is None:
         return figure
     if request.narrow:
@@ -272,9 +266,9 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def web_page(described: dict[str, Any], version: str) -> bytes:
+def web_page(described: dict[str, Any]) -> bytes:
     """The page. Vega compiles expressions, which needs unsafe-eval; nothing can be loaded."""
-    bundle = vl_convert.javascript_bundle(_SNIPPET, vl_version=version)
+    bundle = vl_convert.javascript_bundle(_SNIPPET, vl_version=_VEGA_LITE)
     script = bundle.replace("</script", "<\\/script")
     policy = (
         f"default-src 'none'; script-src '{source_hash(script)}' 'unsafe-eval'; "

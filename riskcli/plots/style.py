@@ -76,21 +76,14 @@ def finished(chart: Any) -> Any:
         chart.configure(background="white", font=FONT, padding=8)
         .configure_view(stroke=None)
         .configure_axis(
-            labelFontSize=LABEL_SIZE,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelColor="#222222",
-            titleColor="#111111",
-            gridColor="#e4e4e4",
-            domainColor=RULE,
-            tickColor=RULE,
-            labelLimit=220,
-            labelFlush=False,
+            labelFontSize=LABEL_SIZE, titleFontSize=12, titleFontWeight="normal",
+            labelColor="#222222", titleColor="#111111", gridColor="#e4e4e4",
+            domainColor=RULE, tickColor=RULE, labelLimit=220, labelFlush=False,
         )
         .configure_header(labelFontSize=12, labelFontWeight="bold", titleFontSize=12)
         .configure_title(fontSize=13, anchor="start", fontWeight="bold")
         .configure_legend(labelFontSize=LABEL_SIZE, titleFontSize=LABEL_SIZE, labelLimit=260)
-    )
+    )  # fmt: skip
 
 
 def on_scale(

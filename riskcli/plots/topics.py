@@ -41,10 +41,10 @@ def draw_topics(request: Request) -> Any:
     columns = _columns_of_alphas(request, len(names))
     width = request.width or max(240, min(_STEP * len(topics), 1100 // columns))
     height = request.height or 120
-    parts = sorted(table.parts, key=lambda part: names.index(part.run)) if columns == 1 else [
-        part for alpha in dict.fromkeys(part.alpha for part in table.parts)
-        for name in names for part in table.parts if part.alpha == alpha and part.run == name
-    ]  # fmt: skip
+    alphas = list(dict.fromkeys(part.alpha for part in table.parts)) if columns > 1 else []
+    parts = sorted(
+        table.parts, key=lambda part: (alphas and alphas.index(part.alpha), names.index(part.run))
+    )
     last_row = len(parts) - columns
     panels = []
     for index, part in enumerate(parts):
