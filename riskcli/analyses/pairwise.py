@@ -1,18 +1,26 @@
 """Every pair of runs: difference, interval and test; groups without a significant difference."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
 import numpy as np
 from scipy.special import stdtrit
 
+from riskcli.analyses.blocks import risk_blocks
+from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
 from riskcli.core.arrays import Flags, Floats, Rows, row_blocks
-from riskcli.core.choices import Correction
-from riskcli.risk.estimate import adjust, flags
+from riskcli.core.choices import DEFAULT_BASELINE, Correction
+from riskcli.core.messages import Note, UsageError
+from riskcli.output.measure_words import words_of
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import adjust, flags, rank
+from riskcli.risk.intervals import rank_intervals
 from riskcli.risk.measure import RiskMeasure
-from riskcli.risk.paired import ratio_to_error, two_sided_p
+from riskcli.risk.paired import LEAST_TOPICS, effect_size, ratio_to_error, two_sided_p
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
+from riskcli.scores.comparisons import Options, comparisons
+from riskcli.scores.matrix import ScoreMatrix
 
 _CELLS_AT_ONCE = 200_000
 
@@ -36,11 +44,6 @@ class PairTests:
     flag: Flags
     family: int
 
-    def significant(self) -> list[tuple[int, int]]:
-        """The pairs that are flagged."""
-        told_apart = np.flatnonzero(self.flag != "")
-        return [(int(self.first[index]), int(self.second[index])) for index in told_apart]
-
 
 def compare_all(
     values: Floats, deviations: Floats, gamma: float, correction: Correction
@@ -56,7 +59,8 @@ def compare_all(
     first, second = np.triu_indices(runs, k=1)
     error = np.concatenate([_errors_to_later(deviations, row) for row in range(runs)])
     difference = values[first] - values[second]
-    p = _p_values(difference, error, topics, float(np.abs(deviations).max(initial=0.0)))
+    scale = np.fmax.reduce(np.abs(deviations), axis=None, initial=0.0)
+    p = _p_values(difference, error, topics, float(scale))
     critical = stdtrit(topics - 1, 1 - gamma / 2) if topics > 1 else np.nan
     margin = np.where(np.isnan(p), np.nan, critical * error)
     adjusted, family = adjust(p, correction)
@@ -158,14 +162,109 @@ class PairTable:
     values: Floats
     others: tuple[str, ...]
     other_values: Floats
+    """The value of the second of each pair."""
     pairs: PairTests
-    effect: Floats
-    groups: tuple[str, ...]
-    """The letters of each run; none where a baseline is compared with, or there are too many."""
-    correction: str
-    of_all_pairs: bool
-    """Whether every pair is compared, or each run with the baseline."""
     population: str
+    correction: str
+    of_all_pairs: bool = False
+    """Whether every pair is compared, or each run with the baseline."""
+    groups: tuple[str, ...] = ()
+    """The letters of each run; none where a baseline is compared with, or there are too many."""
     rank_low: Floats | None = None
     """The best rank that the tests leave open for each run; None where there are no such tests."""
     rank_high: Floats | None = None
+
+    @property
+    def effect(self) -> Floats:
+        """d_z of paired means; empty for other measures."""
+        if not self.of.plain_mean:
+            return np.full(len(self.pairs.p), np.nan)
+        return effect_size(self.pairs.difference, self.pairs.error, self.topics)
+
+
+def all_pairs(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
+) -> tuple[PairTable, list[Note]]:
+    """In the population of all runs; a measure about a baseline has the one named, or the mean."""
+    plan = options.significance
+    if not measure.paired:
+        options = replace(options, baselines=(DEFAULT_BASELINE,))
+    (comparison,) = comparisons(matrix, options)
+    values = _values(measure, comparison, alpha)
+    deviations = measure.deviations_of(comparison, alpha)
+    tukey = tukey and measure.plain_mean
+    # A run whose scores are all 0 has no test.
+    void = measure.nonnegative & (matrix.values == 0).all(axis=1, keepdims=True)
+    tested = np.where(void[:, 0], np.nan, values)
+    tested_deviations = np.where(void, np.nan, np.nan if deviations is None else deviations)
+    adjusting: Correction = "none" if tukey else plan.correction
+    pairs = compare_all(tested, tested_deviations, plan.gamma, adjusting)
+    if tukey and len(matrix.topics) >= LEAST_TOPICS:
+        p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
+        pairs = replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
+    table = PairTable(
+        matrix.measure, measure, alpha, comparison.topics, matrix.runs, values, matrix.runs,
+        values[pairs.second], pairs, comparison.population_name,
+        TUKEY if tukey else plan.correction, of_all_pairs=True,
+    )  # fmt: skip
+    notes = cautions(matrix, comparison, options.alphas)
+    if deviations is None:
+        return table, [*notes, _not_tested(measure)]
+    low, high = rank_intervals(values, deviations, plan.gamma)
+    return replace(table, groups=_groups(values, pairs), rank_low=low, rank_high=high), notes
+
+
+def _groups(values: Floats, pairs: PairTests) -> tuple[str, ...]:
+    """The letters of each run, from the best run on; none where runs are too many for them."""
+    if len(values) > MOST_LETTERED:
+        return ()
+    order = np.lexsort((np.arange(len(values)), rank(values)))
+    significant = np.flatnonzero(pairs.flag != "")
+    ends = zip(pairs.first[significant].tolist(), pairs.second[significant].tolist(), strict=True)
+    return tuple(letters(len(values), order.tolist(), ends))
+
+
+def _values(measure: RiskMeasure, comparison: Comparison, alpha: float) -> Floats:
+    if measure.nonnegative and comparison.has_negative:
+        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
+    return measure.values(comparison, alpha)
+
+
+def _not_tested(measure: RiskMeasure) -> Note:
+    title = words_of(measure).title
+    message = f"differences in {title} are not tested: no test of them is known"
+    return Note("not-tested", message, warning=False)
+
+
+def against_baseline(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options
+) -> tuple[PairTable, list[Note]]:
+    """The same tests as the risk table's, with the interval of the difference, and its cautions."""
+    options = replace(options, alphas=(alpha,))
+    blocks, notes = risk_blocks(matrix, options, [measure])
+    if len(blocks) != 1:
+        raise UsageError("one baseline, or a set of them pooled, is needed here")
+    (block,), (comparison,) = blocks, comparisons(matrix, options)
+    values = _values(measure, comparison, alpha)
+    rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
+    estimate = block.estimates[measure.id].of_runs(rows)
+    difference = estimate.difference
+    if difference is None:
+        difference = values[rows] - measure.of_baseline(comparison, alpha)
+    error, low, high, p, adjusted = (
+        np.full(len(rows), np.nan) if cells is None else cells
+        for cells in (
+            estimate.difference_error, estimate.difference_low, estimate.difference_high,
+            estimate.p, estimate.p_adjusted,
+        )
+    )  # fmt: skip
+    flag = np.full(len(rows), "") if estimate.flag is None else estimate.flag
+    pairs = PairTests(
+        rows, np.zeros_like(rows), difference, error, low, high, p, adjusted, flag, estimate.family
+    )
+    table = PairTable(
+        matrix.measure, measure, alpha, comparison.topics, matrix.runs, values, (block.baseline,),
+        values[rows] - difference, pairs, block.population, options.significance.correction,
+    )  # fmt: skip
+    notes = [note for note in notes if note.code != NO_RANK_INTERVALS]
+    return table, notes if estimate.p is not None else [*notes, _not_tested(measure)]

@@ -7,36 +7,30 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses import base, pairwise
-from riskcli.analyses.base import Analysis, Names, Scores
-from riskcli.analyses.blocks import risk_blocks
-from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
-from riskcli.analyses.pairwise import PairTable, PairTests
-from riskcli.analyses.significance_display import displays
-from riskcli.core.arrays import Floats
-from riskcli.core.choices import DEFAULT_BASELINE, Between, Correction, check_words
+from riskcli.analyses.pairwise import PairTable
+from riskcli.core.arrays import row_blocks
+from riskcli.core.choices import Between, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
-from riskcli.core.messages import Note, UsageError
-from riskcli.output.display import Display
+from riskcli.core.messages import Note, UsageError, counted
+from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, Mark, folded, span
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, rows_of, tidy
-from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import Significance, adjust, flags, rank
-from riskcli.risk.intervals import rank_intervals
-from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
 from riskcli.risk.measures import measures
-from riskcli.risk.paired import LEAST_TOPICS, effect_size
-from riskcli.scores.comparisons import Options, comparisons
-from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.comparisons import Options
 
 COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
     "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
 )  # fmt: skip
 _ROWS_AT_ONCE = 10_000
+MOST_IN_MATRIX = 15
+"""More runs have neither the matrix of their differences nor letters: nobody could take them in."""
+_ALL = "All differences: matrix = true in riskeval.toml; with intervals and p-values: -f tsv."
 
 
 @dataclass(frozen=True, repr=False)
-class SignificanceTables(Analysis):
+class SignificanceTables(base.Analysis):
     """All tables of a call, and what they rest on."""
 
     tables: tuple[PairTable, ...]
@@ -46,7 +40,25 @@ class SignificanceTables(Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        return displays(self.tables, self.plan, width, self.in_full)
+        return [
+            each
+            for table in self.tables
+            for each in (
+                self._displays(table, width)
+                if table.of_all_pairs
+                else [_differences(table, self.plan)]
+            )
+        ]
+
+    def _displays(self, table: PairTable, width: int) -> list[Display]:
+        """The groups, and the matrix of differences where it is small or wanted in parts."""
+        groups, caption = _groups(table), _caption(table, self.plan)
+        many = len(table.runs) > MOST_IN_MATRIX
+        best = [_not_told_from_the_best(table)] if many and table.rank_low is not None else []
+        matrix = None if many and not self.in_full else replace(_matrix(table), caption=caption)
+        if matrix is not None and (self.in_full or matrix.width() <= width):
+            return [*best, groups, *folded(matrix, width)]
+        return [*best, replace(groups, caption=[*caption, _ALL])]
 
     def result(self) -> Result:
         """The long format: a row a pair."""
@@ -59,10 +71,10 @@ _NAME_A_BASELINE = "name a --baseline to compare each run with it"
 
 
 def compare_pairs(
-    scores: Scores,
-    baseline: Names = None,
+    scores: base.Scores,
+    baseline: base.Names = None,
     *,
-    of: Names = ("mean", "georisk"),
+    of: base.Names = ("mean", "georisk"),
     between: Between | None = None,
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
@@ -87,7 +99,6 @@ def compare_pairs(
         of, able, "runs cannot be compared in pairs by",
         "; URisk and TRisk compare with a baseline: see score",
     )  # fmt: skip
-    make = _all_pairs if between == "all" else _against_baseline
     if between == "all":
         pairs = [
             refuse_many_pairs(len(m.runs), _NAME_A_BASELINE, MOST_LISTED_PAIRS)
@@ -99,163 +110,35 @@ def compare_pairs(
     notes: list[Note] = []
     for matrix in setup.matrices:
         for measure in chosen:
-            alphas = options.alphas if measure.depends_on_alpha else options.alphas[:1]
-            for level in alphas:
-                table, cautioned = make(matrix, measure, level, options, tukey)
+            for level in options.alphas if measure.depends_on_alpha else options.alphas[:1]:
+                table, cautions = (
+                    pairwise.all_pairs(matrix, measure, level, options, tukey)
+                    if between == "all"
+                    else pairwise.against_baseline(matrix, measure, level, options)
+                )
                 tables.append(table)
-                notes += cautioned
+                notes += cautions
     settings = _described([measure.id for measure in chosen], between, options, tukey)
     return SignificanceTables(
         tuple(tables), options.significance, provenance=setup.provenance.adding(settings, notes)
     )
 
 
-def _all_pairs(
-    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
-) -> tuple[PairTable, list[Note]]:
-    """In the population of all runs; a measure about a baseline has the one named, or the mean."""
-    plan = options.significance
-    if not measure.paired:
-        options = replace(options, baselines=(DEFAULT_BASELINE,))
-    (comparison,) = comparisons(matrix, options)
-    values = _values(measure, comparison, alpha)
-    deviations = measure.deviations_of(comparison, alpha)
-    tested = deviations is not None
-    correction = pairwise.TUKEY if tukey and measure.plain_mean else plan.correction
-    adjusting: Correction = "none" if correction == pairwise.TUKEY else plan.correction
-    if deviations is None:
-        deviations = np.full(matrix.values.shape, np.nan)
-    pairs = pairwise.compare_all(values, deviations, plan.gamma, adjusting)
-    if measure.nonnegative:
-        pairs = _without_empty_runs(pairs, matrix, plan)
-    if correction == pairwise.TUKEY:
-        pairs = _by_tukey(pairs, matrix, plan)
-    low, high = rank_intervals(values, deviations, plan.gamma) if tested else (None, None)
-    table = PairTable(
-        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values, matrix.runs,
-        values, pairs, _effects(measure, pairs, comparison.topics),
-        _letters(values, pairs) if tested else (), correction, True, comparison.population_name,
-        rank_low=low, rank_high=high,
-    )  # fmt: skip
-    notes = cautions(matrix, comparison, options.alphas)
-    return table, notes if tested else [*notes, _not_tested(measure)]
-
-
-def _values(measure: RiskMeasure, comparison: Comparison, alpha: float) -> Floats:
-    if measure.nonnegative and comparison.has_negative:
-        raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
-    return measure.values(comparison, alpha)
-
-
-def _not_tested(measure: RiskMeasure) -> Note:
-    title = words_of(measure).title
-    message = f"differences in {title} are not tested: no test of them is known"
-    return Note("not-tested", message, warning=False)
-
-
-def _letters(values: Floats, pairs: PairTests) -> tuple[str, ...]:
-    """Each run's, from the best run on; none where runs are too many for letters."""
-    if len(values) > pairwise.MOST_LETTERED:
-        return ()
-    order = np.lexsort((np.arange(len(values)), rank(values)))
-    return tuple(pairwise.letters(len(values), order.tolist(), pairs.significant()))
-
-
-def _without_empty_runs(pairs: PairTests, matrix: ScoreMatrix, plan: Significance) -> PairTests:
-    """A run whose scores are all 0 has no test."""
-    empty = np.asarray(~matrix.values.any(axis=1))
-    void = empty[pairs.first] | empty[pairs.second]
-    p = np.where(void, np.nan, pairs.p)
-    adjusted, family = adjust(p, plan.correction)
-    blank = {
-        name: np.where(void, np.nan, getattr(pairs, name))
-        for name in ("difference", "error", "low", "high")
-    }
-    flag = flags(blank["difference"], adjusted, plan.gamma)
-    return replace(pairs, p=p, p_adjusted=adjusted, family=family, flag=flag, **blank)
-
-
-def _by_tukey(pairs: PairTests, matrix: ScoreMatrix, plan: Significance) -> PairTests:
-    if len(matrix.topics) < LEAST_TOPICS:
-        return pairs
-    p = np.maximum(pairwise.randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
-    return replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
-
-
-def _effects(measure: RiskMeasure, pairs: PairTests, topics: int) -> Floats:
-    """d_z of paired means; empty for other measures."""
-    if not measure.plain_mean:
-        return np.full(len(pairs.p), np.nan)
-    return effect_size(pairs.difference, pairs.error, topics)
-
-
-def _against_baseline(
-    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, _tukey: bool
-) -> tuple[PairTable, list[Note]]:
-    """The same tests as the risk table's, with the interval of the difference, and its cautions."""
-    options = replace(options, alphas=(alpha,))
-    blocks, notes = risk_blocks(matrix, options, [measure])
-    if len(blocks) != 1:
-        raise UsageError("one baseline, or a set of them pooled, is needed here")
-    (block,), (comparison,) = blocks, comparisons(matrix, options)
-    values = _values(measure, comparison, alpha)
-    known = block.estimates[measure.id]
-    rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
-    difference = known.difference
-    if difference is None:
-        difference = values - measure.of_baseline(comparison, alpha)
-
-    def of_rows(cells: Floats | None) -> Floats:
-        return np.full(len(rows), np.nan) if cells is None else cells[rows]
-
-    flag = np.full(len(rows), "") if known.flag is None else known.flag[rows]
-    pairs = PairTests(
-        rows, np.zeros_like(rows), difference[rows], of_rows(known.difference_error),
-        of_rows(known.difference_low), of_rows(known.difference_high), of_rows(known.p),
-        of_rows(known.p_adjusted), flag, known.family,
-    )  # fmt: skip
-    table = PairTable(
-        matrix.measure, measure, alpha, len(matrix.topics), matrix.runs, values,
-        (block.baseline,), values - difference, pairs,
-        _effects(measure, pairs, len(matrix.topics)), (), options.significance.correction,
-        False, block.population,
-    )  # fmt: skip
-    notes = [note for note in notes if note.code != NO_RANK_INTERVALS]
-    return table, notes if known.p is not None else [*notes, _not_tested(measure)]
-
-
 def _rows(table: PairTable) -> Iterator[list[Value]]:
-    for start in range(0, len(table.pairs.first), _ROWS_AT_ONCE):
-        yield from _rows_of(table, slice(start, start + _ROWS_AT_ONCE))
-
-
-def _rows_of(table: PairTable, some: slice) -> Iterator[list[Value]]:
-    """Those of some pairs."""
-    pairs, groups = table.pairs, table.groups
-    firsts, seconds = pairs.first[some], pairs.second[some]
+    pairs, groups = table.pairs, table.groups or [None] * len(table.runs)
     alpha = table.alpha if table.of.depends_on_alpha else None
-    numbers = [
-        tidy(values)
-        for values in (
-            table.values[firsts],
-            table.other_values[seconds if table.of_all_pairs else firsts],
-            *(
-                each[some]
-                for each in (
-                    pairs.difference, pairs.low, pairs.high, pairs.error, pairs.p,
-                    pairs.p_adjusted,
-                )
-            ),
-        )
-    ]  # fmt: skip
-    names = zip(firsts.tolist(), seconds.tolist(), pairs.flag[some].tolist(), strict=True)
-    effects = tidy(table.effect[some])
-    for (first, second, flag), effect, *cells in zip(names, effects, *numbers, strict=True):
-        yield [
-            table.runs[first], table.others[second], table.measure, table.of.id,
-            table.population, alpha, table.topics, *cells, flag, effect,
-            *([groups[first], groups[second]] if groups else [None, None]),
-        ]  # fmt: skip
+    columns = (
+        table.values[pairs.first], table.other_values, pairs.difference, pairs.low, pairs.high,
+        pairs.error, pairs.p, pairs.p_adjusted, pairs.flag, table.effect,
+    )  # fmt: skip
+    for some in row_blocks(len(pairs.first), 1, _ROWS_AT_ONCE):
+        ends = zip(pairs.first[some].tolist(), pairs.second[some].tolist(), strict=True)
+        cells = zip(*(tidy(column[some]) for column in columns), strict=True)
+        for (first, second), of_pair in zip(ends, cells, strict=True):
+            yield [
+                table.runs[first], table.others[second], table.measure, table.of.id,
+                table.population, alpha, table.topics, *of_pair, groups[first], groups[second],
+            ]  # fmt: skip
 
 
 def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -> dict[str, Any]:
@@ -274,3 +157,148 @@ def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -
     if tukey or plan.test == "swap":
         described |= {"replicates": plan.swaps, "seed": plan.seed}
     return described
+
+
+def _title(table: PairTable) -> str:
+    alpha = f", α = {table.alpha:g}" if table.of.depends_on_alpha else ""
+    return f"{words_of(table.of).title} of {table.measure}{alpha}"
+
+
+def _best_first(table: PairTable) -> list[int]:
+    return [int(row) for row in np.argsort(rank(table.values), kind="stable")]
+
+
+def _groups(table: PairTable) -> Display:
+    """The runs from best to worst; runs that share a letter are not significantly different."""
+    order, ranks, words = _best_first(table), rank(table.values), words_of(table.of)
+    columns = [
+        Column.of_texts("#", [f"{ranks[row]:.0f}" for row in order]),
+        Column.of_texts(Heading("run", left=True, names=True), [table.runs[row] for row in order]),
+        Column.of_texts(words.title, [f"{table.values[row]:.{words.decimals}f}" for row in order]),
+        Column.of_texts("ranks", [_ranks(table, row) for row in order]),
+    ]
+    if _has_groups(table):
+        letters = [table.groups[row] for row in order]
+        columns.append(Column.of_texts(Heading("groups", left=True), letters))
+    return Display(_title(table), columns)
+
+
+def _has_groups(table: PairTable) -> bool:
+    """Letters mean something where runs were tested, and where they are few."""
+    return _is_tested(table) and len(table.runs) <= MOST_IN_MATRIX
+
+
+def _is_tested(table: PairTable) -> bool:
+    """Whether any pair is."""
+    return bool(np.isfinite(table.pairs.p_adjusted).any())
+
+
+def _ranks(table: PairTable, row: int) -> str:
+    """The ranks that the tests leave open."""
+    if table.rank_low is None or table.rank_high is None:
+        return UNDEFINED
+    return span(float(table.rank_low[row]), float(table.rank_high[row]))
+
+
+def _may_be_best(table: PairTable) -> list[int]:
+    if table.rank_low is None:
+        return []
+    return [row for row in _best_first(table) if table.rank_low[row] == 1]
+
+
+def _not_told_from_the_best(table: PairTable) -> Display:
+    """The runs that may be the best, before all others."""
+    best = _may_be_best(table)
+    counts = f"{len(best)} of {len(table.runs)} runs"
+    title = f"{_title(table)}: not significantly different from the best: {counts}"
+    rows = [[table.runs[row], _ranks(table, row)] for row in best]
+    return Display.of_texts(title, [Heading("run", left=True), "ranks"], rows)
+
+
+def _matrix(table: PairTable) -> Display:
+    """Row less column, each pair once, with the mark of the row."""
+    order, pairs, places = _best_first(table), table.pairs, words_of(table.of).decimals - 1
+    position = {row: index for index, row in enumerate(order)}
+    cells = [[Cell("") for _ in order[1:]] for _ in order[:-1]]
+    columns = (pairs.first, pairs.second, pairs.difference, pairs.flag)
+    for first, second, difference, flag in zip(*(c.tolist() for c in columns), strict=True):
+        above, below = position[first], position[second]
+        if above > below:
+            above, below, difference = below, above, -difference
+        text = UNDEFINED if np.isnan(difference) else f"{difference:.{places}f}"
+        mark: Mark = "" if not flag else "better" if difference > 0 else "worse"
+        cells[above][below - 1] = Cell(text, mark=mark)
+    headings = [Heading("row - column", left=True)]
+    headings += [Heading(f"{index + 1}", marked=True) for index in range(1, len(order))]
+    rows = [
+        [Cell(f"{index + 1} {table.runs[row]}"), *cells[index]]
+        for index, row in enumerate(order[:-1])
+    ]
+    return Display.of_rows("", headings, rows)
+
+
+def _differences(table: PairTable, plan: Significance) -> Display:
+    """Each run against the baseline, with the interval of the difference."""
+    pairs, decimals = table.pairs, words_of(table.of).decimals
+    order = sorted(range(len(pairs.first)), key=lambda i: -table.values[pairs.first[i]])
+    rows = []
+    for i in order:
+        run, tested = int(pairs.first[i]), bool(np.isfinite(pairs.p[i]))
+        difference, low, high = (
+            f"{cells[i]:.{decimals}f}" for cells in (pairs.difference, pairs.low, pairs.high)
+        )
+        texts = [f"[{low}, {high}]", f"{pairs.p[i]:.2g}", f"{pairs.p_adjusted[i]:.2g}"]
+        is_known = tested or not (_is_tested(table) or np.isnan(pairs.difference[i]))
+        rows.append(
+            [
+                Cell(table.runs[run]),
+                Cell(f"{table.values[run]:.{decimals}f}"),
+                Cell(difference if is_known else UNDEFINED, mark=pairs.flag.tolist()[i]),
+                *(Cell(text if tested else UNDEFINED) for text in texts),
+            ]
+        )
+    headings = [
+        Heading("run", left=True, names=True), Heading(words_of(table.of).title),
+        Heading("difference", marked=True), Heading("interval"), Heading("p"), Heading("adjusted"),
+    ]  # fmt: skip
+    title = f"{_title(table)}, less that of {table.others[0]}"
+    return Display.of_rows(title, headings, rows, _caption(table, plan))
+
+
+def _test_of(table: PairTable, plan: Significance) -> str:
+    """The test of the differences; label swaps compare runs with a baseline only."""
+    if table.of.plain_mean:
+        return "paired t"
+    if plan.test == "swap" and not table.of_all_pairs:
+        return f"label swaps, {plan.swaps} replicates, seed {plan.seed}"
+    return "delete-one-topic jackknife, t"
+
+
+def _caption(table: PairTable, plan: Significance) -> list[str]:
+    """What was tested, how, and in which family."""
+    on = f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}"
+    if not _is_tested(table):
+        return [f"{on}; neither ▲ nor ▼: nothing could be tested."]
+    if table.correction == pairwise.TUKEY:
+        how = f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
+    else:
+        test = _test_of(table, plan)
+        tests = counted(table.pairs.family, "test")
+        how = f"{test}; {CORRECTION_TITLES[table.correction]} over {tests}"
+    lines = [
+        f"{on}; ▲ ▼ differ at the significance level γ = {plan.gamma:g} ({how}), taking the runs "
+        "as given."
+    ]
+    if table.of_all_pairs:
+        percent = f"{100 * (1 - plan.gamma):g} %"
+        lines.append(
+            f"ranks: {percent} confidence interval of each run's rank (Holm over its "
+            f"{counted(len(table.runs) - 1, 'comparison')})."
+        )
+        best = [table.runs[row] for row in _may_be_best(table)]
+        if best and _has_groups(table):
+            lines.append(f"May be the best: {', '.join(best)}.")
+            lines.append("Runs that share a letter are not significantly different.")
+    else:
+        lines.append(f"{100 * (1 - plan.gamma):g} % confidence intervals, one per difference.")
+    return lines

@@ -12,7 +12,7 @@ from riskcli.__main__ import LEAST_FILES, LEAST_MEMORY
 from riskcli.analyses.baseline_bias import MOST_WORK
 from riskcli.analyses.cautions import FEW_DIFFERING, FEW_TOPICS
 from riskcli.analyses.pairwise import MOST_LETTERED
-from riskcli.analyses.significance_display import MOST_IN_MATRIX
+from riskcli.analyses.significance import MOST_IN_MATRIX
 from riskcli.core.limits import (
     DRAWING_SPACE,
     IN_HAND,
