@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc
 
-from riskcli.analyses.rank_agreement import kendall_tau_b
+from riskcli.analyses.sweep_measure import kendall_tau_b
 from riskcli.core.arrays import Counts, Floats, divided, row_blocks
 from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES

@@ -10,7 +10,7 @@ import numpy as np
 
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
-from riskcli.analyses.rank_agreement import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.core.arrays import Floats, Rows
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Display, Heading, decimal, folded, in_title
@@ -23,6 +23,124 @@ from riskcli.risk.measures import measures
 from riskcli.risk.rounding import equal_digits
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
+
+
+def kendall_tau_b(x: Floats, y: Floats) -> float:
+    """Kendall's tau_b: (concordant - discordant) / sqrt(pairs untied in x * untied in y).
+
+    Values that are equal but for rounding are tied; NaN where all of x or all of y are equal.
+    """
+    x_rank, y_rank = (np.unique(equal_digits(each), return_inverse=True)[1] for each in (x, y))
+    both = x_rank * len(y_rank) + y_rank
+    pairs = len(x_rank) * (len(x_rank) - 1) // 2
+    x_tied, y_tied, both_tied = (_tied_pairs(each) for each in (x_rank, y_rank, both))
+    untied = (pairs - x_tied) * (pairs - y_tied)
+    discordant = _inversions(y_rank[np.argsort(both, kind="stable")])
+    balance = pairs - x_tied - y_tied + both_tied - 2 * discordant
+    return float(balance / np.sqrt(float(untied))) if untied else float("nan")
+
+
+def _tied_pairs(values: Rows) -> int:
+    counts = np.unique(values, return_counts=True)[1]
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _inversions(numbers: Rows) -> int:
+    """The pairs of numbers of at least 0 of which the larger stands first, bit by bit.
+
+    Two numbers are told apart by the highest bit in which they differ: among those that are equal
+    above a bit, in their order, each 0 is counted with the ones before it.
+    """
+    count = 0
+    for bit in reversed(range(int(numbers.max(initial=0)).bit_length())):
+        one = (numbers >> bit) & 1
+        before = np.cumsum(one) - one
+        prefix = numbers >> (bit + 1)
+        first = np.searchsorted(prefix, prefix)
+        count += int(((before - before[first]) * (1 - one)).sum())
+        numbers = numbers[np.argsort(numbers >> bit, kind="stable")]
+    return count
+
+
+def tau_ap(truth: Rows, estimate: Rows) -> float:
+    """The AP rank correlation of Yilmaz, Aslam and Robertson (SIGIR 2008); NaN for one item.
+
+    The chance, over items of the estimate but its first and over items above them there, that the
+    truth has them in the same order, put on the scale from -1 to 1: mistakes near the top of the
+    estimate weigh most. Both are orders of the same items, best first.
+    """
+    size = len(estimate)
+    if size < 2:
+        return float("nan")
+    index = np.empty(size, dtype=np.intp)
+    index[truth] = np.arange(size)
+    at = index[estimate]
+    right = [np.count_nonzero(at[:i] < at[i]) / i for i in range(1, size)]
+    return float(2 * np.mean(right) - 1)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Rank-biased overlap of two rankings known to some depth only."""
+
+    least: float
+    """If all that is below what is known differed."""
+    residual: float
+    """How much more it could be."""
+    extrapolated: float
+    """If the agreement seen went on."""
+
+
+def rank_biased_overlap(
+    one: Sequence[int], other: Sequence[int], persistence: float = 0.9
+) -> Overlap:
+    """RBO of Webber, Moffat and Zobel (TOIS 28(4), 2010): (1 - p) sum of p^(d - 1) X_d / d.
+
+    X_d counts the items that both have among their first d; a reader goes on to the next depth
+    with probability p. Each ranking holds no item twice.
+    """
+    if not 0 < persistence < 1:
+        raise UsageError(f"the persistence is {persistence:g}, expected a number between 0 and 1")
+    short, long = sorted((len(one), len(other)))
+    if short == 0:
+        return Overlap(0.0, 1.0, 0.0)
+    shared = _shared_by_depth(one, other)
+    depth = np.arange(1, long + 1)
+    weight = (1 - persistence) * persistence ** (depth - 1)
+    seen = float(weight @ (shared / depth))
+    # sum over d > long of p^(d - 1) / d, from the series of -ln(1 - p)
+    rest = -np.log1p(-persistence) / persistence - np.sum(persistence ** (depth - 1) / depth)
+    least = seen + float((1 - persistence) * rest * shared[-1])
+    most = _most(shared, short, long, persistence)
+    expected = shared + np.maximum(depth - short, 0) * shared[short - 1] / short
+    extrapolated = (
+        float(weight @ (expected / depth)) + persistence**long * float(expected[-1]) / long
+    )
+    return Overlap(least, max(most - least, 0.0), min(extrapolated, 1.0))
+
+
+def _shared_by_depth(one: Sequence[int], other: Sequence[int]) -> Floats:
+    """X_d for each depth to the longer length; the shorter ranking counts whole below its end."""
+    first = {item: index for index, item in enumerate(one)}
+    met = np.zeros(max(len(one), len(other)))
+    for index, item in enumerate(other):
+        if item in first:
+            met[max(index, first[item])] += 1
+    return np.cumsum(met)
+
+
+def _most(shared: Floats, short: int, long: int, p: float) -> float:
+    """RBO if every unknown item were, as early as can be, one that the other ranking has."""
+    full = short + long - int(shared[-1])
+    depth = np.arange(1, full + 1)
+    seen = np.concatenate([shared, np.full(max(full - long, 0), shared[-1])])[:full]
+    unknown = np.maximum(depth - short, 0) + np.maximum(depth - long, 0)
+    agreement = np.minimum(depth, seen + unknown) / depth
+    return float((1 - p) * p ** (depth - 1) @ agreement + p**full)
+
+
+# How far the rankings by several risk measures, effectiveness measures or judges agree.
+
 
 COLUMNS = (
     "measure", "of", "loss", "other_measure", "other_of", "other_loss", "runs", "tau_b", "tau_ap",
@@ -40,17 +158,10 @@ class Ranking:
     loss: str
     values: Mapping[str, float]
 
-    def order(self, runs: Sequence[str]) -> list[str]:
-        """The runs from best to worst; those equal but for rounding as they are given."""
-        values = dict(
-            zip(runs, equal_digits(np.array([self.values[run] for run in runs])), strict=True)
-        )
-        return sorted(runs, key=lambda run: -values[run])
-
-    @property
-    def ranked(self) -> set[str]:
-        """The runs that have a value."""
-        return {run for run, value in self.values.items() if not np.isnan(value)}
+    @cached_property
+    def ranked(self) -> dict[str, float]:
+        """The values of the runs that have one."""
+        return {run: value for run, value in self.values.items() if not isnan(value)}
 
 
 @dataclass(frozen=True)
@@ -141,11 +252,9 @@ class Agreement(base.Analysis):
         """Each ranking's name, as short as it can be told from the others."""
         several = len({ranking.measure for ranking in self.rankings}) > 1
         return [
-            " ".join(
-                [ranking.measure] * several
-                + [words_of(ranking.of).title]
-                + ["s(x)"] * (ranking.loss != LINEAR)
-            )
+            (f"{ranking.measure} " if several else "")
+            + words_of(ranking.of).title
+            + (" s(x)" if ranking.loss != LINEAR else "")
             for ranking in self.rankings
         ]
 
@@ -180,7 +289,9 @@ def ranking_agreement(
     for matrix in setup.matrices:
         refuse_many_pairs(len(matrix.runs), "give fewer runs")
         for loss in dict.fromkeys([LINEAR, options.loss]):
-            comparison = _only_comparison(matrix, replace(options, loss=loss))
+            comparison, *others = comparisons(matrix, replace(options, loss=loss))
+            if others:
+                raise UsageError("one baseline, or a set of them pooled, is needed here")
             rankings += _rankings(matrix, comparison, loss, options.alphas[0], chosen)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             warned = cautions(matrix, comparison, ())
@@ -197,13 +308,6 @@ def ranking_agreement(
         tuple(rankings), tuple(pairs), ", ".join(options.wanted), options.alphas[0], persistence,
         depth, provenance=provenance,
     )  # fmt: skip
-
-
-def _only_comparison(matrix: ScoreMatrix, options: Options) -> Comparison:
-    compared = comparisons(matrix, options)
-    if len(compared) != 1:
-        raise UsageError("one baseline, or a set of them pooled, is needed here")
-    return compared[0]
 
 
 def _rankings(
@@ -226,13 +330,12 @@ def _rankings(
 def _agreed(
     rankings: Sequence[Ranking], first: int, second: int, persistence: float, depth: int | None
 ) -> Agreed:
-    one, other = rankings[first], rankings[second]
-    runs = [run for run in one.values if run in one.ranked and run in other.ranked]
-    x, y = (np.array([ranking.values[run] for run in runs]) for ranking in (one, other))
-    index = {run: number for number, run in enumerate(runs)}
-    orders = [[index[run] for run in ranking.order(runs)] for ranking in (one, other)]
-    overlap = rank_biased_overlap(orders[0][:depth], orders[1][:depth], persistence)
-    truth, estimate = (np.array(order, dtype=np.intp) for order in orders)
+    """Runs that are equal but for rounding are in the order of the first ranking's runs."""
+    one, other = rankings[first].ranked, rankings[second].ranked
+    runs = [run for run in one if run in other]
+    x, y = (np.array([values[run] for run in runs]) for values in (one, other))
+    truth, estimate = (np.argsort(-equal_digits(values), kind="stable") for values in (x, y))
+    overlap = rank_biased_overlap(truth[:depth].tolist(), estimate[:depth].tolist(), persistence)
     return Agreed(first, second, len(runs), kendall_tau_b(x, y), tau_ap(truth, estimate), overlap)
 
 

@@ -13,7 +13,6 @@ from riskcli.core.messages import UsageError
 from riskcli.output.display import Display, Heading
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, tidy
-from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -144,11 +143,8 @@ def left_out(
     without = np.full((len(wanted), len(matrix.runs), len(members)), np.nan)
     ranks = np.full_like(without, np.nan)
     for index, (_, rows) in enumerate(members):
-        gone = rows
-        left = None
-        if inside is not matrix:
-            left = _without(inside, teams, rows)
-            gone = _of_those(matrix, inside, rows, left)
+        left = None if inside is matrix else _without(inside, teams, rows)
+        gone = rows if left is None else _of_those(matrix, inside, rows, left)
         stay = np.setdiff1d(np.arange(len(matrix.runs)), gone)
         if not len(stay):
             continue
@@ -168,10 +164,9 @@ def left_out(
 
 def _without(inside: ScoreMatrix, teams: Teams, rows: Sequence[int]) -> Members:
     """The members of a frozen population but for those."""
-    stay = np.setdiff1d(np.arange(len(inside.runs)), rows)
-    scores, runs = inside.values[stay], [inside.runs[row] for row in stay]
-    here = Teams({run: team for run, team in teams.by_run.items() if run in runs})
-    return Members.of_teams(scores, runs, here.of(runs), "")
+    left = inside.of_runs([row for row in range(len(inside.runs)) if row not in rows])
+    here = Teams({run: team for run, team in teams.by_run.items() if run in left.runs})
+    return Members.of_teams(left.values, left.runs, here.of(left.runs), "")
 
 
 def _of_those(
@@ -180,7 +175,8 @@ def _of_those(
     """The runs at hand, by their scores, that are among these members and no others."""
     theirs = replace(left, runs=inside.values[list(rows)])
     gone = theirs.include(matrix.values) & ~left.include(matrix.values)
-    return [int(row) for row in np.flatnonzero(gone)]
+    rows_gone: list[int] = np.flatnonzero(gone).tolist()
+    return rows_gone
 
 
 def _values(
@@ -191,17 +187,17 @@ def _values(
 ) -> list[Floats]:
     """The runs by each of the measures, in the options' population or among these members."""
     by_run = {run: team for run, team in options.teams.by_run.items() if run in matrix.runs}
-    comparison: Comparison
-    (comparison,) = comparisons(
-        matrix, replace(options, teams=Teams(by_run, options.teams.pattern))
-    )
+    teams = Teams(by_run, options.teams.pattern)
+    (comparison,) = comparisons(matrix, replace(options, teams=teams))
     if members is not None:
         comparison = replace(comparison, members=members)
-    values = [measure.of(comparison, alpha) for measure, alpha in wanted]
-    for (measure, _), each in zip(wanted, values, strict=True):
-        if each is None:
+    columns = []
+    for measure, alpha in wanted:
+        values = measure.of(comparison, alpha)
+        if values is None:
             raise UsageError(f"{words_of(measure).title} needs scores of at least 0")
-    return [each for each in values if each is not None]
+        columns.append(values)
+    return columns
 
 
 def _rows(part: WithoutEach) -> Iterator[tuple[Any, ...]]:

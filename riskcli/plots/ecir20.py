@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import riskcli.plots.style as style
-from riskcli.analyses.rank_agreement import rank_biased_overlap
+from riskcli.analyses.sweep_measure import rank_biased_overlap
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.output.display import shortened

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 import riskcli.plots.style as style
-from riskcli.analyses.rank_agreement import kendall_tau_b
+from riskcli.analyses.sweep_measure import kendall_tau_b
 from riskcli.analyses.topics import RunTopics, topic_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, naturally

@@ -8,13 +8,7 @@ from pathlib import Path
 
 from riskcli.analyses.check import verdict
 from riskcli.analyses.check.gate import column_quantities
-from riskcli.analyses.check.rules import (
-    COMPARISONS,
-    POLICIES,
-    TOPIC_QUANTITIES,
-    Rule,
-    parse_rule,
-)
+from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.options import Output, write

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, UsageError, ranking_agreement
-from riskcli.analyses.rank_agreement import kendall_tau_b, rank_biased_overlap, tau_ap
+from riskcli.analyses.sweep_measure import kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.core.choices import Loss
 from tests.helpers import reference
 from tests.helpers.console import on_terminal
