@@ -1,12 +1,10 @@
 """Scores of a run on every topic that it answers, by pytrec_eval or by a measure's function."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytrec_eval
@@ -40,26 +38,12 @@ class _Question:
     list_length: int | None
     relevant_alone: bool
 
-
-@dataclass(frozen=True)
-class _Planned:
-    """A measure and how its scores come about: computed here, or from an answer of pytrec_eval."""
-
-    measure: Measure
-    name: str
-    cutoff: int | None
-    compute: Callable[[Measure, RankedGrades], Floats] | None
-    question: _Question
-    key: str
-    """What pytrec_eval calls the measure in its answer."""
-
     @classmethod
-    def of(cls, measure: Measure) -> _Planned:
-        """The plan for one measure."""
-        family, cutoff = measure.family, measure.cutoff
-        length = cutoff if measure.truncates else None
-        question = _Question(measure.relevance, measure.exponential, length, family.relevant_alone)
-        return cls(measure, str(measure), cutoff, family.computed_by, question, measure.trec_key)
+    def of(cls, measure: Measure) -> Self:
+        """What is asked for one measure."""
+        length = measure.cutoff if measure.truncates else None
+        alone = measure.family.relevant_alone
+        return cls(measure.relevance, measure.exponential, length, alone)
 
 
 @dataclass(frozen=True)
@@ -100,7 +84,7 @@ class Scorer:
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
         for measure in measures:
             _refuse_what_nobody_computes(measure)
-        self._plan = [_Planned.of(measure) for measure in measures]
+        self._plan = [(measure, _Question.of(measure)) for measure in measures]
         bounded = next((measure for measure in measures if measure.family.bounded), None)
         if bounded is not None:
             advice = f"set --max-grade {qrels.highest_grade} or --max-grade auto"
@@ -108,9 +92,12 @@ class Scorer:
         if any(measure.exponential for measure in measures):
             _check_grades(qrels, MAX_EXPONENTIAL_GRADE, "dcg='exp-log2' can take", "leave dcg out")
         self.depth = deepest(measures)
+        names: dict[_Question, set[str]] = {}
+        for measure, question in self._plan:
+            if measure.family.computed_by is None:
+                names.setdefault(question, set()).add(measure.trec_name)
         self._evaluators = {
-            question: _evaluator(qrels, question, names)
-            for question, names in _questions(self._plan).items()
+            question: _evaluator(qrels, question, asked) for question, asked in names.items()
         }
 
     def score(self, run: Run) -> tuple[list[str], dict[str, Floats]]:
@@ -120,12 +107,15 @@ class Scorer:
             question: self._ask(question, evaluator, answer)
             for question, evaluator in self._evaluators.items()
         }
-        scores = {
-            planned.name: _values_of(answers[planned.question], planned.key, answer.topics)
-            if planned.compute is None
-            else planned.compute(planned.measure, self._ranked_grades(planned.cutoff, answer))
-            for planned in self._plan
-        }
+        scores = {}
+        for measure, question in self._plan:
+            compute = measure.family.computed_by
+            if compute is None:
+                by_topic, key = answers[question], measure.trec_key
+                values = np.array([by_topic[topic][key] for topic in answer.topics], dtype=float)
+            else:
+                values = compute(measure, self._ranked_grades(measure.cutoff, answer))
+            scores[str(measure)] = values
         return answer.topics, scores
 
     def _answer(self, run: Run) -> _Answer:
@@ -191,19 +181,6 @@ def _stand_ins(count: int) -> tuple[list[str], list[float]]:
     No judged document has such a name, for its line end.
     """
     return [f"\n{rank:07d}" for rank in range(count)], [float(-rank) for rank in range(count)]
-
-
-def _values_of(by_topic: dict[str, dict[str, float]], key: str, topics: list[str]) -> Floats:
-    return np.array([by_topic[topic][key] for topic in topics], dtype=np.float64)
-
-
-def _questions(plan: Iterable[_Planned]) -> dict[_Question, set[str]]:
-    """What pytrec_eval is to be asked, and for which of its measures."""
-    questions: dict[_Question, set[str]] = {}
-    for planned in plan:
-        if planned.compute is None:
-            questions.setdefault(planned.question, set()).add(planned.measure.trec_name)
-    return questions
 
 
 def _evaluator(qrels: Qrels, question: _Question, names: set[str]) -> Any:

@@ -1,6 +1,8 @@
 """What swapping two documents of a ranking changes in an effectiveness measure: nDCG, ERR or AP.
 
-The values of the measures themselves are computed in `effectiveness/`.
+The measures themselves are computed here from grades, best rank first: training asks for them after
+every tree, where `Scorer`, which has pytrec_eval compute them from names of documents, would take a
+third of its time. They are the same numbers but for rounding (tested).
 
 Every array here holds queries of one size: `worth` is queries × ranks, best rank first. A swap
 concerns rank i (the first axis of pairs) and a lower rank j (the second); it is 0 where j <= i.
@@ -16,7 +18,6 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
-from riskcli.effectiveness import graded
 from riskcli.effectiveness.measures import Measure, parse_measure
 from riskcli.effectiveness.measures.err import err_of_stops, stop_probability
 from riskcli.effectiveness.scoring import MAX_EXPONENTIAL_GRADE, WEB_TRACK_MAX_GRADE
@@ -82,14 +83,15 @@ class NDCG(SwapMeasure):
                 f"a document has grade {grades.max():g}, above the highest that "
                 f"dcg='exp-log2' can take ({MAX_EXPONENTIAL_GRADE})"
             )
-        return graded.gains(grades, self.exponential)
+        relevant = np.maximum(grades, 0)  # grades below 0 count as 0
+        return np.asarray(np.exp2(relevant) - 1 if self.exponential else relevant)
 
     def scale(self, worth: Floats) -> Floats:
-        ideal = graded.ideal_dcg(worth, self.cutoff)
+        ideal = _dcg(-np.sort(-worth, axis=1), self.cutoff)
         return np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0)
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
-        return graded.dcg(worth, self.cutoff) * scale
+        return _dcg(worth, self.cutoff) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
         scaled = worth * scale[:, None]
@@ -98,10 +100,30 @@ class NDCG(SwapMeasure):
         return np.asarray(change)
 
 
+def _dcg(gain: Floats, cutoff: int | None) -> Floats:
+    return np.asarray(gain @ _discounts(gain.shape[1], cutoff))
+
+
+def _discounts(ranks: int, cutoff: int | None) -> Floats:
+    """1 / log2(1 + rank) for the first so many ranks, 0 below the cutoff."""
+    return _cut(np.asarray(1 / np.log2(np.arange(2, ranks + 2, dtype=np.float64))), cutoff)
+
+
+def _inverse_ranks(ranks: int, cutoff: int | None) -> Floats:
+    """1 / rank for the first so many ranks, 0 below the cutoff."""
+    return _cut(1 / np.arange(1, ranks + 1, dtype=np.float64), cutoff)
+
+
+def _cut(weights: Floats, cutoff: int | None) -> Floats:
+    if cutoff is not None:
+        weights[cutoff:] = 0.0
+    return weights
+
+
 @lru_cache(maxsize=2048)
 def _differences(measure: NDCG, size: int, rows: int) -> Floats:
     """The rank's weight less that of each lower rank; 0 for those that are not lower."""
-    weights = graded.discounts(size, measure.swap_cutoff)
+    weights = _discounts(size, measure.swap_cutoff)
     return np.maximum(weights[:rows, None] - weights, 0.0)
 
 
@@ -130,7 +152,7 @@ class ERR(SwapMeasure):
         return err_of_stops(worth[:, : self.cutoff]) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
-        weights = graded.inverse_ranks(worth.shape[1], self.swap_cutoff)
+        weights = _inverse_ranks(worth.shape[1], self.swap_cutoff)
         reached = _before(np.asarray(np.cumprod(1 - worth, axis=1)), first=1.0)
         terms = np.cumsum(worth * reached * weights, axis=1)
         upper, passed = worth[:, :rows, None], 1 - worth[:, :rows, None]
@@ -159,10 +181,11 @@ class AP(SwapMeasure):
         return np.asarray(np.divide(1.0, relevant, out=np.zeros_like(relevant), where=relevant > 0))
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
-        return graded.precision_sums(worth, self.cutoff) * scale
+        found = np.cumsum(worth, axis=1)
+        return np.asarray((worth * found) @ _inverse_ranks(worth.shape[1], self.cutoff)) * scale
 
     def changes(self, worth: Floats, scale: Floats, rows: int) -> Floats:
-        weights = graded.inverse_ranks(worth.shape[1], self.swap_cutoff)
+        weights = _inverse_ranks(worth.shape[1], self.swap_cutoff)
         count = np.cumsum(worth, axis=1)
         sums = np.cumsum(worth * weights, axis=1)
         upper = worth[:, :rows]

@@ -4,6 +4,7 @@
 """
 
 import math
+from functools import partial
 
 from riskcli.effectiveness.measures import REL, Family, Parameter
 
@@ -21,6 +22,8 @@ _DCG = Parameter(
     "dcg", "log2", "{0}(dcg='exp-log2')@20 is the Web track's, gain 2^grade - 1.", _gain
 )
 
+_of_relevant = partial(Family, parameters=(REL,), relevant_alone=True)
+
 FAMILIES = (
     Family(
         "nDCG",
@@ -31,54 +34,21 @@ FAMILIES = (
         parameters=(_DCG,),
         relevant_alone=True,
     ),
-    Family(
-        "AP", "average precision", "optional cutoff", "map", "map_cut", (REL,), relevant_alone=True
-    ),
-    Family("P", "precision", "cutoff", cut="P", parameters=(REL,), relevant_alone=True),
-    Family("R", "recall", "cutoff", cut="recall", parameters=(REL,), relevant_alone=True),
-    Family(
-        "RR",
-        "reciprocal rank",
-        "optional cutoff",
-        plain="recip_rank",
-        parameters=(REL,),
-        relevant_alone=True,
-    ),
-    Family(
-        "Success",
-        "1 where a relevant document is found",
-        "cutoff",
-        "",
-        "success",
-        (REL,),
-        relevant_alone=True,
-    ),
-    Family(
-        "Rprec",
-        "precision at the number of relevant",
-        "none",
-        "Rprec",
-        "",
-        (REL,),
-        relevant_alone=True,
-    ),
+    _of_relevant("AP", "average precision", "optional cutoff", "map", "map_cut"),
+    _of_relevant("P", "precision", "cutoff", cut="P"),
+    _of_relevant("R", "recall", "cutoff", cut="recall"),
+    _of_relevant("RR", "reciprocal rank", "optional cutoff", "recip_rank"),
+    _of_relevant("Success", "1 where a relevant document is found", "cutoff", cut="success"),
+    _of_relevant("Rprec", "precision at the number of relevant", "none", "Rprec"),
     Family("Bpref", "preference for relevant over non-relevant", "none", "bpref", "", (REL,)),
     Family("infAP", "inferred average precision", "none", "infAP", "", (REL,)),
-    Family(
-        "IPrec",
-        "interpolated precision at a recall",
-        "value",
-        cut="iprec_at_recall",
-        parameters=(REL,),
-        highest=1,
-        relevant_alone=True,
+    _of_relevant(
+        "IPrec", "interpolated precision at a recall", "value", cut="iprec_at_recall", highest=1
     ),
-    Family("SetP", "precision of the whole list", "none", "set_P", "", (REL,), relevant_alone=True),
-    Family(
-        "SetR", "recall of the whole list", "none", "set_recall", "", (REL,), relevant_alone=True
-    ),
-    Family("SetF", "F of the whole list", "none", "set_F", "", (REL,), relevant_alone=True),
-    Family("SetAP", "set_P times set_recall", "none", "set_map", "", (REL,), relevant_alone=True),
+    _of_relevant("SetP", "precision of the whole list", "none", "set_P"),
+    _of_relevant("SetR", "recall of the whole list", "none", "set_recall"),
+    _of_relevant("SetF", "F of the whole list", "none", "set_F"),
+    _of_relevant("SetAP", "set_P times set_recall", "none", "set_map"),
     Family("NumRet", "documents retrieved", "none", "num_ret"),
     Family("NumRel", "relevant documents", "none", "num_rel", "", (REL,)),
     Family("NumRelRet", "relevant documents retrieved", "none", "num_rel_ret", "", (REL,)),
