@@ -1,17 +1,15 @@
 """The score matrix itself, and the formats that it alone has."""
 
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 
 from riskcli.analyses.base import Analysis
 from riskcli.core.messages import UsageError, counted, listed
+from riskcli.output.binary import parquet_bytes
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
 from riskcli.output.formats import MATRIX_FORMATS, Formats
 from riskcli.output.renderers import as_json
@@ -80,10 +78,7 @@ class Matrices(Analysis):
         about = self._rows(table.column_names, []).envelope()
         if not self.long:
             about["measure"] = matrices[0].measure
-        metadata = json.dumps(about, ensure_ascii=False).encode()
-        stream = io.BytesIO()
-        parquet.write_table(table.replace_schema_metadata({METADATA_KEY: metadata}), stream)
-        return stream.getvalue()
+        return parquet_bytes(table, METADATA_KEY, about)
 
     def _rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Result:
         return Result(tuple(columns), rows, self.provenance)

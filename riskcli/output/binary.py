@@ -27,10 +27,15 @@ _TIME = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 def as_parquet(result: Result) -> bytes:
     """The rows; version, settings, inputs and warnings are JSON in the file's metadata."""
     columns = [pa.array(values, _type(values)) for values in _by_column(result)]
-    about = json.dumps(result.envelope(), ensure_ascii=False).encode()
     table = pa.Table.from_arrays(columns, names=list(result.columns))
+    return parquet_bytes(table, METADATA_KEY, result.envelope())
+
+
+def parquet_bytes(table: pa.Table, key: bytes, about: dict[str, Any]) -> bytes:
+    """A table as a file, with JSON under that key of its metadata."""
+    metadata = {key: json.dumps(about, ensure_ascii=False).encode()}
     stream = io.BytesIO()
-    parquet.write_table(table.replace_schema_metadata({METADATA_KEY: about}), stream)
+    parquet.write_table(table.replace_schema_metadata(metadata), stream)
     return stream.getvalue()
 
 

@@ -11,16 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from riskcli.core import choices
 from riskcli.core.arrays import Floats
-from riskcli.core.choices import (
-    DEFAULT_BASELINE,
-    Convention,
-    Loss,
-    Pool,
-    PopulationRule,
-    check_words,
-    is_virtual,
-)
 from riskcli.core.limits import MOST_ALPHA
 from riskcli.core.messages import InputError, UsageError, listed, nearest, short_repr
 from riskcli.core.version import __version__
@@ -214,33 +206,35 @@ class Options:
 
     baselines: tuple[str, ...] = ()
     """Names of runs, globs, or one virtual baseline; none stands for @mean."""
-    pool: Pool = "mean"
-    population: PopulationRule | FrozenPopulation | None = None
+    pool: choices.Pool = "mean"
+    population: choices.PopulationRule | FrozenPopulation | None = None
     """Which runs expected scores come from: all, the baselines, or those of a file."""
     teams: Teams = field(default_factory=Teams)
     """The team of each run that has one: a team weighs one in the population."""
     alphas: tuple[float, ...] = (1.0,)
     significance: Significance = field(default_factory=Significance)
-    loss: Loss = "linear"
-    convention: Convention = "plain"
+    loss: choices.Loss = "linear"
+    convention: choices.Convention = "plain"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", as_names(self.baselines))
         object.__setattr__(self, "alphas", _as_alphas(self.alphas))
         if isinstance(self.teams, Mapping):
             object.__setattr__(self, "teams", Teams(dict(self.teams)))
-        check_words(
-            pool=(self.pool, Pool), loss=(self.loss, Loss), convention=(self.convention, Convention)
+        choices.check_words(
+            pool=(self.pool, choices.Pool),
+            loss=(self.loss, choices.Loss),
+            convention=(self.convention, choices.Convention),
         )
         if self.population is not None and not isinstance(self.population, FrozenPopulation):
-            check_words(population=(self.population, PopulationRule))
+            choices.check_words(population=(self.population, choices.PopulationRule))
 
     __repr__ = short_repr
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:
         """The baselines named, or the default."""
-        return self.baselines or (DEFAULT_BASELINE,)
+        return self.baselines or (choices.DEFAULT_BASELINE,)
 
     @cached_property
     def levels(self) -> tuple[float, ...]:
@@ -300,7 +294,7 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
 
 def _population(
     matrix: ScoreMatrix, options: Options, named: tuple[int, ...]
-) -> tuple[PopulationRule, Members | None]:
+) -> tuple[choices.PopulationRule, Members | None]:
     """By which rule a run's population is made up, and its members where they are not the runs."""
     if isinstance(options.population, FrozenPopulation):
         if options.loss == SMOOTH_FIT:
@@ -331,7 +325,7 @@ def frozen_members(population: FrozenPopulation, matrix: ScoreMatrix) -> Members
 
 def named_rows(runs: Sequence[str], wanted: Sequence[str]) -> tuple[int, ...]:
     """The rows of all runs that the baselines name."""
-    names = [name for name in wanted if not is_virtual(name)]
+    names = [name for name in wanted if not choices.is_virtual(name)]
     return tuple(sorted({row for name in names for row in matching_runs(runs, name)}))
 
 
@@ -347,7 +341,7 @@ def choose_baselines(
     Several named runs make one baseline, pooled per topic, or with pool "each" one baseline each.
     Virtual ones are made from the rows of the population, where these are not the runs themselves.
     """
-    virtual = [name for name in wanted if is_virtual(name)]
+    virtual = [name for name in wanted if choices.is_virtual(name)]
     if virtual:
         return [_virtual(scores if population_rows is None else population_rows, wanted)]
     members = named_rows(runs, wanted)

@@ -20,9 +20,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +34,7 @@ from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Reader
 from riskcli.scores.store_segments import FileStates, Segments
-from riskcli.trec.arrow import lists, numbers, texts
+from riskcli.trec.arrow import column, values_in
 
 # What a score depends on, apart from the run: judgements, measure, rules and what computes it.
 
@@ -101,7 +100,6 @@ _ENOUGH = 2**21
 """Scores that wait to be written; a file of so many takes 16 MiB."""
 _PATIENCE = 30.0
 """Seconds of work that a kill may cost."""
-Number = TypeVar("Number", bound=np.generic)
 
 
 class StoredRun(NamedTuple):
@@ -245,20 +243,17 @@ def _strange(entry: Path) -> bool:
 
 def _table(key: Key, rows: Mapping[str, StoredRun]) -> pa.Table:
     """Rows by one measure as they are written."""
-    same = {"measure": key.measure, "qrels": key.qrels, "rules": key.rules, "engine": key.engine}
     runs = rows.values()
-    counts = [len(row.topics) for row in runs]
-    values = np.concatenate([row.scores[key.measure] for row in runs])
-    tags = [row.tags for row in runs]
-    columns = {
-        "run": texts(list(rows)),
-        "topics": lists(counts, texts(list(chain.from_iterable(row.topics for row in runs)))),
-        "scores": lists(counts, numbers(values, pa.float64())),
-        "tags": lists(map(len, tags), texts(list(chain.from_iterable(tags)))),
-        "unknown_topics": numbers([row.unknown_topics for row in runs], pa.int64()),
-        **{name: texts([text] * len(rows)) for name, text in same.items()},
+    columns: dict[str, list[Any]] = {
+        "run": list(rows),
+        "topics": [row.topics for row in runs],
+        "scores": [row.scores[key.measure] for row in runs],
+        "tags": [row.tags for row in runs],
+        "unknown_topics": [row.unknown_topics for row in runs],
+        **{name: [text] * len(rows) for name, text in asdict(key).items()},
     }
-    return pa.Table.from_arrays([columns[name] for name in SCORES.names], schema=SCORES)
+    arrays = [column(field.type, columns[field.name]) for field in SCORES]
+    return pa.Table.from_arrays(arrays, schema=SCORES)
 
 
 def _rows(
@@ -271,9 +266,9 @@ def _rows(
         )
         topics, scores = batch["topics"], batch["scores"]
         names = topics.values.dictionary.to_pylist()
-        codes = _numbers(topics.values.indices, np.int32)
-        starts = _numbers(scores.offsets, np.int32)
-        values = _numbers(scores.values, np.float64)
+        codes = values_in(topics.values.indices, np.int32)
+        starts = values_in(scores.offsets, np.int32)
+        values = values_in(scores.values, np.float64)
         topics_of: dict[bytes, tuple[str, ...]] = {}
         for i, run in enumerate(runs):
             if run not in wanted:
@@ -285,12 +280,6 @@ def _rows(
                 topics_of[pattern] = shared.setdefault(answered, answered)
             by_measure = {measures[i]: values[here]}
             yield run, StoredRun(tuple(tags[i]), unknown[i], topics_of[pattern], by_measure)
-
-
-def _numbers(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
-    """An array's numbers where they lie. (Arrow's own way would import pandas first.)"""
-    everything = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
-    return everything[array.offset : array.offset + len(array)]
 
 
 class StoredScores:

@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from riskcli.core.files import replace_file
 from riskcli.core.messages import InputError
-from riskcli.trec.arrow import UNREADABLE, numbers, reader, texts
+from riskcli.trec.arrow import UNREADABLE, column, reader
 
 ENDING = ".parquet"
 DAMAGED = ".damaged"
@@ -280,11 +280,8 @@ class FileStates:
 
 def _table(looks: Mapping[FileState, str]) -> pa.Table:
     columns = [*zip(*looks, strict=True), tuple(looks.values())]
-    arrays = [
-        texts(values) if field.type == pa.string() else numbers(values, field.type)
-        for field, values in zip(FILE_STATES, columns, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=FILE_STATES)
+    kinds = [field.type for field in FILE_STATES]
+    return pa.Table.from_arrays(list(map(column, kinds, columns)), schema=FILE_STATES)
 
 
 def _now(folder: Path) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, chain
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ _DTYPES = {
     pa.uint64(): np.uint64,
     pa.float64(): np.float64,
 }
+Number = TypeVar("Number", bound=np.generic)
 UNREADABLE = (pa.ArrowException, OSError, ValueError)
 """What Arrow raises where a file is not what it should be."""
 
@@ -61,9 +62,19 @@ def coded(codes: NDArray[Any], distinct: Sequence[str | bytes]) -> pa.Dictionary
     return pa.DictionaryArray.from_arrays(indices, texts(distinct), safe=False)
 
 
-def lists(counts: Iterable[int], values: pa.Array) -> pa.Array:
-    """Lists of so many of the values each."""
-    return pa.ListArray.from_arrays(numbers([0, *accumulate(counts)], pa.int32()), values)
+def column(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
+    """Texts, numbers, or lists of either, as Arrow has them."""
+    if pa.types.is_list(kind):
+        ends = numbers([0, *accumulate(map(len, values))], pa.int32())
+        flat: Any = np.concatenate(values) if kind.value_type in _DTYPES else [*chain(*values)]
+        return pa.ListArray.from_arrays(ends, column(kind.value_type, flat))
+    return texts(values) if kind == pa.string() else numbers(values, kind)
+
+
+def values_in(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
+    """The numbers of an array without nulls. (Its own `to_numpy` would import pandas.)"""
+    values: NDArray[Number] = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
+    return values[array.offset : array.offset + len(array)]
 
 
 # Many short texts in one buffer, hashed and compared eight bytes at a time.

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from riskcli.trec import arrow
-from riskcli.trec.arrow import Texts, reader
+from riskcli.trec.arrow import Texts, reader, values_in
 
 _ROWS_A_LENGTH = 512
 """Where lengths change more often than once in so many rows, hashing is quicker."""
@@ -133,7 +133,6 @@ _WHOLE = pa.int64()
 
 Layout = Mapping[str, Any]
 """The fields of a line in their order: TEXT, REPEATED (few distinct texts) or NUMBER."""
-Number = TypeVar("Number", np.int32, np.int64, np.float64)
 
 _SPACE, _NEWLINE, _FIRST_NOT_ASCII = 0x20, 0x0A, 0x80
 _OTHER_SPACES = b"\t\v\f\r"
@@ -173,7 +172,7 @@ class Table:
     def coded(self, name: str) -> tuple[list[str], NDArray[np.int32]]:
         """The distinct texts of a REPEATED column, and which one each row holds."""
         column = self._array(name)
-        return column.dictionary.to_pylist(), _values(column.indices, np.int32)
+        return column.dictionary.to_pylist(), values_in(column.indices, np.int32)
 
     def texts(self, name: str) -> Texts:
         """A TEXT column."""
@@ -181,7 +180,7 @@ class Table:
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A NUMBER column."""
-        return _values(self._array(name), np.float64)
+        return values_in(self._array(name), np.float64)
 
     def whole_numbers(self, name: str) -> NDArray[np.int64] | None:
         """A TEXT column as numbers, where each text is spelled in digits alone; else None."""
@@ -189,7 +188,7 @@ class Table:
         if not column.buffers()[2].to_pybytes().isdigit():  # Arrow would take 0x10 for a number
             return None
         try:
-            return _values(column.cast(_WHOLE), np.int64)
+            return values_in(column.cast(_WHOLE), np.int64)
         except pa.ArrowInvalid:
             return None
 
@@ -200,12 +199,6 @@ class Table:
             return column.chunk(0)
         combined = column.unify_dictionaries().combine_chunks()
         return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-def _values(column: pa.Array, kind: type[Number]) -> NDArray[Number]:
-    """An Arrow array without nulls, as numpy sees it. (Its own `to_numpy` would import pandas.)"""
-    values: NDArray[Number] = np.frombuffer(column.buffers()[1], dtype=kind)
-    return values[column.offset : column.offset + len(column)]
 
 
 def read(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> Table | None:

@@ -10,19 +10,7 @@ import pyarrow as pa
 
 from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import is_measure
-from riskcli.scores.files import is_own, own_result
-from riskcli.scores.files.tables import (
-    LONG,
-    NAMES,
-    RUN,
-    UNNAMED_RUN,
-    Cells,
-    Item,
-    Items,
-    ScoreRow,
-    bad_score,
-    inspect_names,
-)
+from riskcli.scores.files import is_own, own_result, tables
 from riskcli.scores.matrix import are_scores
 from riskcli.trec.arrow import UNREADABLE, parquet, reader
 from riskcli.trec.findings import Finding, not_utf8, or_empty, text_lines, wrong_columns
@@ -58,10 +46,10 @@ def _parts(raw: bytes, measure_at: int) -> list[bytes]:
     return raw.split()
 
 
-def inspect_lines(path: Path, text: bytes, measure_at: int) -> Items:
+def inspect_lines(path: Path, text: bytes, measure_at: int) -> tables.Items:
     """The scores that a program printed, and what is wrong with them."""
     expected = "3 (measure topic score)" if measure_at == TREC_EVAL else "3 (topic measure score)"
-    cells = Cells(path)
+    cells = tables.Cells(path)
     nothing = True
     for line, raw in text_lines(text):
         parts = _parts(raw, measure_at)
@@ -80,7 +68,7 @@ def inspect_lines(path: Path, text: bytes, measure_at: int) -> Items:
         if topic == SUMMARY or measure in _NO_SCORES:
             continue
         nothing = False
-        yield cells.row(UNNAMED_RUN, topic, measure, score, line)
+        yield cells.row(tables.UNNAMED_RUN, topic, measure, score, line)
     if nothing:
         message = "no score of a single topic; was -q left out?"
         yield Finding(path, None, "empty-file", message)
@@ -103,10 +91,10 @@ def is_json_line(text: bytes) -> bool:
         content = json.loads(first_line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(content, dict) and any(name in content for name in NAMES["measure"])
+    return isinstance(content, dict) and any(name in content for name in tables.NAMES["measure"])
 
 
-def inspect_json(path: Path, text: bytes) -> Items:
+def inspect_json(path: Path, text: bytes) -> tables.Items:
     """Rows of {run, measure, scores} or of long cells, and what is wrong with them."""
     try:
         rows = json.loads(text, object_pairs_hook=unrepeated)["rows"]
@@ -143,9 +131,9 @@ def _name(what: str, value: object) -> object:
     raise ValueError(f"a {what} is {json.dumps(value)[:80]}, expected text")
 
 
-def from_values(path: Path, rows: Iterable[tuple[object, object, object, object]]) -> Items:
+def from_values(path: Path, rows: Iterable[tuple[object, object, object, object]]) -> tables.Items:
     """Cells of (run, topic, measure, score) as programs hold them: numbers, text, nothing."""
-    cells = Cells(path)
+    cells = tables.Cells(path)
     items = (
         cells.named(str(run), str(topic), str(measure), spelled(score), None)
         for run, topic, measure, score in rows
@@ -158,19 +146,19 @@ def spelled(score: object) -> str:
     return "" if score is None else repr(score)
 
 
-def inspect_json_lines(path: Path, text: bytes) -> Items:
+def inspect_json_lines(path: Path, text: bytes) -> tables.Items:
     """An object a line: query_id, measure and value, or the words of a long table."""
-    cells = Cells(path)
+    cells = tables.Cells(path)
     items = (_from_line(path, cells, line, raw) for line, raw in text_lines(text))
     scores = (item for item in items if item is not None)
     return or_empty(path, scores, "no score of a single topic")
 
 
-def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:
+def _from_line(path: Path, cells: tables.Cells, line: int, raw: bytes) -> tables.Item | None:
     """The score on a line; None for a summary over all topics."""
     try:
         members = json.loads(raw, object_pairs_hook=unrepeated)
-        named = {column: _value(members, NAMES[column]) for column in LONG}
+        named = {column: _value(members, tables.NAMES[column]) for column in tables.LONG}
         for what in ("run", "topic"):
             if named[what] is not None:
                 _name(what, named[what])
@@ -183,7 +171,7 @@ def _from_line(path: Path, cells: Cells, line: int, raw: bytes) -> Item | None:
     if measure is None:
         return Finding(path, line, "bad-json", "this object has no measure")
     if named["run"] is None:
-        return cells.row(UNNAMED_RUN, str(topic), str(measure), spelled(score), line)
+        return cells.row(tables.UNNAMED_RUN, str(topic), str(measure), spelled(score), line)
     return cells.named(str(named["run"]), str(topic), str(measure), spelled(score), line)
 
 
@@ -215,7 +203,7 @@ def _metadata(schema: Any) -> dict[str, Any]:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def inspect_parquet(path: Path, text: bytes) -> Items:
+def inspect_parquet(path: Path, text: bytes) -> tables.Items:
     """The scores of a table, and what is wrong with it."""
     try:
         table = parquet().ParquetFile(reader(text)).read()
@@ -226,17 +214,17 @@ def inspect_parquet(path: Path, text: bytes) -> Items:
     if is_own(names):
         yield Finding.of(own_result(path))
         return
-    if not names or names[0] != RUN:
-        yield Finding(path, None, "bad-parquet", f"the first column is not {RUN!r}")
+    if not names or names[0] != tables.RUN:
+        yield Finding(path, None, "bad-parquet", f"the first column is not {tables.RUN!r}")
         return
-    long = sorted(names) == sorted(LONG)
-    named = [name in LONG[:-1] if long else not index for index, name in enumerate(names)]
+    long = sorted(names) == sorted(tables.LONG)
+    named = [name in tables.LONG[:-1] if long else not index for index, name in enumerate(names)]
     wrong = _wrong_kinds(path, table, named)
     if wrong:
         yield from wrong
     elif long:
-        columns = (table[name].to_pylist() for name in LONG[:-1])
-        scores = table[LONG[-1]].cast("double").to_pylist()
+        columns = (table[name].to_pylist() for name in tables.LONG[:-1])
+        scores = table[tables.LONG[-1]].cast("double").to_pylist()
         yield from from_values(path, zip(*columns, scores, strict=True))
     else:
         measure = _metadata(table.schema).get("measure")
@@ -264,10 +252,13 @@ def _wrong_kinds(path: Path, table: Any, named: Sequence[bool]) -> list[Finding]
     return wrong
 
 
-def _inspect_wide(path: Path, table: Any, measure: str | None) -> Items:
+def _inspect_wide(path: Path, table: Any, measure: str | None) -> tables.Items:
     runs = [str(run) for run in table.column(0).to_pylist()]
     topics = tuple(table.column_names[1:])
-    wrong = [*inspect_names(path, "run", runs, None), *inspect_names(path, "topic", topics, None)]
+    wrong = [
+        *tables.inspect_names(path, "run", runs, None),
+        *tables.inspect_names(path, "topic", topics, None),
+    ]
     yield from wrong
     if not wrong:
         yield from _values(path, table.columns[1:], runs, topics, measure)
@@ -277,7 +268,7 @@ def _inspect_wide(path: Path, table: Any, measure: str | None) -> Items:
 
 def _values(
     path: Path, cells: list[Any], runs: list[str], topics: tuple[str, ...], measure: str | None
-) -> Iterator[ScoreRow | Finding]:
+) -> Iterator[tables.ScoreRow | Finding]:
     columns = [column.cast("double").to_numpy() for column in cells]
     shape = (len(topics), len(runs))
     values = np.array(columns, dtype=np.float64).reshape(shape).T
@@ -286,6 +277,6 @@ def _values(
         bad = np.flatnonzero(~are_scores(values[index]) & ~empty[index])
         for topic in bad.tolist():
             cell = spelled(float(values[index, topic]))
-            yield bad_score(path, run, topics[topic], cell, None)
+            yield tables.bad_score(path, run, topics[topic], cell, None)
         if not len(bad):
-            yield ScoreRow(run, measure, topics, values[index].tolist())
+            yield tables.ScoreRow(run, measure, topics, values[index].tolist())
