@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from riskcli.analyses.sweep_measure import kendall_tau_b
-from riskcli.core.arrays import Counts, Floats, divided, row_blocks
+from riskcli.core.arrays import Floats, divided, row_blocks
 from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired
@@ -20,7 +20,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class EqualRuns:
+class ShuffledFigure:
     """A figure of equal runs: its mean over shuffles, and how often it goes as far as observed."""
 
     mean: Floats
@@ -28,14 +28,13 @@ class EqualRuns:
 
 
 @dataclass(frozen=True)
-class Shuffled:
+class EqualRuns:
     """What equal runs show; `bias` and `partial` by baseline, the virtual ones last."""
 
-    w: EqualRuns
-    bias: EqualRuns
-    partial: EqualRuns
+    w: ShuffledFigure
+    bias: ShuffledFigure
+    partial: ShuffledFigure
     shuffles: int
-    seed: int
 
 
 def too_much_to_shuffle(scores: Floats) -> bool:
@@ -44,10 +43,10 @@ def too_much_to_shuffle(scores: Floats) -> bool:
     return bool(runs**2 * (topics + 150) > MOST_WORK)
 
 
-def unknown(figures: int) -> Shuffled:
+def unknown(figures: int) -> EqualRuns:
     """What is known of equal runs where nothing was shuffled."""
-    one, many = (EqualRuns(np.full(n, np.nan), np.full(n, np.nan)) for n in (1, figures))
-    return Shuffled(one, many, many, 0, DEFAULT_SEED)
+    one, many = (ShuffledFigure(np.full(n, np.nan), np.full(n, np.nan)) for n in (1, figures))
+    return EqualRuns(one, many, many, 0)
 
 
 def equal_runs(
@@ -56,8 +55,7 @@ def equal_runs(
     alpha: float,
     observed: tuple[float, Floats, Floats],
     shuffles: int = LEAST_SHUFFLES,
-    seed: int = DEFAULT_SEED,
-) -> Shuffled:
+) -> EqualRuns:
     """W, bias r and partial of the runs as `observed`, and of shuffled ones; B >= 999.
 
     p of W is the share of shuffles whose W is at least as large; those of bias r and partial are
@@ -66,7 +64,7 @@ def equal_runs(
     cells = np.sort(scores, axis=0)
     order = np.lexsort((*cells, *virtual))
     cells, fixed = cells[:, order], virtual[:, order]
-    generator = np.random.Generator(np.random.SFC64(seed))
+    generator = np.random.Generator(np.random.SFC64(DEFAULT_SEED))
     w = np.empty(shuffles)
     coefficients = np.empty((2, shuffles, len(scores) + len(virtual)))
     for number in range(shuffles):
@@ -80,9 +78,10 @@ def equal_runs(
     )
     reached = np.count_nonzero(w >= observed[0] * (1 - EQUAL_STATISTIC))
     p = (reached + 1) / (shuffles + 1) if np.isfinite(observed[0]) else np.nan
-    return Shuffled(
-        EqualRuns(np.array([_mean_of_finite(w)]), np.array([p])), bias, partial, shuffles, seed
-    )
+    finite = w[np.isfinite(w)]
+    mean = finite.mean() if len(finite) else np.nan
+    figure = ShuffledFigure(np.array([mean]), np.array([p]))
+    return EqualRuns(figure, bias, partial, shuffles)
 
 
 def _urisk_and_similarity(scores: Floats, virtual: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -108,7 +107,20 @@ def standardised_rows(rows: Floats) -> Floats:
 def _kendall_w(matrix: Floats) -> float:
     """Of the rows ranked in each column, corrected for ties; NaN where all are tied."""
     size = np.abs(matrix).max(initial=0.0)
-    values = np.round(matrix / size, _DIGITS) if size > 0 else matrix
+    ranks, ties = _ranked(np.round(matrix / size, _DIGITS) if size > 0 else matrix)
+    treatments, blocks = matrix.shape
+    possible = blocks * (treatments**3 - treatments)
+    if possible <= ties:
+        return float("nan")
+    spread = ranks.sum(axis=1) - blocks * (treatments + 1) / 2
+    return float(12 * (spread @ spread) / (blocks * (possible - ties)))
+
+
+def _ranked(values: Floats) -> tuple[Floats, float]:
+    """Ranks within each column, 1 the smallest, equal values share their mean; sum of n^3 - n.
+
+    The sum is over ties of n values each.
+    """
     treatments, blocks = values.shape
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, axis=0)
@@ -120,37 +132,32 @@ def _kendall_w(matrix: Floats) -> float:
     last = np.minimum.accumulate(np.where(new[1:], index, treatments)[::-1], axis=0)[::-1]
     ranks = np.empty_like(values)
     np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=0)
-    ties = float((((last - first + 1.0) ** 2) - 1).sum())
-    possible = blocks * (treatments**3 - treatments)
-    if possible <= ties:
-        return float("nan")
-    spread = ranks.sum(axis=1) - blocks * (treatments + 1) / 2
-    return float(12 * (spread @ spread) / (blocks * (possible - ties)))
+    return ranks, float((((last - first + 1.0) ** 2) - 1).sum())
 
 
 def biases(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[Floats, Floats]:
     """By baseline (column), over all other runs: *bias r* and *partial*; see `bias_of`."""
-    known = np.isfinite(similarity)
-    np.fill_diagonal(known, False)
-    count = known.sum(axis=0)
-    centred = _centred(np.broadcast_to(mean[:, None], urisk.shape), known)
+    defined = np.isfinite(similarity)
+    np.fill_diagonal(defined, False)
+    count = defined.sum(axis=0)
+    centred = _centred(np.broadcast_to(mean[:, None], urisk.shape), defined)
     size = np.einsum("ij,ij->j", centred, centred)
 
     def beyond(values: Floats) -> Floats:
         slope = divided(np.einsum("ij,ij->j", centred, values), size, size > _ROUNDING)
         return np.asarray(values - slope * centred)
 
-    alike, corrected = _centred(similarity, known), beyond(_centred(urisk, known))
+    alike, corrected = _centred(similarity, defined), beyond(_centred(urisk, defined))
     both = _correlated(alike, corrected), _correlated(beyond(alike), corrected)
     bias, partial = (np.where(count < _LEAST_RUNS, np.nan, each) for each in both)
     return bias, partial
 
 
-def _centred(values: Floats, known: Floats) -> Floats:
-    """Each column around the mean of its known cells; 0 elsewhere."""
-    kept = np.where(known, values, 0.0)
-    mean = kept.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known, kept - mean, 0.0)
+def _centred(values: Floats, defined: Floats) -> Floats:
+    """Each column around the mean of its defined cells; 0 elsewhere."""
+    kept = np.where(defined, values, 0.0)
+    mean = kept.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    return np.where(defined, kept - mean, 0.0)
 
 
 def _correlated(x: Floats, y: Floats) -> Floats:
@@ -160,31 +167,23 @@ def _correlated(x: Floats, y: Floats) -> Floats:
     return np.clip(divided(product, lengths, lengths > _ROUNDING, otherwise=np.nan), -1, 1)
 
 
-def _compared(shuffled: Floats, observed: Floats, runs: int) -> EqualRuns:
+def _compared(shuffled: Floats, observed: Floats, runs: int) -> ShuffledFigure:
     """By baseline; the runs as baselines share their replicates."""
-    pools = [shuffled[:, :runs].ravel()] * runs + list(shuffled[:, runs:].T)
-    finite = {id(pool): np.sort(pool[np.isfinite(pool)]) for pool in pools}
-    mean, p = np.full((2, len(observed)), np.nan)
-    for column, pool in enumerate(pools):
-        values = finite[id(pool)]
-        if not len(values):
-            continue
-        mean[column] = values.mean()
-        if np.isfinite(observed[column]):
-            p[column] = _two_sided(values, float(observed[column]))
-    return EqualRuns(mean, p)
+    pools = [shuffled[:, :runs], *shuffled[:, runs:].T]
+    of_runs, *others = [np.sort(pool[np.isfinite(pool)]) for pool in pools]
+    ordered = [of_runs] * runs + others
+    mean = [values.mean() if len(values) else np.nan for values in ordered]
+    p = [_two_sided(values, at) for values, at in zip(ordered, observed.tolist(), strict=True)]
+    return ShuffledFigure(np.array(mean), np.array(p))
 
 
 def _two_sided(ordered: Floats, observed: float) -> float:
-    """Twice the smaller tail, (count + 1) / (replicates + 1) each."""
+    """Twice the smaller tail, (count + 1) / (replicates + 1) each; NaN where either is unknown."""
+    if not len(ordered) or not np.isfinite(observed):
+        return float("nan")
     above = len(ordered) - np.searchsorted(ordered, observed - _ROUNDING, side="left")
     below = np.searchsorted(ordered, observed + _ROUNDING, side="right")
     return min(1.0, 2 * (min(int(above), int(below)) + 1) / (len(ordered) + 1))
-
-
-def _mean_of_finite(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite.mean()) if len(finite) else float("nan")
 
 
 # Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14).
@@ -208,8 +207,6 @@ class Friedman:
 class Baselines:
     """Every run (row) against every baseline (column): the runs themselves, then virtual ones."""
 
-    names: tuple[str, ...]
-    """Of the virtual baselines."""
     scores: Floats
     urisk: Floats
     similarity: Floats
@@ -221,7 +218,7 @@ class Baselines:
     partial: Floats
     """The same with the mean taken out of the similarity too."""
     friedman: Friedman
-    equal_runs: Shuffled
+    equal_runs: EqualRuns
     """What the figures would be if all runs were equal."""
 
 
@@ -244,9 +241,7 @@ def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
         equal = unknown(len(baselines))
     else:
         equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial))
-    return Baselines(
-        VIRTUAL_BASELINES, baselines, urisk, similarity, tau, bias, partial, test, equal
-    )
+    return Baselines(baselines, urisk, similarity, tau, bias, partial, test, equal)
 
 
 def _urisk(scores: Floats, baseline: Floats, alpha: float) -> Floats:
@@ -261,10 +256,10 @@ def bias_of(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[float, flo
     The second figure is the partial correlation: similarity is treated likewise. NaN with fewer
     than four runs, or where one of the two does not vary.
     """
-    known = np.isfinite(similarity)
-    if np.count_nonzero(known) < _LEAST_RUNS:
+    defined = np.isfinite(similarity)
+    if np.count_nonzero(defined) < _LEAST_RUNS:
         return float("nan"), float("nan")
-    similarity, urisk, mean = similarity[known], urisk[known], mean[known]
+    similarity, urisk, mean = similarity[defined], urisk[defined], mean[defined]
     corrected = _beyond(mean, urisk)
     return _correlation(similarity, corrected), _correlation(_beyond(mean, similarity), corrected)
 
@@ -291,8 +286,7 @@ def _correlations(rows: Floats, others: Floats) -> Floats:
 def friedman(matrix: Floats) -> Friedman:
     """Treatments as rows, blocks as columns; corrected for ties, NaN where all are tied."""
     treatments, blocks = matrix.shape
-    ranks = np.stack([average_ranks(block) for block in matrix.T], axis=1)
-    ties = sum(float(np.sum(n**3 - n)) for n in map(_tie_sizes, matrix.T))
+    ranks, ties = _ranked(np.stack([equal_digits(block) for block in matrix.T], axis=1))
     possible = blocks * (treatments**3 - treatments)
     degrees = treatments - 1
     if possible == 0 or ties >= possible:
@@ -301,17 +295,6 @@ def friedman(matrix: Floats) -> Friedman:
     plain = 12 / (blocks * treatments * (treatments + 1)) * float(total @ total)
     chi2 = max(plain - 3 * blocks * (treatments + 1), 0.0) / (1 - ties / possible)
     return Friedman(chi2, degrees, float(chdtrc(degrees, chi2)), chi2 / (blocks * degrees))
-
-
-def _tie_sizes(values: Floats) -> Counts:
-    return np.asarray(np.unique(equal_digits(values), return_counts=True)[1])
-
-
-def average_ranks(values: Floats) -> Floats:
-    """1 for the smallest; values equal but for rounding share the mean of their ranks."""
-    _, index, counts = np.unique(equal_digits(values), return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[index])
 
 
 @dataclass(frozen=True)

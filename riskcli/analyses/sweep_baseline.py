@@ -15,8 +15,8 @@ from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.display import Cell, Display, Heading, decimal, decimals, folded, p_value
-from riskcli.output.result import Result, Row, Value, part_of, rows_of, tidy
-from riskcli.risk.estimate import rank
+from riskcli.output.result import Result, Value, part_of, rows_of, tidy
+from riskcli.risk.estimate import DEFAULT_SEED, rank
 from riskcli.scores.comparisons import Options
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -38,7 +38,7 @@ class MatrixBias:
     @property
     def baselines(self) -> tuple[str, ...]:
         """The runs, then the virtual ones."""
-        return (*self.runs, *self.figures.names)
+        return (*self.runs, *bias.VIRTUAL_BASELINES)
 
     @property
     def order(self) -> list[int]:
@@ -52,7 +52,7 @@ class MatrixBias:
         return [*self.order, *range(len(self.runs), len(self.baselines))]
 
 
-COLUMNS: Mapping[BiasPart, tuple[str, ...]] = {
+COLUMNS: Mapping[str, tuple[str, ...]] = {
     "urisk": (
         "run", "measure", "baseline", "alpha", "topics", "mean", "urisk", "rank_mean",
         "rank_urisk", "similarity",
@@ -97,16 +97,16 @@ class Bias(base.Analysis):
 
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""
-        makers: Mapping[BiasPart, Callable[[MatrixBias], Iterator[list[Any]]]] = {
+        makers: Mapping[str, Callable[[MatrixBias], Iterator[list[Any]]]] = {
             "baselines": _baseline_rows, "components": _component_rows, "friedman": _friedman_rows,
         }  # fmt: skip
         size = sum(one.figures.urisk.size for one in self.parts)
         urisk = rows_of(size, lambda: (row for one in self.parts for row in _urisk_rows(one)))
-        tables: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
-            "urisk": (COLUMNS["urisk"], urisk)
+        others = {
+            name: (COLUMNS[name], [row for one in self.parts for row in rows(one)])
+            for name, rows in makers.items()
         }
-        for name, rows in makers.items():
-            tables[name] = (COLUMNS[name], [row for one in self.parts for row in rows(one)])
+        tables = {"urisk": (COLUMNS["urisk"], urisk), **others}
         return part_of(self.provenance, tables, self.part or "urisk")
 
 
@@ -146,7 +146,7 @@ def _friedman(one: MatrixBias) -> Display:
     ]  # fmt: skip
     equally = (
         f" Equal runs have the W beside it on average ({equal.shuffles} shuffles of the runs "
-        f"within topics, seed {equal.seed}): a small p of W says that the baselines agree on the "
+        f"within topics, seed {DEFAULT_SEED}): a small p of W says that the baselines agree on the "
         "runs more than chance makes them."
     )
     meaning = (
@@ -212,21 +212,21 @@ def baseline_bias(
     base.refuse_much("sweep --over baseline", matrices, Options(alphas=(alpha,)), pairs=pairs)
     parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
     equal = parts[0].figures.equal_runs
-    settings = {"alphas": [alpha], "components": components}
-    settings |= {"shuffles": equal.shuffles, "seed": equal.seed}
+    settings = {
+        "alphas": [alpha], "components": components, "shuffles": equal.shuffles,
+        "seed": DEFAULT_SEED,
+    }  # fmt: skip
     notes = [
-        _not_shuffled(matrix) for matrix in matrices if bias.too_much_to_shuffle(matrix.values)
+        Note(
+            "not-shuffled",
+            f"{matrix.measure}: {len(matrix.runs):,} runs by {len(matrix.topics):,} topics are too "
+            "many to be shuffled, so that what equal runs have on average, and its p-values, are "
+            "left empty",
+        )
+        for matrix in matrices
+        if bias.too_much_to_shuffle(matrix.values)
     ]
     return Bias(parts, provenance=base.provenance_of(scores).adding(settings, notes))
-
-
-def _not_shuffled(matrix: ScoreMatrix) -> Note:
-    runs, topics = matrix.values.shape
-    message = (
-        f"{matrix.measure}: {runs:,} runs by {topics:,} topics are too many to be shuffled, so "
-        "that what equal runs have on average, and its p-values, are left empty"
-    )
-    return Note("not-shuffled", message)
 
 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:
