@@ -9,23 +9,17 @@ A swap is a change of sign of the difference, looked for between points at which
 differences below a bound for rounding have no sign. Runs that touch but do not cross do not swap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Floats, Mask, Rows
+from riskcli.core.arrays import Floats, Mask, Rows, divided
 from riskcli.risk.paired import LEAST_TOPICS, Moments
 from riskcli.risk.population import Departures
 from riskcli.risk.rounding import AT_THE_EDGE, NO_COEFFICIENT, NO_SIGN, NO_SIGN_OF_RATIOS
-
-Curve = Callable[[Rows, Floats], Floats]
-"""The values of these runs, each at its own t."""
-Noise = Callable[[Floats, Floats], Floats]
-"""How large a difference of two values must be to have a sign."""
 
 _HALVINGS = 40
 
@@ -38,15 +32,15 @@ class Pairs:
     second: Rows
 
     @classmethod
-    def of(cls, rows: list[int]) -> Pairs:
+    def of(cls, rows: list[int]) -> Self:
         """Every pair of these rows."""
         one, other = np.triu_indices(len(rows), k=1)
         chosen = np.asarray(rows, dtype=np.intp)
         return cls(chosen[one], chosen[other])
 
-    def where(self, kept: Mask | Rows) -> Pairs:
+    def where(self, kept: Mask | Rows) -> Self:
         """Only those pairs (a mask, or their numbers)."""
-        return Pairs(self.first[kept], self.second[kept])
+        return replace(self, first=self.first[kept], second=self.second[kept])
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ def swaps_of_lines(at_0: Floats, slope: Floats, pairs: Pairs, span: Span) -> Swa
     """Runs whose values are at_0 - slope t."""
     start = _difference_of(at_0, pairs)
     fall = _difference_of(slope, pairs)
-    t = np.divide(start, fall, out=np.full_like(start, np.nan), where=fall != 0)
+    t = divided(start, fall, fall != 0, otherwise=np.nan)
     inside = span.holds(t)
     first_falls = fall[inside] > 0
     kept = pairs.where(inside)
@@ -101,21 +95,11 @@ def _difference_of(values: Floats, pairs: Pairs) -> Floats:
 
 def swaps_of_trisk(moments: Moments, pairs: Pairs, span: Span) -> Swaps:
     """Runs by URisk over its standard error: T^2 is a ratio of two quadratics in t."""
-    if moments.topics < 2:
-        return _nothing()
     numerator, variance = moments.squared_urisk, moments.squared_error
     quartics = _product(numerator[pairs.first], variance[pairs.second])
     quartics -= _product(numerator[pairs.second], variance[pairs.first])
-    if not len(quartics):
-        return _nothing()
-    numbers, points = _points_between_all(_real_parts(quartics), span)
-    return _changes(
-        pairs,
-        numbers,
-        points,
-        lambda rows, t: moments.trisk(t, rows),
-        lambda one, other: NO_SIGN_OF_RATIOS * (1e-3 + np.abs(one) + np.abs(other)),
-    )
+    numbers, points = _points_between(_real_parts(quartics), span)
+    return _changes(pairs, numbers, points, moments.trisk, NO_SIGN_OF_RATIOS, least=1e-3)
 
 
 def _product(one: Floats, other: Floats) -> Floats:
@@ -151,8 +135,11 @@ def _real_parts(polynomials: Floats) -> Floats:
     return roots
 
 
-def _points_between_all(roots: Floats, span: Span) -> tuple[Rows, Floats]:
-    """The same as `points_between`, for each row of roots: the row's number, and the point."""
+def _points_between(roots: Floats, span: Span) -> tuple[Rows, Floats]:
+    """The ends, and a point between every two neighbours of a row's roots and the ends.
+
+    Each with the number of its row.
+    """
     low, high = span.ends
     inside = np.isfinite(roots) & (roots > low) & (roots < high)
     ordered = np.sort(np.where(inside, roots, high), axis=1)
@@ -163,30 +150,13 @@ def _points_between_all(roots: Floats, span: Span) -> tuple[Rows, Floats]:
     return np.nonzero(new)[0], points[new]
 
 
-def points_between(roots: Floats, span: Span) -> Floats:
-    """The ends, and a point between every two neighbours of the roots and the ends."""
-    low, high = span.ends
-    inside = np.sort(roots[np.isfinite(roots) & (roots > low) & (roots < high)])
-    marks = np.concatenate([[low], inside, [high]])
-    return np.concatenate([[low], (marks[:-1] + marks[1:]) / 2, [high]])
-
-
 def swaps_of_georisk(departures: Departures, pairs: Pairs, span: Span) -> Swaps:
     """Runs by GeoRisk, compared by ln GeoRisk^2."""
     mean = departures.mean
     pairs = pairs.where((mean[pairs.first] > 0) & (mean[pairs.second] > 0))
     pairs = pairs.where(~_same_curve(departures, pairs))
-    if not len(pairs.first):
-        return _nothing()
-
     numbers, points = _settled(departures, pairs, span)
-    return _changes(
-        pairs,
-        numbers,
-        points,
-        lambda rows, t: departures.log_georisk(t, rows),
-        lambda one, other: NO_SIGN * (1 + np.abs(one) + np.abs(other)),
-    )
+    return _changes(pairs, numbers, points, departures.log_georisk, NO_SIGN, least=1.0)
 
 
 def _same_curve(departures: Departures, pairs: Pairs) -> Mask:
@@ -240,15 +210,27 @@ def _at_most_one_root(departures: Departures, pairs: Pairs, start: Floats, end: 
     return np.asarray((least > 0) | (most < 0) | monotone | rounding)
 
 
-def _changes(pairs: Pairs, number: Rows, t: Floats, curve: Curve, noise: Noise) -> Swaps:
+def _changes(
+    pairs: Pairs,
+    number: Rows,
+    t: Floats,
+    curve: Callable[[Floats, Rows], Floats],
+    noise: float,
+    least: float,
+) -> Swaps:
     """The swaps between the points t of each pair: one wherever the sign changes.
 
-    At the points a difference below the noise has no sign; the swap itself is where the bare
-    difference turns, to the last digit.
+    `curve` gives the values of runs, each at its own t. At the points a difference below the noise,
+    relative to the values and a least size, has no sign, nor has one of infinite values; the swap
+    itself is where the bare difference turns, to the last digit.
     """
     order = np.lexsort((t, number))
     number, t = number[order], t[order]
-    sign = _sign(curve(pairs.first[number], t), curve(pairs.second[number], t), noise)
+    one, other = curve(t, pairs.first[number]), curve(t, pairs.second[number])
+    with np.errstate(invalid="ignore"):
+        difference = one - other
+        clear = np.abs(difference) > noise * (least + np.abs(one) + np.abs(other))
+    sign = np.where(clear, np.sign(difference), 0.0)
     number, t, sign = (x[sign != 0] for x in (number, t, sign))
     change = np.flatnonzero((number[1:] == number[:-1]) & (sign[1:] != sign[:-1]))
     first, second = pairs.first[number[change]], pairs.second[number[change]]
@@ -256,7 +238,7 @@ def _changes(pairs: Pairs, number: Rows, t: Floats, curve: Curve, noise: Noise) 
 
     def still(x: Floats) -> Mask:
         with np.errstate(invalid="ignore"):
-            return np.asarray(before * (curve(first, x) - curve(second, x)) > 0)
+            return np.asarray(before * (curve(x, first) - curve(x, second)) > 0)
 
     root = bisected(still, t[change], t[change + 1])
     return Swaps(root - 1, np.where(before > 0, second, first), np.where(before > 0, first, second))
@@ -270,19 +252,6 @@ def bisected(still: Callable[[Floats], Mask], low: Floats, high: Floats) -> Floa
         holds = still(middle)
         low, high = np.where(holds, middle, low), np.where(holds, high, middle)
     return (low + high) / 2
-
-
-def _sign(one: Floats, other: Floats, noise: Noise) -> Floats:
-    """Of one less other, 0 where that is rounding or both are infinite."""
-    with np.errstate(invalid="ignore"):
-        difference = one - other
-        unclear = np.isnan(difference) | (np.abs(difference) <= noise(one, other))
-        return np.where(unclear, 0.0, np.sign(difference))
-
-
-def _nothing() -> Swaps:
-    none = np.zeros(0, dtype=np.intp)
-    return Swaps(np.zeros(0), none, none)
 
 
 # Where a single run turns as alpha grows: its break-even, and the edges of significance.
@@ -319,29 +288,23 @@ def significance(moments: Moments, span: Span, gamma: float, rows: Sequence[int]
     if moments.topics < LEAST_TOPICS:
         return []
     critical = float(stdtrit(moments.topics - 1, 1 - gamma / 2))
-    turns = []
-    for row in rows:
-        quadratic = moments.squared_urisk[row] - critical**2 * moments.squared_error[row]
-        roots = np.roots(quadratic[::-1]) if quadratic.any() else np.zeros(0)
-        t = points_between(np.array([root.real for root in roots]), span)
-        value = moments.trisk(t, np.full(len(t), row))
-        clear = np.abs(np.abs(value) - critical) > AT_THE_EDGE * critical
-        t, value = t[clear], value[clear]
-        state = np.where(np.abs(value) > critical, np.sign(value), 0.0)
-        for i in np.flatnonzero(state[1:] != state[:-1]):
-            turns.append(_passing(moments, row, t[i : i + 2], state[i:], critical))
-    return turns
+    quadratics = (moments.squared_urisk - critical**2 * moments.squared_error)[list(rows)]
+    number, t = _points_between(_real_parts(quadratics), span)
+    run = np.array(rows, dtype=np.intp)[number]
+    value = moments.trisk(t, run)
+    clear = np.abs(np.abs(value) - critical) > AT_THE_EDGE * critical
+    run, t, value = run[clear], t[clear], value[clear]
+    state = np.where(np.abs(value) > critical, np.sign(value), 0.0)
+    change = np.flatnonzero((run[1:] == run[:-1]) & (state[1:] != state[:-1]))
+    run, before, after = run[change], state[change], state[change + 1]
 
+    def still(x: Floats) -> Mask:
+        return np.asarray((np.abs(moments.trisk(x, run)) > critical) == (before != 0))
 
-def _passing(moments: Moments, row: int, ends: Floats, states: Floats, critical: float) -> Turn:
-    """The passage between two values of t that lie in different states."""
-    outside = states[0] != 0
-    rows = np.array([row])
-
-    def still(t: Floats) -> Mask:
-        return np.asarray((np.abs(moments.trisk(t, rows)) > critical) == outside)
-
-    t = float(bisected(still, ends[:1], ends[1:])[0])
-    side = float(states[0] if outside else states[1])
-    before, after = (_FLAGS[float(state)] for state in states[:2])
-    return Turn(t - 1, "significance", row, side * critical, before, after)
+    alphas = bisected(still, t[change], t[change + 1]) - 1
+    sides = np.where(before != 0, before, after) * critical
+    columns = (alphas, run, sides, before, after)
+    return [
+        Turn(alpha, "significance", row, side, _FLAGS[old], _FLAGS[new])
+        for alpha, row, side, old, new in zip(*(x.tolist() for x in columns), strict=True)
+    ]
