@@ -10,7 +10,7 @@ from riskcli.analyses.base import Analysis, Scores, input_records, provenance_of
 from riskcli.core.messages import Provenance, UsageError, counted
 from riskcli.output.display import Cell, Display, Heading
 from riskcli.output.result import Result
-from riskcli.risk.population import team_rows
+from riskcli.risk.population import Members
 from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
@@ -105,7 +105,7 @@ def _check(matrix: ScoreMatrix) -> None:
 def _totals(matrix: ScoreMatrix, teams: Teams) -> list[float]:
     rows = matrix.values
     if teams:
-        rows = team_rows(rows, matrix.runs, teams.of(matrix.runs))
+        rows = Members.of_teams(rows, matrix.runs, teams.of(matrix.runs), "teams").rows
     totals: list[float] = rows.sum(axis=0).tolist()
     return totals
 

@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.core.arrays import ALL, Counts, Floats, Mask
-from riskcli.core.choices import PopulationRule
+from riskcli.core.choices import Loss, PopulationRule, check_words
 from riskcli.core.messages import UsageError
-from riskcli.risk.losses import Cubic, SmoothPaired, SmoothPopulation, chosen_cubic
+from riskcli.risk import losses
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Members, Population
 
@@ -20,26 +20,11 @@ def column_mean(scores: Floats) -> Floats:
     return np.asarray(np.clip(mean, scores.min(axis=0), scores.max(axis=0)))
 
 
-def column_median(scores: Floats) -> Floats:
-    """The median of each topic's column."""
-    return np.asarray(np.median(scores, axis=0))
-
-
-def column_max(scores: Floats) -> Floats:
-    """The best score of each topic."""
-    return np.asarray(scores.max(axis=0))
-
-
-def column_min(scores: Floats) -> Floats:
-    """The worst score of each topic."""
-    return np.asarray(scores.min(axis=0))
-
-
 POOLS: dict[str, Callable[[Floats], Floats]] = {
     "mean": column_mean,
-    "median": column_median,
-    "max": column_max,
-    "min": column_min,
+    "median": lambda scores: np.asarray(np.median(scores, axis=0)),
+    "max": lambda scores: np.asarray(scores.max(axis=0)),
+    "min": lambda scores: np.asarray(scores.min(axis=0)),
 }
 """How the scores of several runs on a topic become one (ECIR'14, section 4.2; SIGIR'16, 3.1)."""
 
@@ -74,7 +59,7 @@ class Comparison:
     rule: PopulationRule = "all"
     """Which runs a run's population is made of."""
     named: tuple[int, ...] = ()
-    smooth: Cubic | None = None
+    smooth: losses.Cubic | None = None
     members: Members | None = None
 
     def __post_init__(self) -> None:
@@ -96,7 +81,7 @@ class Comparison:
         """The runs topic by topic against the baseline, under the loss function."""
         if self.smooth is None:
             return Paired(self.scores, self.baseline.scores)
-        return SmoothPaired(self.scores, self.baseline.scores, self.smooth)
+        return losses.SmoothPaired(self.scores, self.baseline.scores, self.smooth)
 
     @cached_property
     def population(self) -> Population:
@@ -110,25 +95,22 @@ class Comparison:
     def _linear_population(self, rows: slice) -> Population:
         scores = self.scores[rows]
         if self.members is not None:
-            return Population.of_members(scores, self.members)
+            return Population.beside(scores, self.members.rows, self.members.include(scores))
         if self.rule == "all":
-            return Population(scores, self._totals, self._totals.sum(axis=1))
-        return Population.of_set(scores, self.scores[list(self.named)], self._named_in(rows))
+            return Population.within(scores, self._totals)
+        own = np.isin(np.arange(len(self.scores))[rows], self.named)
+        return Population.beside(scores, self.scores[list(self.named)], own)
 
     @cached_property
     def _totals(self) -> Floats:
         """T, each topic's total over all runs, as a row."""
         return np.asarray(self.scores.sum(axis=0, keepdims=True))
 
-    def _named_in(self, rows: slice) -> list[int]:
-        """The rows of the baselines among these rows, counted from their first."""
-        start, stop, _ = rows.indices(len(self.scores))
-        return [row - start for row in self.named if start <= row < stop]
-
     def _under_loss(self, linear: Population) -> Population:
         if self.smooth is None:
             return linear
-        return SmoothPopulation(linear.scores, linear.topic_totals, linear.grand_total, self.smooth)
+        totals, grand = linear.topic_totals, linear.grand_total
+        return losses.SmoothPopulation(linear.scores, totals, grand, self.smooth)
 
     @property
     def population_name(self) -> str:
@@ -146,29 +128,25 @@ class Comparison:
         return self.baseline.members or tuple(range(len(self.scores)))
 
     @cached_property
-    def reference_members(self) -> Population | None:
+    def reference_members(self) -> tuple[Population, Floats] | None:
         """The members' runs, where their mean is what a run's ZRisk or GeoRisk is compared with.
 
-        That is so for a virtual baseline, where members are not simply the runs at hand. (It is no
-        mean of the teams' rows: those vary less over topics than any run, so that nearly every run
-        of a field of equal ones would be below it.)
+        That is so for a virtual baseline, where members are not simply the runs at hand. Beside
+        them is what each run weighs in the mean: a team's have one together. (It is no mean of the
+        teams' rows: those vary less over topics than any run, so that nearly every run of a field
+        of equal ones would be below it.)
         """
         if self.baseline.members or self.members is None:
             return None
-        return self._under_loss(Population.of_members(self.members.runs, self.members))
-
-    @property
-    def reference_weights(self) -> Floats:
-        """What each of the members' runs weighs in that mean: a team's have one together."""
-        assert self.members is not None
-        return self.members.weights
+        runs, rows = self.members.runs, self.members.rows
+        everyone = Population.beside(runs, rows, np.ones(len(runs), dtype=np.bool_))
+        return self._under_loss(everyone), self.members.weights
 
     @property
     def reference_is_empty(self) -> bool:
         """Whether all scores are 0 that a run's ZRisk or GeoRisk is compared with."""
-        members = self.reference_members
-        if members is not None:
-            return not members.scores.any()
+        if self.reference_members is not None:
+            return not self.reference_members[0].scores.any()
         return not any(scores.any() for scores in self.reference_scores())
 
     def reference_scores(self) -> Iterator[Floats]:
@@ -190,16 +168,14 @@ class Comparison:
     @cached_property
     def is_baseline(self) -> Mask:
         """Which run, if any, is the baseline itself."""
-        own = np.zeros(len(self.scores), dtype=bool)
-        own[[] if self.baseline.own_row is None else self.baseline.own_row] = True
-        return own
+        own = self.baseline.own_row
+        return np.asarray(np.arange(len(self.scores)) == (-1 if own is None else own))
 
 
 def with_loss(comparison: Comparison, loss: str) -> Comparison:
     """The comparison under a loss of that name; a fit sees the differences of all other runs."""
-
-    def differences() -> Floats:
-        own, delta = comparison.baseline.own_row, comparison.paired.delta
-        return delta if own is None else np.delete(delta, own, axis=0)
-
-    return replace(comparison, smooth=chosen_cubic(loss, differences))
+    check_words(loss=(loss, Loss))
+    if loss != losses.SMOOTH_FIT:
+        return replace(comparison, smooth=losses.PUBLISHED if loss == losses.SMOOTH else None)
+    delta = comparison.paired.delta[~comparison.is_baseline]
+    return replace(comparison, smooth=losses.through_fences(*losses.fences(delta)))

@@ -1,10 +1,8 @@
 """What is known of every run by one risk measure, and how its differences are tested."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -63,11 +61,6 @@ def holm(p: Floats) -> Floats:
     return adjusted
 
 
-def bonferroni(p: Floats) -> Floats:
-    """Each p times the number of tests."""
-    return np.minimum(p * len(p), 1.0)
-
-
 def benjamini_hochberg(p: Floats) -> Floats:
     """Benjamini and Hochberg (1995): controls the expected share of false flags."""
     order = np.argsort(p)
@@ -77,16 +70,11 @@ def benjamini_hochberg(p: Floats) -> Floats:
     return adjusted
 
 
-def uncorrected(p: Floats) -> Floats:
-    """The p-values as they are, as in the papers' tables."""
-    return p
-
-
 CORRECTIONS: dict[Correction, Callable[[Floats], Floats]] = {
     "holm": holm,
-    "bonferroni": bonferroni,
+    "bonferroni": lambda p: np.minimum(p * len(p), 1.0),
     "bh": benjamini_hochberg,
-    "none": uncorrected,
+    "none": lambda p: p,
 }
 
 
@@ -117,12 +105,8 @@ def adjust(p: Floats, method: Correction) -> tuple[Floats, int]:
 def flags(effect: Floats, p: Floats, gamma: float) -> Flags:
     """`better` or `worse` where p < gamma, by the sign of the effect; empty otherwise."""
     with np.errstate(invalid="ignore"):
-        significant = p < gamma
-        return np.where(
-            significant & (effect > 0),
-            "better",
-            np.where(significant & (effect < 0), "worse", ""),
-        )
+        sides = [(p < gamma) & (effect > 0), (p < gamma) & (effect < 0)]
+    return np.select(sides, ["better", "worse"], "")
 
 
 @dataclass(frozen=True)
@@ -160,12 +144,12 @@ class Estimate:
         """What `p` tests against 0: the difference, or else the value."""
         return self.value if self.difference is None else self.difference
 
-    def flagged(self, adjusted: Floats, family: int, gamma: float) -> Estimate:
+    def flagged(self, adjusted: Floats, family: int, gamma: float) -> Self:
         """With these adjusted p-values, and the flags that follow."""
         flag = flags(self.effect, adjusted, gamma)
         return replace(self, p_adjusted=adjusted, family=family, flag=flag)
 
-    def corrected(self, method: Correction, gamma: float) -> Estimate:
+    def corrected(self, method: Correction, gamma: float) -> Self:
         """With p-values corrected as one family (by the test's own steps, if any), and flags."""
         if self.p is None:
             return self
@@ -174,7 +158,7 @@ class Estimate:
             adjusted = self.p_stepped
         return self.flagged(adjusted, family, gamma)
 
-    def of_runs(self, rows: Rows) -> Estimate:
+    def of_runs(self, rows: Rows) -> Self:
         """Only these runs, in this order."""
         chosen: dict[str, Any] = {
             each.name: cells[rows]
@@ -184,16 +168,16 @@ class Estimate:
         extra = {name: cells[rows] for name, cells in self.extra.items()}
         return replace(self, **chosen, extra=extra)
 
-    def negated(self) -> Estimate:
+    def negated(self) -> Self:
         """With the signs of the value, its difference and the ends of intervals turned round."""
         return replace(
             self,
             value=negative(self.value),
-            low=_where_known(negative, self.high),
-            high=_where_known(negative, self.low),
-            difference=_where_known(negative, self.difference),
-            difference_low=_where_known(negative, self.difference_high),
-            difference_high=_where_known(negative, self.difference_low),
+            low=_negative(self.high),
+            high=_negative(self.low),
+            difference=_negative(self.difference),
+            difference_low=_negative(self.difference_high),
+            difference_high=_negative(self.difference_low),
         )
 
 
@@ -202,8 +186,8 @@ def negative(values: Floats) -> Floats:
     return np.asarray(0.0 - values)
 
 
-def _where_known(function: Callable[[Floats], Floats], values: Floats | None) -> Floats | None:
-    return None if values is None else function(values)
+def _negative(values: Floats | None) -> Floats | None:
+    return None if values is None else negative(values)
 
 
 def rank(values: Floats) -> Floats:

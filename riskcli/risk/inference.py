@@ -243,8 +243,8 @@ class Inference:
         if (statistic, alpha) in self.references:
             return np.full(len(values), self.references[statistic, alpha].value)
         if comparison.reference_members is not None:
-            members = statistic.value(comparison.reference_members.departures, alpha)
-            mean = np.average(members, weights=comparison.reference_weights)
+            members, weights = comparison.reference_members
+            mean = np.average(statistic.value(members.departures, alpha), weights=weights)
             return np.full(len(values), mean)
         if comparison.rule == "all":
             return np.full(len(values), values[list(comparison.reference)].mean())

@@ -88,10 +88,10 @@ class Jackknife:
         return self.comparison.population.without_each()
 
     @cached_property
-    def _members(self) -> Departures | None:
+    def _members(self) -> tuple[Departures, Floats] | None:
         """The members of the population without each topic, where they are the reference."""
         members = self.comparison.reference_members
-        return None if members is None else members.without_each()
+        return None if members is None else (members[0].without_each(), members[1])
 
     @cached_property
     def _references(self) -> list[Departures]:
@@ -139,8 +139,8 @@ class Jackknife:
         if (statistic, alpha) in self.references:
             return self.references[statistic, alpha].without_each
         if self._members is not None:
-            tested = statistic.tested(self._members, alpha)
-            return np.average(tested, axis=0, weights=self.comparison.reference_weights)
+            members, weights = self._members
+            return np.average(statistic.tested(members, alpha), axis=0, weights=weights)
         if self.comparison.rule != "all":
             return None
         rows = self.comparison.reference

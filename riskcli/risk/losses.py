@@ -6,14 +6,13 @@ w = s(delta) and z = s(x - e) / sqrt(e); no alpha applies. `SmoothPaired` and `S
 take the places of the linear classes and ignore the alpha that those take.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from riskcli.core.arrays import Floats, row_blocks
-from riskcli.core.choices import Loss, check_words
+from riskcli.core.choices import Loss
 from riskcli.core.messages import UsageError
 from riskcli.risk.paired import Moments, Paired
 from riskcli.risk.population import (
@@ -53,8 +52,7 @@ class Cubic:
         """Whether a larger difference counts for more everywhere in [-1, 1]."""
         lowest = -self.square / (3 * self.cube) if self.cube else 0.0
         x = np.clip([-1.0, lowest, 1.0], -1, 1)
-        slopes = 3 * self.cube * x**2 + 2 * self.square * x + self.slope
-        return bool(slopes.min() >= 0)
+        return bool(self.slope_at(x).min() >= 0)
 
 
 PUBLISHED = Cubic(1.38426, -0.51659, 0.11578)
@@ -82,14 +80,6 @@ def fences(differences: Floats) -> tuple[float, float]:
     first, third = np.quantile(differences, [0.25, 0.75])
     reach = _WHISKER * (third - first)
     return float(first - reach), float(third + reach)
-
-
-def chosen_cubic(loss: str, differences: Callable[[], Floats]) -> Cubic | None:
-    """The cubic of that loss (None: linear); `smooth:fit` is fitted to the differences."""
-    check_words(loss=(loss, Loss))
-    if loss == SMOOTH_FIT:
-        return through_fences(*fences(differences()))
-    return PUBLISHED if loss == SMOOTH else None
 
 
 # Risk under a smooth loss (ECIR'20): w = s(delta), z = s(x - e) / sqrt(e). No alpha applies.

@@ -77,22 +77,18 @@ class Paired:
     @cached_property
     def wins(self) -> Counts:
         """Topics with delta > 0."""
-        return self._won_and_lost[0]
+        return self._topics_that_are(np.greater)
 
     @cached_property
     def losses(self) -> Counts:
         """Topics with delta < 0."""
-        return self._won_and_lost[1]
+        return self._topics_that_are(np.less)
 
-    @cached_property
-    def _won_and_lost(self) -> tuple[Counts, Counts]:
-        """Topics won and topics lost, each of shape (runs,)."""
-        won, lost = (np.empty(len(self.scores), dtype=np.int64) for _ in range(2))
-        for rows in row_blocks(*self.scores.shape):
-            delta = self.scores[rows] - self.baseline
-            won[rows] = np.count_nonzero(delta > 0, axis=1)
-            lost[rows] = np.count_nonzero(delta < 0, axis=1)
-        return won, lost
+    def _topics_that_are(self, compared: np.ufunc) -> Counts:
+        """Counted without delta, which a large matrix has no room for."""
+        blocks = (self.scores[rows] for rows in row_blocks(*self.scores.shape))
+        cells = [np.count_nonzero(compared(block, self.baseline), axis=1) for block in blocks]
+        return np.concatenate(cells)
 
     @cached_property
     def ties(self) -> Counts:
@@ -116,19 +112,6 @@ class Paired:
         return np.asarray(np.maximum(-self.delta, 0).mean(axis=1))
 
     @cached_property
-    def spread(self) -> tuple[Floats, Floats, Floats]:
-        """Sample variances of gains and of losses, and their covariance (divisor c - 1)."""
-        gain, loss = np.maximum(self.delta, 0), np.maximum(-self.delta, 0)
-        gain -= self.reward[:, None]
-        loss -= self.risk[:, None]
-        degrees = self.topics - 1
-        return (
-            np.einsum("ij,ij->i", gain, gain) / degrees,
-            np.einsum("ij,ij->i", loss, loss) / degrees,
-            np.einsum("ij,ij->i", gain, loss) / degrees,
-        )
-
-    @cached_property
     def constant(self) -> Mask:
         """Runs whose delta is the same on every topic, but for rounding of the scores."""
         spread = self.delta.max(axis=1) - self.delta.min(axis=1)
@@ -144,7 +127,13 @@ class Paired:
         """Var(w) = Var(gain) - 2 t Cov(gain, loss) + t^2 Var(loss); NaN on a single topic."""
         if self.topics < 2:
             return np.full((len(self.scores), 3), np.nan)
-        gains, losses, both = self.spread
+        gain, loss = np.maximum(self.delta, 0), np.maximum(-self.delta, 0)
+        gain -= self.reward[:, None]
+        loss -= self.risk[:, None]
+        gains, both, losses = (
+            np.einsum("ij,ij->i", *pair) / (self.topics - 1)
+            for pair in ((gain, gain), (gain, loss), (loss, loss))
+        )
         variance = np.stack([gains, -2 * both, losses], axis=1)
         variance[self.constant] = 0.0
         return variance

@@ -6,11 +6,10 @@ member is added to the totals for its own figures, as SIGIR'16 adds it to a set 
 that is, whatever it is called, is not added twice: runs are recognised by their scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
@@ -34,14 +33,14 @@ class Members:
     """What the population is called in results."""
 
     @classmethod
-    def of_runs(cls, scores: Floats, name: str) -> Members:
+    def of_runs(cls, scores: Floats, name: str) -> Self:
         """Every run is a member."""
         return cls(scores, scores, np.ones(len(scores)), name)
 
     @classmethod
     def of_teams(
         cls, scores: Floats, runs: Sequence[str], teams: Sequence[str | None], name: str
-    ) -> Members:
+    ) -> Self:
         """A member a team, the mean of its distinct runs, and each run without one."""
         distinct = distinct_runs(scores, runs, teams)
         return cls(
@@ -70,11 +69,6 @@ def distinct_runs(scores: Floats, runs: Sequence[str], teams: Sequence[str | Non
     order += [(1, name) for name in naturally(name for kind, name in groups if kind == 1)]
     # Distinct rows come sorted: neither copies nor the order of the runs change a digit.
     return [np.unique(scores[groups[key]] + 0.0, axis=0) for key in order]
-
-
-def team_rows(scores: Floats, runs: Sequence[str], teams: Sequence[str | None]) -> Floats:
-    """A row a team, the mean of its distinct runs; a run without a team stands for itself."""
-    return Members.of_teams(scores, runs, teams, "teams").rows
 
 
 # How far a run's profile over topics departs from what a population leads one to expect.
@@ -204,29 +198,24 @@ class Population:
     grand_total: Floats
 
     @classmethod
-    def of_all(cls, scores: Floats) -> Population:
+    def of_all(cls, scores: Floats) -> Self:
         """Every run of the matrix is measured against all of them."""
-        totals = scores.sum(axis=0, keepdims=True)
-        return cls(scores, totals, totals.sum(axis=1))
+        return cls.within(scores, scores.sum(axis=0, keepdims=True))
 
     @classmethod
-    def of_baselines(cls, scores: Floats, members: Sequence[int]) -> Population:
+    def of_baselines(cls, scores: Floats, members: Sequence[int]) -> Self:
         """Each run is measured against the member runs and itself; a member is not added twice."""
-        return cls.of_set(scores, scores[list(members)], members)
+        own = np.isin(np.arange(len(scores)), members)
+        return cls.beside(scores, scores[list(members)], own)
 
     @classmethod
-    def of_set(cls, scores: Floats, members: Floats, own: Sequence[int]) -> Population:
-        """The same where not all members need be among the runs; `own` are the rows of those."""
-        added = scores.copy()
-        added[list(own)] = 0.0
-        totals = members.sum(axis=0) + added
-        return cls(scores, totals, totals.sum(axis=1))
+    def beside(cls, scores: Floats, members: Floats, own: Mask) -> Self:
+        """Each run is measured against these rows, and itself where it is not its `own` member."""
+        return cls.within(scores, members.sum(axis=0) + np.where(own[:, None], 0.0, scores))
 
     @classmethod
-    def of_members(cls, scores: Floats, members: Members) -> Population:
-        """Each run is measured against the members, and itself where it is none of them."""
-        added = np.where(members.include(scores)[:, None], 0.0, scores)
-        totals = members.rows.sum(axis=0) + added
+    def within(cls, scores: Floats, totals: Floats) -> Self:
+        """Each run is measured against these topic totals, a row for all or a row a run."""
         return cls(scores, totals, totals.sum(axis=1))
 
     @property

@@ -43,12 +43,6 @@ class Portion(Comparison):
     whole: Comparison = field(kw_only=True)
     rows: slice = field(kw_only=True)
 
-    @classmethod
-    def of(cls, whole: Comparison, rows: slice) -> Portion:
-        """These runs of it."""
-        given = {each.name: getattr(whole, each.name) for each in fields(whole)}
-        return cls(**{**given, "scores": whole.scores[rows]}, whole=whole, rows=rows)
-
     @property
     def cells(self) -> int:
         """Those of the whole matrix."""
@@ -90,7 +84,9 @@ def estimates_in_portions(
     references = {} if comparison.has_negative else _references(comparison, statistics, alphas)
     by_key: dict[tuple[str, float], list[Estimate]] = {}
     for rows in row_blocks(len(comparison.scores), comparison.topics, _CELLS_IN_PORTION):
-        portion = Portion.of(comparison, rows)
+        given = {each.name: getattr(comparison, each.name) for each in fields(comparison)}
+        given["scores"] = comparison.scores[rows]
+        portion = Portion(**given, whole=comparison, rows=rows)
         of_portion = replace(inference, comparison=portion, ranked=False, references=references)
         for measure in chosen:
             for alpha in alphas if measure.depends_on_alpha else alphas[:1]:
@@ -127,7 +123,7 @@ def _reference_blocks(comparison: Comparison) -> Iterator[tuple[Population, Floa
     """The reference runs in their population, some at a time, and what each weighs."""
     members = comparison.reference_members
     if members is not None:
-        yield members, comparison.reference_weights  # teams, or frozen runs
+        yield members  # teams, or frozen runs
     elif comparison.baseline.members:
         for row in comparison.baseline.members:
             yield comparison.population_of(slice(row, row + 1)), np.ones(1)

@@ -17,7 +17,7 @@ from riskcli import Options, ScoreMatrix, UsageError, evaluate, freeze, risk_tab
 from riskcli.analyses.blocks import Block
 from riskcli.core.messages import Note, Provenance
 from riskcli.risk.comparison import VIRTUAL
-from riskcli.risk.population import Members, team_rows
+from riskcli.risk.population import Members
 from riskcli.scores.comparisons import comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.teams import Teams, anonymised, with_teams
@@ -218,8 +218,9 @@ def test_equal_runs_in_teams_are_flagged_no_more_often_than_gamma_says() -> None
 
 def test_runs_without_a_team_stand_for_themselves() -> None:
     values = np.array([[0.25, 0.75], [0.5, 0.5], [0.5, 0.5]])
-    assert team_rows(values, ["a", "b", "c"], [None] * 3).tolist() == values.tolist()
-    assert team_rows(values, ["a", "b", "c"], [None, "x", "x"]).tolist() == [
+    rows = Members.of_teams(values, ["a", "b", "c"], [None] * 3, "teams").rows
+    assert rows.tolist() == values.tolist()
+    assert Members.of_teams(values, ["a", "b", "c"], [None, "x", "x"], "teams").rows.tolist() == [
         [0.5, 0.5],
         [0.25, 0.75],
     ]
