@@ -51,53 +51,15 @@ if TYPE_CHECKING:
     from riskcli.plots import FigureWidth
 
 __all__ = [
-    "Agreement",
-    "Bias",
-    "Checks",
-    "ChurnTable",
-    "Evaluation",
-    "FrozenPopulation",
-    "InputError",
-    "Options",
-    "PowerTable",
-    "Qrels",
-    "RiskTable",
-    "RiskevalError",
-    "Rules",
-    "Run",
-    "ScoreMatrix",
-    "Scorer",
-    "Significance",
-    "Sweep",
-    "TopicTable",
-    "UsageError",
-    "Validation",
-    "alpha_sweep",
-    "baseline_bias",
-    "churn_table",
-    "compare_pairs",
-    "evaluate",
-    "explain_run",
-    "freeze",
-    "judge",
-    "parse_measure",
-    "parse_rule",
-    "policy",
-    "population_bias",
-    "power_table",
-    "qrels_from_frame",
-    "ranking_agreement",
-    "read_population",
-    "read_qrels",
-    "read_run",
-    "risk_table",
-    "run_from_frame",
-    "score_runs",
-    "scores_from_frame",
-    "scores_from_ir_measures",
-    "topic_table",
+    "Agreement", "Bias", "Checks", "ChurnTable", "Evaluation", "FrozenPopulation", "InputError",
+    "Options", "PowerTable", "Qrels", "RiskTable", "RiskevalError", "Rules", "Run", "ScoreMatrix",
+    "Scorer", "Significance", "Sweep", "TopicTable", "UsageError", "Validation", "alpha_sweep",
+    "baseline_bias", "churn_table", "compare_pairs", "evaluate", "explain_run", "freeze", "judge",
+    "parse_measure", "parse_rule", "policy", "population_bias", "power_table", "qrels_from_frame",
+    "ranking_agreement", "read_population", "read_qrels", "read_run", "risk_table",
+    "run_from_frame", "score_runs", "scores_from_frame", "scores_from_ir_measures", "topic_table",
     "validate",
-]
+]  # fmt: skip
 """The names of the library: each is an attribute of `riskcli`."""
 
 
@@ -129,9 +91,13 @@ class RiskTable(ComparisonTable):
         """
         from riskcli.plots import chart  # late: an annex, and an extra
 
-        options = self.options if alpha is None else _with_alphas(self.options, alpha)
+        matrix = self.scores[0] if measure is None else Evaluation(self.scores)[measure]
+        options = self.options
+        if alpha is not None:
+            alphas = (float(alpha),) if isinstance(alpha, int | float) else tuple(alpha)
+            options = replace(options, alphas=alphas)
         return chart(
-            self._matrix(measure), options, kind, figure=figure, runs=as_names(run or ()), of=of,
+            matrix, options, kind, figure=figure, runs=as_names(run or ()), of=of,
             width=width, height=height, seed=seed, ranged=alpha is not None,
         )  # fmt: skip
 
@@ -153,17 +119,6 @@ class RiskTable(ComparisonTable):
 
         labels = (title, collection, date)
         write_page(Path(path), self, self.scores, as_names(also or ()), both_populations, labels)
-
-    def _matrix(self, measure: str | None) -> ScoreMatrix:
-        """The scores by that effectiveness measure."""
-        if measure is None:
-            return self.scores[0]
-        return Evaluation(self.scores)[measure]
-
-
-def _with_alphas(options: Options, alpha: float | Sequence[float]) -> Options:
-    alphas = (float(alpha),) if isinstance(alpha, int | float) else tuple(alpha)
-    return replace(options, alphas=alphas)
 
 
 def risk_table(

@@ -117,7 +117,7 @@ class ChurnTable(Analysis):
             f"Over {counted(len(self.topics), 'topic')}. {self.legend}",
             "Bin 0: distance below 0.1.",
         ]
-        return folded(Display.of_texts(title, headings, rows, caption), width)
+        return folded(Display.of_rows(title, headings, rows, caption), width)
 
     def of(self, measure: str, baseline: str) -> dict[str, RunChurn]:
         """By run; the baseline is the one that rankings were compared with."""

@@ -212,7 +212,7 @@ def _not_told_from_the_best(table: PairTable) -> Display:
     counts = f"{len(best)} of {len(table.runs)} runs"
     title = f"{_title(table)}: not significantly different from the best: {counts}"
     rows = [[table.runs[row], _ranks(table, row)] for row in best]
-    return Display.of_texts(title, [Heading("run", left=True), "ranks"], rows)
+    return Display.of_rows(title, [Heading("run", left=True), "ranks"], rows)
 
 
 def _matrix(table: PairTable) -> Display:

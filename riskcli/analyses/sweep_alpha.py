@@ -323,7 +323,7 @@ def _event_table(swept: Swept, most: int, gamma: float) -> Display:
         caption.append(f"TRisk's significance: level γ = {gamma:g}, per run (no correction).")
     headings = [Heading(letter), Heading("measure", left=True), Heading("what changes", left=True)]
     title = f"{swept.measure}, baseline {in_title(swept.baseline)}: what changes as {letter} goes"
-    return Display.of_texts(
+    return Display.of_rows(
         f"{title} from {min(weights):g} to {max(weights):g}", headings, rows, caption
     )
 

@@ -155,7 +155,7 @@ def _friedman(one: MatrixBias) -> Display:
     )
     title = f"Friedman's test: {len(one.runs)} runs, each of them as baseline ({one.measure})"
     headings = ["χ²", "df", "p of χ²", "Kendall's W", "equal runs", "p of W"]
-    return Display.of_texts(title, headings, [row], [meaning])
+    return Display.of_rows(title, headings, [row], [meaning])
 
 
 def _baselines(one: MatrixBias) -> Display:
@@ -180,7 +180,7 @@ def _baselines(one: MatrixBias) -> Display:
         "that. Only above the value of equal runs does a baseline favour runs that resemble it.",
     ]
     title = f"Baselines ({one.measure}, α = {one.alpha:g})"
-    return Display.of_texts(title, headings, rows, caption)
+    return Display.of_rows(title, headings, rows, caption)
 
 
 def _components(one: MatrixBias) -> Display:
@@ -196,7 +196,7 @@ def _components(one: MatrixBias) -> Display:
     ]
     run = Heading("run", left=True, names=True)
     title = f"Principal components ({one.measure})"
-    return Display.of_texts(title, [run, *names], rows, caption)
+    return Display.of_rows(title, [run, *names], rows, caption)
 
 
 def baseline_bias(

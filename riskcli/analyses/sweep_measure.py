@@ -245,7 +245,7 @@ class Agreement(base.Analysis):
             [name, *(texts.get((row, column), "") for column in range(len(names)))]
             for row, name in enumerate(names)
         ]
-        return Display.of_texts(title, headings, rows, caption)
+        return Display.of_rows(title, headings, rows, caption)
 
     @cached_property
     def _names(self) -> list[str]:

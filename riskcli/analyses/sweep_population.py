@@ -230,4 +230,4 @@ def _display(part: WithoutEach) -> Display:
         "overtake each other.",
     ]
     title = f"{words.title} of {part.measure}, α = {part.alpha:g}: each left out in turn"
-    return Display.of_texts(title, headings, rows, caption)
+    return Display.of_rows(title, headings, rows, caption)

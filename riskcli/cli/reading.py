@@ -17,6 +17,7 @@ import click
 from riskcli.cli.option import Reach, Section, argument, option, options
 from riskcli.cli.settings import take_settings
 from riskcli.cli.types import (
+    FROM_1,
     INPUT,
     OUTPUT,
     PATH,
@@ -101,7 +102,7 @@ class Files(Quiet):
         help="Format of RUNS; skips detection.",
     )
     max_bytes: int = _input(
-        "--max-bytes", type=click.IntRange(min=1), default=16 * 2**30, show_default=False,
+        "--max-bytes", type=FROM_1, default=16 * 2**30, show_default=False,
         metavar="N", key_only=True, settings=NOTHING,
         help="Largest size that one file may decompress to. [default: 16 GiB]",
     )

@@ -17,6 +17,9 @@ from riskcli.core.messages import RiskevalError
 
 STDIN = "/dev/stdin"
 PATH = click.Path(path_type=Path)
+FROM_0, FROM_1 = click.IntRange(min=0), click.IntRange(min=1)
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+SIZE = click.FloatRange(min=0, min_open=True)
 PATTERN_MARK = "re:"
 """Before a pattern, where a file could be named as well."""
 _MOST_ALPHAS = 10_000

@@ -17,7 +17,7 @@ from riskcli.cli.options import (
     tell,
 )
 from riskcli.cli.reading import Inputs, scoring_options
-from riskcli.cli.types import OUTPUT, among, baselines
+from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
 from riskcli.core.choices import Correction, Inconclusive
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.formats import OutputFormat, named
@@ -52,8 +52,8 @@ def _margin(value: object) -> tuple[str, float]:
 )  # fmt: skip
 @population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
 @own_option(
-    "--policy", shell_complete=among(lambda: POLICIES), default="standard",
-    metavar="NAME", settings=Reach.NOTHING,
+    "--policy", shell_complete=among(lambda: POLICIES), default="standard", metavar="NAME",
+    settings=Reach.NOTHING,
     help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
     "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more than 0.3; "
     "none: only --require.",
@@ -77,12 +77,11 @@ def _margin(value: object) -> tuple[str, float]:
 @gamma_option()
 @one_option(Comparing, "correction", help="Correction over the policy's tests and all candidates.")
 @own_option(
-    "--detect", type=click.FloatRange(min=0, min_open=True), metavar="SIZE", settings=Reach.NOTHING,
+    "--detect", type=SIZE, metavar="SIZE", settings=Reach.NOTHING,
     help="Warn where the topics are too few to see a loss of the mean of this size.",
 )  # fmt: skip
 @own_option(
-    "--top", type=click.IntRange(min=0), default=3, settings=Reach.NOTHING,
-    help="Number of topics to list.",
+    "--top", type=FROM_0, default=3, settings=Reach.NOTHING, help="Number of topics to list.",
 )  # fmt: skip
 @own_option(
     "--report", "reports", multiple=True, type=_report, metavar="FORMAT=FILE",

@@ -1,11 +1,9 @@
 """`riskeval explain`: how one number came about."""
 
-import click
-
 from riskcli.cli.option import Reach, command, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.cli.types import among, risk_measures, runs
+from riskcli.cli.types import FROM_0, among, risk_measures, runs
 
 
 @command(input_options, comparing_options, output_options())
@@ -17,9 +15,7 @@ from riskcli.cli.types import among, risk_measures, runs
     "--of", shell_complete=among(risk_measures), default="georisk", settings=Reach.NOTHING,
     help="The risk measure to explain.",
 )  # fmt: skip
-@own_option(
-    "--top", type=click.IntRange(min=0), default=5, settings=Reach.NOTHING, help="Topics to show."
-)
+@own_option("--top", type=FROM_0, default=5, settings=Reach.NOTHING, help="Topics to show.")
 def explain(
     inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, top: int
 ) -> int:

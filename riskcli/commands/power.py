@@ -13,9 +13,7 @@ from riskcli.cli.options import (
     population_of_two,
 )
 from riskcli.cli.reading import Inputs, scoring_options
-from riskcli.cli.types import among, baselines, risk_measures
-
-_SIZE = click.FloatRange(min=0, min_open=True)
+from riskcli.cli.types import FROM_1, SHARE, SIZE, among, baselines, risk_measures
 
 
 @command(scoring_options, output_options())
@@ -25,11 +23,11 @@ _SIZE = click.FloatRange(min=0, min_open=True)
     help="Count only pairs with this run. Repeatable. [default: every pair of runs]",
 )  # fmt: skip
 @own_option(
-    "--loss", "losses", multiple=True, type=_SIZE, metavar="SIZE", settings=Reach.NOTHING,
+    "--loss", "losses", multiple=True, type=SIZE, metavar="SIZE", settings=Reach.NOTHING,
     help="A true loss to detect; repeatable. [default: 0.01, 0.02, 0.05]",
 )  # fmt: skip
 @own_option(
-    "--margin", "margins", multiple=True, type=_SIZE, metavar="SIZE", settings=Reach.NOTHING,
+    "--margin", "margins", multiple=True, type=SIZE, metavar="SIZE", settings=Reach.NOTHING,
     help="A margin (check --margin) that a candidate without a loss should pass; repeatable.",
 )  # fmt: skip
 @own_option(
@@ -45,11 +43,11 @@ _SIZE = click.FloatRange(min=0, min_open=True)
 @population_of_two("GeoRisk expects scores from: the two runs of a pair")
 @one_alpha("Of GeoRisk: losses count 1 + alpha times.")
 @own_option(
-    "--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8,
-    settings=Reach.NOTHING, help="Power: the share of cases in which the loss is detected.",
+    "--power", type=SHARE, default=0.8, settings=Reach.NOTHING,
+    help="Power: the share of cases in which the loss is detected.",
 )  # fmt: skip
 @own_option(
-    "--tests", type=click.IntRange(min=1), default=1, settings=Reach.NOTHING, key_only=True,
+    "--tests", type=FROM_1, default=1, settings=Reach.NOTHING, key_only=True,
     help="How many tests are corrected together: candidates, times tests of the policy, times "
     "measures.",
 )  # fmt: skip

@@ -17,7 +17,7 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.cli.types import among, risk_measures, runs
+from riskcli.cli.types import FROM_1, among, risk_measures, runs
 from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
 from riskcli.core.messages import UsageError
 from riskcli.output.formats import Analysis
@@ -74,11 +74,11 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     "table shows all, other formats series or urisk]",
 )  # fmt: skip
 @own_option(
-    "--top", type=click.IntRange(min=1), settings=Reach.NOTHING,
+    "--top", type=FROM_1, settings=Reach.NOTHING,
     help="Over alpha: events that a table shows. [default: 30]",
 )  # fmt: skip
 @own_option(
-    "--components", type=click.IntRange(min=1), default=2, settings=Reach.NOTHING, key_only=True,
+    "--components", type=FROM_1, default=2, settings=Reach.NOTHING, key_only=True,
     help="Over baseline: principal components.",
 )  # fmt: skip
 @own_option(
@@ -86,7 +86,7 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     help="Over measure: RBO's persistence.",
 )  # fmt: skip
 @own_option(
-    "--depth", type=click.IntRange(min=1), settings=Reach.NOTHING, key_only=True,
+    "--depth", type=FROM_1, settings=Reach.NOTHING, key_only=True,
     help="Over measure: RBO of the first N runs. [default: all]",
 )  # fmt: skip
 def sweep(

@@ -1,12 +1,10 @@
 """`riskeval topics`: where a run's risk comes from."""
 
-import click
-
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Against, Output, against_options, conclude, output_options
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs, input_options
-from riskcli.cli.types import runs
+from riskcli.cli.types import FROM_1, SHARE, runs
 from riskcli.core.choices import TopicOrder
 
 
@@ -24,7 +22,7 @@ from riskcli.core.choices import TopicOrder
     help="Only topics whose TR or TJ is significant.",
 )  # fmt: skip
 @own_option(
-    "--top", type=click.IntRange(min=1), settings=Reach.NOTHING, heading=Section.MOST_USED,
+    "--top", type=FROM_1, settings=Reach.NOTHING, heading=Section.MOST_USED,
     help="Only the first N topics of each run.",
 )  # fmt: skip
 @own_option(
@@ -33,16 +31,16 @@ from riskcli.core.choices import TopicOrder
     "documents moved from the baseline's (distance, rbo, overlap, ...: run files are read again).",
 )  # fmt: skip
 @own_option(
-    "--depth", type=click.IntRange(min=1), settings=Reach.NOTHING, key_only=True,
+    "--depth", type=FROM_1, settings=Reach.NOTHING, key_only=True,
     help="Churn: compare the first N documents of each ranking. [default: all]",
 )  # fmt: skip
 @own_option(
-    "--at", type=click.IntRange(min=1), default=10, settings=Reach.NOTHING, key_only=True,
+    "--at", type=FROM_1, default=10, settings=Reach.NOTHING, key_only=True,
     help="Churn: overlap of the first N documents.",
 )  # fmt: skip
 @own_option(
-    "--persistence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
-    settings=Reach.NOTHING, key_only=True, help="Churn: RBO's persistence.",
+    "--persistence", type=SHARE, default=0.9, settings=Reach.NOTHING, key_only=True,
+    help="Churn: RBO's persistence.",
 )  # fmt: skip
 def topics(
     inputs: Inputs,

@@ -6,6 +6,7 @@ from riskcli.cli.option import Reach, command, own_option
 from riskcli.cli.options import Output, output_options, tell, write
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Files, file_options
+from riskcli.cli.types import FROM_0, FROM_1
 from riskcli.core.choices import Only
 from riskcli.output.formats import FINDING_FORMATS, RowsFormat
 
@@ -13,12 +14,12 @@ from riskcli.output.formats import FINDING_FORMATS, RowsFormat
 @command(file_options, output_options(FINDING_FORMATS, for_people=True))
 @own_option("--strict", is_flag=True, settings=Reach.NOTHING, help="Exit with 1 for warnings, too.")
 @own_option(
-    "--max-docs", type=click.IntRange(min=1), default=1000, settings=Reach.NOTHING,
+    "--max-docs", type=FROM_1, default=1000, settings=Reach.NOTHING,
     help="Warn of topics with more documents.",
 )  # fmt: skip
 @own_option(
-    "--max-findings", type=click.IntRange(min=0), default=10, metavar="N", settings=Reach.NOTHING,
-    key_only=True, help="Findings shown of one code and file, 0 for all; every one is counted.",
+    "--max-findings", type=FROM_0, default=10, metavar="N", settings=Reach.NOTHING, key_only=True,
+    help="Findings shown of one code and file, 0 for all; every one is counted.",
 )  # fmt: skip
 @own_option(
     "--only", choice=Only, default="all", settings=Reach.NOTHING, key_only=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from riskcli.cli.option import argument, command, one_option, option, options
 from riskcli.cli.options import Against, Output, format_option, tell, write
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Quiet
-from riskcli.cli.types import PATH
+from riskcli.cli.types import FROM_1, PATH, SIZE
 from riskcli.core.choices import Pool
 from riskcli.core.messages import UsageError
 from riskcli.core.stopping import INTERRUPTED
@@ -26,8 +26,6 @@ _NOT_RECORDED = ("valid", "test", "alphas", "objectives", "baselines", "starts",
 """Options that the settings hold in another form, or as input files."""
 
 
-_option = partial(option, show_default=True)
-_COUNT = click.IntRange(min=1)
 _ALPHAS_HELP = "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1]"
 
 # fmt: off
@@ -40,57 +38,57 @@ class Training:
     data: tuple[Path, ...] = argument(
         nargs=-1, required=True, type=PATH, metavar="DATA...",
     )
-    valid: Path | None = _option("--valid", type=PATH, help="Validation data.")
-    test: Path | None = _option("--test", type=PATH, help="Test data.")
-    folds: int | None = _option(
+    valid: Path | None = option("--valid", type=PATH, help="Validation data.")
+    test: Path | None = option("--test", type=PATH, help="Test data.")
+    folds: int | None = option(
         "--folds", type=int, metavar="N", help="Cut DATA into N folds by query.",
     )
-    baselines: tuple[str, ...] = _option(
+    baselines: tuple[str, ...] = option(
         "-b", "--baseline", multiple=True, required=True, metavar="WHAT",
         help="What models are compared with: feature:110 (number or name), run:bm25.run or "
         "model:old.txt. Repeat it for several.",
     )
-    objectives: tuple[RiskObjective, ...] = _option(
+    objectives: tuple[RiskObjective, ...] = option(
         "--objective", multiple=True, choice=RiskObjective,
         help="What to train for, in addition to the plain model. Repeatable. [default: urisk]",
     )
     alphas: tuple[tuple[float, ...], ...] = ()
-    measure: str = _option(
+    measure: str = option(
         "-m", "--measure", default=DEFAULT_MEASURE,
         help="The effectiveness measure: nDCG, ERR or AP, with or without a cutoff.",
     )
-    max_grade: int = _option(
+    max_grade: int = option(
         "--max-grade", type=click.IntRange(1, 60), default=4, help="Highest grade of ERR.",
     )
     pool: Pool = "mean"
-    trees: int = _option("--trees", type=_COUNT, default=500, help="Most trees of a model.")
-    patience: int = _option(
-        "--patience", type=_COUNT, default=50,
+    trees: int = option("--trees", type=FROM_1, default=500, help="Most trees of a model.")
+    patience: int = option(
+        "--patience", type=FROM_1, default=50,
         help="Stop after this many trees without improvement on validation data.",
     )
-    stop: StopOn | None = _option(
+    stop: StopOn | None = option(
         "--stop", choice=StopOn,
         help="The figure on validation data that decides when to stop (mean: of the effectiveness "
         "measure). [default: what is trained for]",
     )
-    starts: tuple[float, ...] = _option(
-        "--start", multiple=True, type=click.FloatRange(min=0, min_open=True), metavar="WEIGHT",
+    starts: tuple[float, ...] = option(
+        "--start", multiple=True, type=SIZE, metavar="WEIGHT",
         help="Also try to start from the baseline's ranking with this weight; validation data "
         "decide. Repeatable.",
     )
-    selector: str | None = _option(
+    selector: str | None = option(
         "--selector", metavar="FEATURE",
         help="The feature whose highest value selects queries for re-ranking. "
         "[default: the first baseline that is a feature]",
     )
-    params: tuple[str, ...] = _option(
+    params: tuple[str, ...] = option(
         "--param", multiple=True, metavar="NAME=VALUE",
         help="A parameter of LightGBM, or of the objectives: tr, spread, marginals, discount. "
         "@FILE reads them from a file, one per line. Repeatable.",
     )
-    seed: int = _option("--seed", type=int, default=1, help="Random seed of the first training.")
-    seeds: int = _option(
-        "--seeds", type=_COUNT, default=1,
+    seed: int = option("--seed", type=int, default=1, help="Random seed of the first training.")
+    seeds: int = option(
+        "--seeds", type=FROM_1, default=1,
         help="Train with this many seeds, to see how much they matter.",
     )
 

@@ -1,12 +1,10 @@
 """A table for people in whatever format: cells, headings, widths, and numbers as text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 from riskcli.core.choices import Marks
 from riskcli.output import escape
@@ -68,7 +66,7 @@ class Column:
     cells: Sequence[Cell]
 
     @classmethod
-    def of_texts(cls, heading: str | Heading, texts: Iterable[str]) -> Column:
+    def of_texts(cls, heading: str | Heading, texts: Iterable[str]) -> Self:
         """The column whose cells are plain texts; a heading that is a text is over numbers."""
         heading = heading if isinstance(heading, Heading) else Heading(heading)
         return cls(heading, [*map(Cell, texts)])
@@ -121,25 +119,15 @@ class Display:
     def of_rows(
         cls,
         title: str,
-        headings: Sequence[Heading],
-        rows: Sequence[Sequence[Cell]],
-        caption: Sequence[str] = (),
-    ) -> Display:
-        """The table whose cells are given by rows."""
-        by_column = zip(*rows, strict=True) if rows else [()] * len(headings)
-        return cls(title, list(map(Column, headings, by_column)), caption)
-
-    @classmethod
-    def of_texts(
-        cls,
-        title: str,
         headings: Sequence[str | Heading],
-        rows: Sequence[Sequence[str]],
+        rows: Sequence[Sequence[str | Cell]],
         caption: Sequence[str] = (),
-    ) -> Display:
-        """The table whose cells are plain texts; a heading that is a text is over numbers."""
+    ) -> Self:
+        """The table whose cells are given by rows; a heading that is a text is over numbers."""
         known = [h if isinstance(h, Heading) else Heading(h) for h in headings]
-        return cls.of_rows(title, known, [[*map(Cell, row)] for row in rows], caption)
+        cells = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in rows]
+        by_column = zip(*cells, strict=True) if cells else [()] * len(known)
+        return cls(title, list(map(Column, known, by_column)), caption)
 
     @property
     def full_title(self) -> str:
