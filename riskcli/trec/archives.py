@@ -11,18 +11,13 @@ silently, so the streams are followed here. What may follow a stream:
 zstd and LZ4 files are followed by Arrow, which takes nothing for a stream that is none.
 """
 
-from __future__ import annotations
-
 import bz2
 import io
 import lzma
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from typing import Any, Protocol
 
 _READ_AT_ONCE = 2**17
 _XZ_MEMORY = 2**30
@@ -37,18 +32,6 @@ class Readable(Protocol):
     """A file as it lies on the disk."""
 
     def read(self, size: int, /) -> bytes: ...
-
-
-class _Decoder(Protocol):
-    """One stream: what `bz2.BZ2Decompressor` and `lzma.LZMADecompressor` offer."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
 class _Gzip:
@@ -71,6 +54,9 @@ class _Gzip:
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+
+
+_Decoder = _Gzip | bz2.BZ2Decompressor | lzma.LZMADecompressor
 
 
 @dataclass(frozen=True)
@@ -121,13 +107,14 @@ class _Streams(io.RawIOBase):
         self._new_decoder = decoder
         self._decoder = decoder()
         self._number = 1
+        self._stream = "stream 1"
         self._pending = b""
         """Bytes of the file that no decoder has taken yet."""
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         room = memoryview(buffer).cast("B")
         while True:
             if self._decoder.eof and not self._next_stream():
@@ -148,10 +135,6 @@ class _Streams(io.RawIOBase):
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
             raise DamagedError(f"{self._stream}: {error}") from error
 
-    @property
-    def _stream(self) -> str:
-        return f"stream {self._number}"
-
     def _next_stream(self) -> bool:
         """Whether there is one behind the stream that has ended; anything else is damage."""
         self._pending = self._decoder.unused_data or self._raw.read(_READ_AT_ONCE)
@@ -166,14 +149,14 @@ class _Streams(io.RawIOBase):
             raise DamagedError(f"{self._stream} is followed by {trouble}")
         if not self._pending:
             return False
-        if not self._pending.startswith(self._archive.magic) or (
-            zeros and not self._archive.goes_on
-        ):
+        may_go_on = self._archive.goes_on or not zeros
+        if not (may_go_on and self._pending.startswith(self._archive.magic)):
             raise DamagedError(
                 f"{self._stream} is followed by something that is not another stream"
             )
         self._decoder = self._new_decoder()
         self._number += 1
+        self._stream = f"stream {self._number}"
         return True
 
     def _skip_zeros(self) -> int:
@@ -187,32 +170,19 @@ class _Streams(io.RawIOBase):
         return count
 
 
-class _Raw(io.RawIOBase):
-    """A file as Arrow wants it."""
-
-    def __init__(self, raw: Readable) -> None:
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:
-        return self._raw.read(size)
-
-
 class _ArrowStreams(io.RawIOBase):
     """The text of all streams of a format that Arrow reads."""
 
     def __init__(self, raw: Readable, codec: str) -> None:
         import pyarrow as pa  # here, since commands load this module to show their help
 
-        self._stream = pa.CompressedInputStream(pa.PythonFile(_Raw(raw), mode="r"), codec)
+        self._stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec)
         self._errors = (OSError, pa.ArrowException)
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         """Arrow's own `read` would never give back what it took for a piece that is damaged."""
         try:
             return int(self._stream.readinto(memoryview(buffer)))

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from riskcli.core.locations import RemotePath
 from riskcli.core.messages import InputError
@@ -30,13 +30,6 @@ _FOREIGN = {
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class _Digest(Protocol):
-    """What computes a checksum."""
-
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
 
 
 class TextFile:
@@ -101,7 +94,7 @@ class TextFile:
             yield piece
             before = piece[-1:]
 
-    def _read(self, digest: _Digest | None) -> Generator[bytes, None, None]:
+    def _read(self, digest: "hashlib._Hash | None") -> Generator[bytes, None, None]:
         with _reported(self.path), self._open() as raw:
             archive = archive_of(raw.read(LONGEST_MAGIC))
             self._packed = archive is not None
@@ -110,7 +103,7 @@ class TextFile:
             if archive is None:
                 pieces = self._plain(raw, digest)
             else:
-                pieces = self._expanded(raw if digest is None else _Hashed(raw, digest), archive)
+                pieces = self._expanded(_Hashed(raw, digest), archive)
             yield _text_of(self.path, next(pieces, b""))
             for piece in pieces:
                 if self._watch is not None:
@@ -136,7 +129,7 @@ class TextFile:
     def _changed(self) -> InputError:
         return InputError(self.path, "changed", "the file was changed while it was read")
 
-    def _plain(self, raw: IO[bytes], digest: _Digest | None) -> Iterator[bytes]:
+    def _plain(self, raw: IO[bytes], digest: "hashlib._Hash | None") -> Iterator[bytes]:
         size = raw.seek(0, io.SEEK_END)
         start = 0
         while start < size:
@@ -183,35 +176,26 @@ def _state(raw: IO[bytes]) -> tuple[Any, ...]:
     return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
 
 
-class _Hashed:
-    """A file whose bytes enter a checksum as they are read."""
+class _Hashed(io.RawIOBase):
+    """A file whose bytes enter a checksum, if there is one, as they are read."""
 
-    def __init__(self, raw: IO[bytes], digest: _Digest) -> None:
+    def __init__(self, raw: IO[bytes], digest: "hashlib._Hash | None") -> None:
         self._raw, self._digest = raw, digest
 
-    def read(self, size: int) -> bytes:
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
         data = self._raw.read(size)
-        self._digest.update(data)
+        if self._digest is not None:
+            self._digest.update(data)
         return data
-
-
-def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """All of a file's text."""
-    return TextFile(path, max_bytes).text()
 
 
 def read_raw(path: Path) -> bytes:
     """The file's bytes as they lie on the disk."""
     with _reported(path):
         return path.read_bytes()
-
-
-def sha256(path: Path) -> str | None:
-    """The checksum of a file that is not read through a `Source`; None for a pipe."""
-    if not path.is_file():
-        return None
-    with _reported(path), path.open("rb") as raw:
-        return hashlib.file_digest(raw, "sha256").hexdigest()
 
 
 @contextmanager

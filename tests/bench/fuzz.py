@@ -29,10 +29,10 @@ from riskcli.analyses.checker import Checks
 from riskcli.analyses.validate import validate
 from riskcli.core.messages import RiskevalError
 from riskcli.scores.files.registry import kind_of, read_score_file
-from riskcli.trec.source import load
 from tests.bench import plain_reader
 from tests.bench.plain_reader import Cells, RefusedError
 from tests.helpers.inprocess import run_inside
+from tests.helpers.trec_text import load
 
 SEED = 3
 COUNT = 100_000

@@ -18,8 +18,9 @@ from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import run_of
-from riskcli.trec.source import TextFile, load
+from riskcli.trec.source import TextFile
 from tests.bench.testkit import FOLDERS, KIT, write
+from tests.helpers.trec_text import load
 
 MANIFEST = json.loads((KIT / "manifest.json").read_text(encoding="ascii"))
 LIMIT: int = MANIFEST["max_bytes"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from riskcli import Qrels, Run
 from riskcli.trec.runs import quick_table, read_closely
+from riskcli.trec.source import MAX_BYTES, TextFile
 
 Docs = Mapping[str, float]
 Grades = Mapping[str, int]
@@ -40,6 +41,11 @@ def run_text(topics: Mapping[str, Docs], tag: str = "tag") -> bytes:
         for rank, (docno, score) in enumerate(docs.items(), start=1)
     ]
     return "".join(lines).encode()
+
+
+def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """All of a file's text."""
+    return TextFile(path, max_bytes).text()
 
 
 def parse_run(path: Path, text: bytes) -> Run:

@@ -21,9 +21,9 @@ from pyarrow import parquet
 from riskcli import InputError, Rules, evaluate, read_qrels, read_run
 from riskcli.trec.formats import RUN_FORMATS, run_format_of
 from riskcli.trec.runs import read_foreign
-from riskcli.trec.source import load
 from tests.conftest import Write
 from tests.helpers.inprocess import run_inside
+from tests.helpers.trec_text import load
 from tests.trec.test_records import FOREIGN, JUDGED, PATH, PLAIN, nested, numbers
 
 RUNS = ("ranx.parquet", "ranx.lz4", "pyterrier.res.gz", "rank_eval.json")

@@ -27,8 +27,9 @@ from riskcli.trec import source
 from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import read_run
-from riskcli.trec.source import PIECE, TextFile, load
+from riskcli.trec.source import PIECE, TextFile
 from tests.conftest import Write
+from tests.helpers.trec_text import load
 
 TEXT = b"".join(b"1 Q0 doc-%d %d %d.5 tag\n" % (i, i, -i) for i in range(200))
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -328,9 +329,9 @@ def test_an_archive_takes_no_more_memory_than_its_text(write: Write, compress: C
     code = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from riskcli.trec.source import load\n"
+        "from riskcli.trec.source import TextFile\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))\n"
-        "print(len(load(Path(sys.argv[1]))))\n"
+        "print(len(TextFile(Path(sys.argv[1])).text()))\n"
     )
     assert resource is not None
     call = [sys.executable, "-c", code, str(write("run", compress(TEXT)))]
