@@ -20,8 +20,8 @@ from typing import Any
 
 from riskcli.core.messages import InputError
 from riskcli.trec import arrow, findings, records
-from riskcli.trec.archives import DamagedError, archive_of
 from riskcli.trec.findings import Entries, Entry, Finding, LineFormat, RunFormat, WrongLineError
+from riskcli.trec.source import DamagedError, archive_of
 
 # MS MARCO
 

@@ -50,9 +50,8 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 def run(data: bytes) -> None:
     """A run: the quick reader refuses and finds what the plain one does."""
     from riskcli.core.messages import InputError
-    from riskcli.trec.archives import archive_of
     from riskcli.trec.runs import run_in
-    from riskcli.trec.source import TextFile
+    from riskcli.trec.source import TextFile, archive_of
 
     try:
         text = TextFile(Path("file"), 10**6, content=data).text()
@@ -77,10 +76,9 @@ def run(data: bytes) -> None:
 def qrels(data: bytes) -> None:
     """Judgements of TREC's form: the quick reader refuses and finds what the plain one does."""
     from riskcli.core.messages import InputError
-    from riskcli.trec.archives import archive_of
     from riskcli.trec.formats import judgement_reader
     from riskcli.trec.qrels import parse_qrels
-    from riskcli.trec.source import TextFile
+    from riskcli.trec.source import TextFile, archive_of
 
     try:
         text = TextFile(Path("file"), 10**6, content=data).text()

@@ -15,10 +15,9 @@ from riskcli.analyses.validate import validate
 from riskcli.core.messages import InputError, RiskevalError
 from riskcli.effectiveness.ranking import rank
 from riskcli.scores.files.registry import kind_of, read_score_file
-from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import run_of
-from riskcli.trec.source import TextFile
+from riskcli.trec.source import ARCHIVES, TextFile
 from tests.bench.testkit import FOLDERS, KIT, write
 from tests.helpers.trec_text import load
 

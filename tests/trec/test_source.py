@@ -24,10 +24,9 @@ from hypothesis import strategies as st
 
 from riskcli import InputError
 from riskcli.trec import source
-from riskcli.trec.archives import ARCHIVES
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import read_run
-from riskcli.trec.source import PIECE, TextFile
+from riskcli.trec.source import ARCHIVES, PIECE, TextFile
 from tests.conftest import Write
 from tests.helpers.trec_text import load
 
