@@ -2,10 +2,12 @@
 
 import errno
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from riskcli.core.locations import RemotePath
 from riskcli.core.messages import InputError, UsageError
@@ -38,6 +40,15 @@ def listed_in(path: Path, what: str) -> list[tuple[int, str]]:
     if not entries:
         raise InputError(path, "empty-file", f"this file contains no {what}")
     return entries
+
+
+def object_in(text: bytes | str) -> dict[str, Any]:
+    """The members of a JSON object; none where the text is something else."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 GZIP = ".gz"

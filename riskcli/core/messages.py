@@ -36,6 +36,14 @@ class UsageError(RiskevalError):
     """A request that cannot be carried out as it was put."""
 
 
+def lacking(what: str, extra: str) -> UsageError:
+    """What needs an extra of the installation that is not there."""
+    return UsageError(
+        f"{what}: install riskeval with the extra `{extra}` (in a checkout: "
+        f"pip install '.[{extra}]')"
+    )
+
+
 class NoRunLeftError(UsageError):
     """Every file was left out: which, and why."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Pool, check_words
 from riskcli.core.files import LIST_MARK, listed_in
-from riskcli.core.messages import InputError, UsageError, nearest
+from riskcli.core.messages import InputError, UsageError, lacking, nearest
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount, Marginals, QueryRisk, Spread, StopOn
 from riskcli.learn.features import Features, padded, pooled_start
 from riskcli.learn.objectives import OBJECTIVES
@@ -34,10 +34,7 @@ def lightgbm() -> Any:
     try:
         import lightgbm  # late: it is an extra, and takes long
     except ImportError as error:
-        raise UsageError(
-            "training and ranking need LightGBM: install riskeval with the extra `learn` (in a "
-            "checkout: pip install '.[learn]')"
-        ) from error
+        raise lacking("training and ranking need LightGBM", "learn") from error
     return lightgbm
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from riskcli.core.messages import UsageError
+from riskcli.core.messages import UsageError, lacking
 from riskcli.output.escape import visible
 from riskcli.output.result import Result, Value, as_one_text
 
@@ -59,10 +59,7 @@ def as_xlsx(result: Result) -> bytes:
     try:
         import openpyxl  # late: an extra
     except ImportError as error:
-        raise UsageError(
-            "xlsx needs openpyxl: install riskeval with the extra `xlsx` (in a checkout: "
-            "pip install '.[xlsx]')"
-        ) from error
+        raise lacking("xlsx needs openpyxl", "xlsx") from error
     if len(result.rows) >= MOST_LINES:
         raise UsageError(
             f"a sheet of xlsx holds {MOST_LINES:,} lines, found {len(result.rows):,} rows and a "

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from riskcli.core.messages import UsageError
+from riskcli.core.messages import UsageError, lacking
 from riskcli.plots.kinds import OF_EXPERIMENTS, find, refuse_what_figures_lack
 from riskcli.plots.kinds import FigureWidth as FigureWidth
 
@@ -24,10 +24,7 @@ def drawing() -> ModuleType:
     try:
         from riskcli.plots import save
     except ImportError as error:
-        raise UsageError(
-            f"figures need {error.name}: install riskeval with the extra `plots` (in a checkout: "
-            "pip install '.[plots]')"
-        ) from error
+        raise lacking(f"figures need {error.name}", "plots") from error
     return save
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from riskcli.core.choices import Sending
-from riskcli.core.messages import UsageError, counted
+from riskcli.core.messages import UsageError, counted, lacking
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.core.version import __version__
 from riskcli.scores.remote import Workers, in_one_line, keep_judgements, other_version, stamp
@@ -39,10 +39,7 @@ def cluster(address: str, send: Sending = "paths") -> Iterator[Workers]:
     try:
         import distributed  # late: an extra
     except ImportError as error:
-        raise UsageError(
-            "--cluster needs Dask: install riskeval with the extra `cluster` (in a checkout: "
-            "pip install '.[cluster]')"
-        ) from error
+        raise lacking("--cluster needs Dask", "cluster") from error
     log = logging.getLogger("distributed")
     before = log.level
     log.setLevel(logging.CRITICAL)  # errors are reported in one line, once

@@ -41,34 +41,27 @@ Places = Iterable[Path | str] | Path | str
 """Files and folders, one or several."""
 
 
+@dataclass
 class ScoreLoader:
     """What files hold: taken from a store of scores if it is there, else read, here or remotely."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        jobs: int,
-        executor: Executor | Workers | None,
-        stored: StoredScores | None,
-        progress: Progress | None,
-    ) -> None:
-        self._reader = reader
-        self._jobs = jobs
-        self._executor = executor
-        self._stored = stored
-        self._progress = progress
+    reader: Reader
+    jobs: int
+    executor: Executor | Workers | None
+    stored: StoredScores | None
+    progress: Progress | None
 
     def load(self, files: Sequence[Path]) -> list[FileScores | InputError]:
         """What each file holds, or what is wrong with it where such files are skipped."""
-        if self._stored is None:
+        if self.stored is None:
             return list(self._read(files))
         # Where others read, they also hash: fetching the files for that would be slower.
-        known = self._stored.find(files, 0 if self._executor else self._jobs)
+        known = self.stored.find(files, 0 if self.executor else self.jobs)
         unread = self._read([path for path in files if path not in known])
         try:
-            return [known.get(path) or self._stored.keep(next(unread)) for path in files]
+            return [known.get(path) or self.stored.keep(next(unread)) for path in files]
         except BaseException:
-            self._stored.close()  # what was read before the error need not be read again
+            self.stored.close()  # what was read before the error need not be read again
             raise
 
     def load_one(self, path: Path) -> FileScores:
@@ -80,21 +73,21 @@ class ScoreLoader:
 
     def close(self) -> list[Note]:
         """Keep what is new; notes on the store."""
-        return [] if self._stored is None else self._stored.close()
+        return [] if self.stored is None else self.stored.close()
 
     def _read(self, files: Sequence[Path]) -> Iterator[FileScores | InputError]:
         """What the files hold, one after the other, as soon as it is known."""
         if not files:
             return iter(())
-        if self._executor is not None:
+        if self.executor is not None:
             from riskcli.scores.remote import Workers, read_remotely  # late: most calls have none
 
-            given = self._executor
+            given = self.executor
             workers = Workers(given) if isinstance(given, Executor) else given
-            return read_remotely(workers, self._reader, files, self._progress)
-        self._reader.at_once = min(self._jobs, len(files))
-        self._reader.threads = -(-self._jobs // len(files))
-        return in_order(self._reader.try_read, files, self._jobs, self._progress)
+            return read_remotely(workers, self.reader, files, self.progress)
+        self.reader.at_once = min(self.jobs, len(files))
+        self.reader.threads = -(-self.jobs // len(files))
+        return in_order(self.reader.try_read, files, self.jobs, self.progress)
 
 
 def _stored(store: Path | Store | str | None, reader: Reader) -> StoredScores | None:

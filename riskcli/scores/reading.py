@@ -1,7 +1,7 @@
 """One file to scores: a run is scored against the judgements, a score file is taken as it is."""
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
@@ -78,32 +78,25 @@ class Rules:
         }
 
 
+@dataclass(eq=False)
 class Reader:
     """Reads files, several at once if need be; finds the qrels only when a first run comes."""
 
-    def __init__(
-        self,
-        places: Sequence[Path],
-        qrels: Path | str | None,
-        rules: Rules,
-        checksums: bool,
-        judgements: Qrels | RiskevalError | None = None,
-    ) -> None:
-        """With `judgements` (or the reason why there are none) no qrels file is looked for."""
-        self._places = places
-        self._judgements = judgements
-        self._given_qrels = qrels
-        self._lock = Lock()
-        self._checksums = checksums
-        self.rules = rules
-        self.watch: Watch | None = None
-        self.threads = 1
-        """How many threads work on one file."""
-        self.at_once = 1
-        """How many files are read at once."""
-        self.found_qrels = ""
-        self.of_folders: Set[Path] = frozenset()
-        """Files found in folders: results of riskeval among them are skipped."""
+    places: Sequence[Path]
+    given_qrels: Path | str | None
+    rules: Rules
+    checksums: bool
+    judgements: Qrels | RiskevalError | None = None
+    """Where they (or the reason why there are none) are given, no qrels file is looked for."""
+    watch: Watch | None = None
+    threads: int = 1
+    """How many threads work on one file."""
+    at_once: int = 1
+    """How many files are read at once."""
+    found_qrels: str = ""
+    of_folders: Set[Path] = frozenset()
+    """Files found in folders: results of riskeval among them are skipped."""
+    _lock: Lock = field(default_factory=Lock)
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -119,20 +112,20 @@ class Reader:
     def _qrels_found(self) -> tuple[Path, str] | RiskevalError:
         """Where the judgements lie and how that was found; it is an error only if a run comes."""
         try:
-            return find_qrels(self._given_qrels, self._places)
+            return find_qrels(self.given_qrels, self.places)
         except RiskevalError as error:
             return error
 
     @cached_property
     def qrels(self) -> Qrels:
         """The judgements."""
-        if isinstance(self._judgements, Qrels):
-            return self._judgements
-        qrels = self._judgements or self._qrels_found
+        if isinstance(self.judgements, Qrels):
+            return self.judgements
+        qrels = self.judgements or self._qrels_found
         if isinstance(qrels, RiskevalError):
             raise qrels
         path, self.found_qrels = qrels
-        return read_qrels(path, self._checksums)
+        return read_qrels(path, self.checksums)
 
     @cached_property
     def qrels_or_error(self) -> Qrels | RiskevalError:
@@ -188,7 +181,7 @@ class Reader:
 
     def read(self, path: Path, content: bytes | None = None) -> FileScores:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
-        source = TextFile(path, self.rules.max_bytes, self._checksums, content, self.watch)
+        source = TextFile(path, self.rules.max_bytes, self.checksums, content, self.watch)
         given = self.rules.input_format
         format = registry.format_of(path, source.start, given)
         kind = format.name if isinstance(format, registry.Format) else self._run_kind

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from riskcli.core.files import object_in
 from riskcli.core.messages import InputError
 from riskcli.trec import findings
 from riskcli.trec.findings import Entries, Entry, Finding, Item, RunFormat
@@ -88,13 +89,8 @@ def _is_run_line(text: bytes) -> bool:
     raw = _first_line(text)
     if not raw.lstrip().startswith(b"{") or is_nested(text):
         return False
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and all(
-        any(name in content for name in names) for names in (TOPIC, DOCNO, ("score",))
-    )
+    members = object_in(raw)
+    return all(any(name in members for name in names) for names in (TOPIC, DOCNO, ("score",)))
 
 
 def _inspect_run_lines(path: Path, text: bytes) -> Entries:

@@ -1,10 +1,10 @@
 """Files that hold scores already, a module a family of formats. `registry` is the door."""
 
-import json
 import re
 from collections.abc import Collection
 from pathlib import Path
 
+from riskcli.core.files import object_in
 from riskcli.core.messages import InputError
 
 INPUT_FORMATS = (
@@ -60,11 +60,7 @@ def _columns(text: bytes) -> Collection[str]:
     """The names in the first line of a table, or of the first object in JSON lines."""
     first = text[:8192].split(b"\n", 1)[0].decode(errors="replace").rstrip("\r")
     if first.startswith("{") and first.endswith("}"):
-        try:
-            content = json.loads(first)
-        except (ValueError, RecursionError):
-            return ()
-        return content.keys() if isinstance(content, dict) else ()
+        return object_in(first)
     for separator in ",\t":
         if separator in first:
             return first.split(separator)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riskcli.core.files import object_in
 from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import is_measure
 from riskcli.scores.files import is_own, own_result, tables
@@ -85,13 +86,8 @@ def is_json_line(text: bytes) -> bool:
     start = text.find(b"{")
     end = text.find(b"\n", start)
     first_line = text[start:] if end < 0 else text[start:end]
-    if not first_line.rstrip().endswith(b"}"):
-        return False
-    try:
-        content = json.loads(first_line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and any(name in content for name in tables.NAMES["measure"])
+    members = object_in(first_line) if first_line.rstrip().endswith(b"}") else {}
+    return any(name in members for name in tables.NAMES["measure"])
 
 
 def inspect_json(path: Path, text: bytes) -> tables.Items:
@@ -196,11 +192,7 @@ def about(text: bytes) -> dict[str, Any]:
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
-    try:
-        metadata = json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}"))
-    except (ValueError, RecursionError):
-        return {}
-    return metadata if isinstance(metadata, dict) else {}
+    return object_in((schema.metadata or {}).get(METADATA_KEY, b""))
 
 
 def inspect_parquet(path: Path, text: bytes) -> tables.Items:
