@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, divided
 from riskcli.core.messages import InputError, Note, UsageError, counted, nearest
 from riskcli.learn.lambdas import Ints
 from riskcli.trec.findings import whole_number
@@ -196,8 +196,7 @@ def standardised(features: Features, scores: Floats) -> Floats:
     means = np.add.reduceat(scores, features.starts) / features.sizes
     centred = scores - means[features.query_of]
     deviations = np.sqrt(np.add.reduceat(centred**2, features.starts) / features.sizes)
-    spread = deviations[features.query_of]
-    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
+    return divided(centred, deviations[features.query_of])
 
 
 def pooled_start(features: Features, baselines: Sequence[Floats]) -> Floats:

@@ -12,14 +12,14 @@ No query needs a loop of its own: queries of one exact size form a bucket, whose
 rows of an array, and a whole bucket is sorted, scored and differentiated at once.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, divided, row_blocks
 from riskcli.core.messages import UsageError
 from riskcli.learn.choices import Ties
 from riskcli.learn.swaps import SwapMeasure
@@ -43,20 +43,6 @@ class Bucket:
     scale: Floats
     """By what each query's sum is multiplied, as 1 / ideal DCG."""
 
-    def order(self, scores: Floats) -> NDArray[np.intp]:
-        """The columns by falling score; ties keep the order of the columns."""
-        return np.argsort(-scores[self.documents], axis=1, kind="stable")
-
-    def ranked_worth(self, order: NDArray[np.intp]) -> Floats:
-        """The documents' worth in the order of a ranking."""
-        return np.take_along_axis(self.worth, order, axis=1)
-
-    def chunks(self, rows: int) -> Iterator[slice]:
-        """Some queries at a time, of which the first `rows` ranks meet all others."""
-        at_once = max(1, _CELLS_AT_ONCE // max(1, rows * self.documents.shape[1]))
-        for start in range(0, len(self.queries), at_once):
-            yield slice(start, start + at_once)
-
 
 class Queries:
     """The documents of a data set by query, as one effectiveness measure sees them."""
@@ -76,13 +62,13 @@ class Queries:
             for size in np.unique(self.sizes)
             if size
         ]
-        relevant = np.concatenate([bucket.queries[bucket.scale > 0] for bucket in buckets])
-        self.counted: Ints = np.sort(relevant)
+        self.counted: Ints = np.sort(np.concatenate([bucket.queries for bucket in buckets]))
         """The queries with a relevant document: only these count, and only these are learned."""
-        number = np.full(len(self.sizes), -1)
-        number[self.counted] = np.arange(len(self.counted))
-        relevant_buckets = [_relevant(bucket, number) for bucket in buckets]
-        self.buckets = [bucket for bucket in relevant_buckets if len(bucket.queries)]
+        self.buckets = [
+            replace(bucket, queries=np.searchsorted(self.counted, bucket.queries))
+            for bucket in buckets
+            if len(bucket.queries)
+        ]
 
     @property
     def documents(self) -> int:
@@ -132,15 +118,10 @@ def _bucket(
     if ties == "shuffled":
         mixed = np.argsort(_mixed(documents), axis=1)
         documents = np.take_along_axis(documents, mixed, axis=1)
-    bucket_worth = worth[documents]
-    return Bucket(queries, documents, bucket_worth, measure.scale(bucket_worth))
-
-
-def _relevant(bucket: Bucket, number: Ints) -> Bucket:
-    """Only the queries that count, by their number among these."""
-    rows = bucket.scale > 0
-    queries = number[bucket.queries[rows]]
-    return Bucket(queries, bucket.documents[rows], bucket.worth[rows], bucket.scale[rows])
+    scale = measure.scale(worth[documents])
+    rows = scale > 0
+    documents = documents[rows]
+    return Bucket(queries[rows], documents, worth[documents], scale[rows])
 
 
 def _mixed(numbers: Ints) -> NDArray[np.uint64]:
@@ -188,12 +169,15 @@ class Gradients(NamedTuple):
 
 
 def rank(queries: Queries, scores: Floats) -> tuple[list[RankedBucket], Floats]:
-    """Every bucket in the order of the scores, and the measure of each counted query."""
+    """Every bucket in the order of the scores, and the measure of each counted query.
+
+    Equal scores keep the order of the bucket's documents.
+    """
     values = np.zeros(len(queries.counted))
     ranked = []
     for bucket in queries.buckets:
-        order = bucket.order(scores)
-        worth = bucket.ranked_worth(order)
+        order = np.argsort(-scores[bucket.documents], axis=1, kind="stable")
+        worth = np.take_along_axis(bucket.worth, order, axis=1)
         values[bucket.queries] = queries.measure.values(worth, bucket.scale)
         ranked.append(RankedBucket(bucket, order, worth))
     return ranked, values
@@ -209,11 +193,11 @@ def gradients(
     """The gradients of all documents at these scores."""
     total = Gradients(np.zeros(queries.documents), np.zeros(queries.documents))
     for part in ranked:
-        rows = min(options.rows, part.order.shape[1] - 1)
+        bucket, (count, ranks) = part.bucket, part.order.shape
+        rows = min(options.rows, ranks - 1)
         if rows < 1:
             continue
-        for chunk in part.bucket.chunks(rows):
-            bucket = part.bucket
+        for chunk in row_blocks(count, rows * ranks, _CELLS_AT_ONCE):
             documents = np.take_along_axis(bucket.documents[chunk], part.order[chunk], axis=1)
             change = queries.measure.changes(part.worth[chunk], bucket.scale[chunk], rows)
             weight = changed(bucket.queries[chunk], change)
@@ -254,8 +238,7 @@ def pair_gradients(
 def _norm(rho: Floats, change: Floats, sigma: float) -> Floats:
     """log2(1 + sum) / sum of the plain measure's lambdas, a query each."""
     sums = 2 * sigma * np.einsum("qij,qij->q", rho, np.abs(change))
-    shrunk = np.divide(np.log2(1 + sums), sums, out=np.ones_like(sums), where=sums > 0)
-    return np.asarray(shrunk[:, None])
+    return divided(np.log2(1 + sums), sums, otherwise=1.0)[:, None]
 
 
 def _spread(pairs: Floats, sign: float) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, divided
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
 from riskcli.learn.choices import Marginals, QueryRisk, Spread
@@ -141,9 +141,8 @@ class TSaro(Objective):
         each = [
             pair.weighted(self.alpha) if self.tr == "weighted" else pair.delta for pair in pairs
         ]
-        values, unit = np.concatenate(each), unit[:, None]
         # 0 where all queries are alike, so alpha' is alpha / 2 there.
-        t = np.divide(values, unit, out=np.zeros_like(values), where=unit > 0)
+        t = divided(np.concatenate(each), unit[:, None])
         return np.asarray(self.alpha * (1 - ndtr(t)))
 
 
@@ -256,7 +255,7 @@ class _Swaps:
         size, (zrisk, georisk) = len(self.model), self._before
         new_total = np.maximum(float(self.model.sum()) + change, 0.0)
         new_grand = float(self._population.grand_total[0]) + change
-        share = np.divide(new_total, new_grand, out=np.zeros_like(new_total), where=new_grand > 0)
+        share = divided(new_total, new_grand)
         expected = share * np.maximum(self._totals[queries] + change, 0.0)
         z = population.standardised(self.model[queries] + change, expected)
         new_own = population.shortfalls_weighted(z, self.alpha)

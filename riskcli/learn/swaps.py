@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, divided
 from riskcli.core.choices import check_words
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, parse_measure
@@ -87,8 +87,7 @@ class NDCG(SwapMeasure):
         return np.asarray(np.exp2(relevant) - 1 if self.exponential else relevant)
 
     def scale(self, worth: Floats) -> Floats:
-        ideal = _dcg(-np.sort(-worth, axis=1), self.cutoff)
-        return np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0)
+        return divided(1.0, _dcg(-np.sort(-worth, axis=1), self.cutoff))
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
         return _dcg(worth, self.cutoff) * scale
@@ -177,8 +176,7 @@ class AP(SwapMeasure):
         return np.asarray(grades >= self.relevance, dtype=np.float64)
 
     def scale(self, worth: Floats) -> Floats:
-        relevant = worth.sum(axis=1)
-        return np.asarray(np.divide(1.0, relevant, out=np.zeros_like(relevant), where=relevant > 0))
+        return divided(1.0, worth.sum(axis=1))
 
     def values(self, worth: Floats, scale: Floats) -> Floats:
         found = np.cumsum(worth, axis=1)

@@ -53,15 +53,12 @@ class Spread(formats.Analysis):
 
     def _display(self, matrix: ScoreMatrix) -> Display:
         rows = list(_spread_rows(matrix))
-        columns = [Column(Heading("topic", left=True), [Cell(topic) for topic in matrix.topics])]
-        for name in ("best", "median", "worst", "mean"):
-            index = SPREAD_COLUMNS.index(name)
-            columns.append(_numbers(name, np.array([row[index] for row in rows], dtype=float)))
-        best = SPREAD_COLUMNS.index("best_run")
-        columns.append(
-            Column(Heading("best run", left=True, names=True),
-                   [Cell(f"{row[best]}{_and_others(row[best + 1])}") for row in rows])
-        )  # fmt: skip
+        best = [Cell(f"{row[7]}{_and_others(row[8])}") for row in rows]
+        columns = [
+            *_extremes(matrix),
+            _numbers("mean", np.array([row[6] for row in rows], dtype=float)),
+            Column(Heading("best run", left=True, names=True), best),
+        ]
         runs, topics = matrix.values.shape
         title = f"{matrix.measure} of {counted(runs, 'run')} on {counted(topics, 'topic')}"
         return Display(title, columns)
@@ -149,21 +146,25 @@ class Sheet(formats.Analysis):
 
     def _topic_display(self, matrix: ScoreMatrix) -> Display:
         scores = matrix.values
-        columns = [
-            Column(Heading("topic", left=True), [Cell(topic) for topic in matrix.topics]),
-            _numbers("best", scores.max(axis=0)),
-            _numbers("median", np.median(scores, axis=0)),
-            _numbers("worst", scores.min(axis=0)),
-            *(_numbers(matrix.runs[row], scores[row]) for row in self._own(matrix.runs)),
-        ]
+        own = [_numbers(matrix.runs[row], scores[row]) for row in self._own(matrix.runs)]
         runs, topics = scores.shape
         return Display(f"{matrix.measure} on {counted(topics, 'topic')}, best, median and worst of "
-                       f"{counted(runs, 'run')}", columns)  # fmt: skip
+                       f"{counted(runs, 'run')}", [*_extremes(matrix), *own])  # fmt: skip
 
 
 def _not_bold(column: Column) -> Column:
     """The best of the leaderboard may be somebody else's, so that nothing is said of the best."""
     return Column(column.heading, [replace(cell, best=False) for cell in column.cells])
+
+
+def _extremes(matrix: ScoreMatrix) -> list[Column]:
+    """The topics, and how well runs did on each."""
+    return [
+        Column(Heading("topic", left=True), [Cell(topic) for topic in matrix.topics]),
+        _numbers("best", matrix.values.max(axis=0)),
+        _numbers("median", np.median(matrix.values, axis=0)),
+        _numbers("worst", matrix.values.min(axis=0)),
+    ]
 
 
 def _numbers(heading: str, values: Floats) -> Column:

@@ -50,7 +50,8 @@ WITHOUT_BASELINE = ("heatmap", "power")
 OF_EXPERIMENTS = ("curve", "churn")
 """What is drawn from the folder of `riskeval train`, not from runs."""
 
-_AS_KINDS: Mapping[str, tuple[str, str | None]] = {
+_DRAWN: Mapping[str, tuple[str, str | None]] = {
+    **{name: (name, None) for name in FIGURES},
     "sigir12-1": ("wins", None),
     "sigir12-2": ("tradeoff", None),
     "sigir12-4": ("curve", None),
@@ -62,8 +63,8 @@ _AS_KINDS: Mapping[str, tuple[str, str | None]] = {
     "sigir16-3": ("alpha", "georisk"),
     "ecir20-1": ("box", None),
 }
-"""The other figures of papers: the kind that each is, and of what."""
-FIGURE_NAMES = sorted({*FIGURES, *_AS_KINDS}, key=lambda name: (name.split("-")[0][-2:], name))
+"""Every figure of a paper: the kind that it is, or itself, and of what."""
+FIGURE_NAMES = sorted(_DRAWN, key=lambda name: (name.split("-")[0][-2:], name))
 
 
 def find(kind: str, figure: str | None = None, of: str | None = None) -> tuple[str, str | None]:
@@ -75,20 +76,14 @@ def find(kind: str, figure: str | None = None, of: str | None = None) -> tuple[s
             known = [*KINDS, PAPER]
             raise UsageError(f"no figure {kind!r}{nearest(kind, known)} ({', '.join(known)})")
         return kind, of
-    if figure in FIGURES:
-        return figure, of
-    if figure is not None and figure in _AS_KINDS:
-        drawn, usual = _AS_KINDS[figure]
-        return drawn, of or usual
+    if figure in FIGURE_NAMES:
+        drawn, usual = _DRAWN[figure]
+        return drawn, usual if of is None else of
     said = "which figure? name one with --figure" if figure is None else f"no figure {figure!r}"
-    listed = "".join(f"\n  {name:11}{meaning}" for name, meaning in figures_in_words())
+    listed = "".join(
+        f"\n  {name:11}{MEANINGS[_DRAWN[name][0]].split(' (')[0]}" for name in FIGURE_NAMES
+    )
     raise UsageError(f"{said}; figures of papers:{listed}")
-
-
-def figures_in_words() -> list[tuple[str, str]]:
-    """Each figure of a paper with what it shows."""
-    drawn = {name: _AS_KINDS.get(name, (name, None))[0] for name in FIGURE_NAMES}
-    return [(name, MEANINGS[kind].split(" (")[0]) for name, kind in drawn.items()]
 
 
 def refuse_what_figures_lack(kind: str, convention: str, loss: str, of: str | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import riskcli.plots.style as style
-from riskcli.analyses.power import Prospect, power_table, share_in_words
+from riskcli.analyses.power import power_table, share_in_words
 from riskcli.analyses.sweep_alpha import Swept, alpha_sweep
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, counted
@@ -224,8 +224,17 @@ COUNTS = tuple(np.unique(np.geomspace(10, MOST_TOPICS, 60).round().astype(int)).
 
 
 def draw_power(request: Request) -> Any:
-    """A line a share of the pairs of runs; a dashed one at the number of topics at hand."""
-    found = _prospects(request)
+    """A line a share of the pairs of runs, or of those with the baselines named.
+
+    A dashed line stands at the number of topics at hand.
+    """
+    matrix = request.matrix
+    if request.runs:
+        raise UsageError("the figure power shows all pairs, or those with --baseline, not --run")
+    of = request.one_of([m.id for m in measures() if m.plain_mean or words_of(m).headline])
+    found = power_table(
+        matrix, of=of, losses=(), counts=COUNTS, alpha=request.alpha, options=request.options
+    ).prospects
     names = [f"{share_in_words(prospect.share)} of the pairs" for prospect in found]
     rows = [
         {"run": name, "topics": answer.count, "loss": answer.size}
@@ -243,24 +252,12 @@ def draw_power(request: Request) -> Any:
     layers = run_lines([], rows, names, x, y)
     ends = np.array([prospect.answers[-1].size for prospect in found], dtype=float)
     layers += end_names(names, ends, frame)
-    at_hand = len(request.matrix.topics)
+    at_hand = len(matrix.topics)
     if COUNTS[0] <= at_hand <= MOST_TOPICS:
         layers.append(style.rule_at(at_hand, "x"))
-    title = f"{words_of(found[0].of).title} of {request.matrix.measure}"
+    title = f"{words_of(found[0].of).title} of {matrix.measure}"
     heading = f"{title}, {counted(at_hand, 'topic')} at hand"
     return alt.layer(*layers).properties(width=width, height=height, title=heading)
-
-
-def _prospects(request: Request) -> tuple[Prospect, ...]:
-    """What the figure is of: the pairs of runs, or those with the baselines named."""
-    matrix, options = request.matrix, request.options
-    if request.runs:
-        raise UsageError("the figure power shows all pairs, or those with --baseline, not --run")
-    of = request.one_of([m.id for m in measures() if m.plain_mean or words_of(m).headline])
-    table = power_table(
-        matrix, of=of, losses=(), counts=COUNTS, alpha=request.alpha, options=options
-    )
-    return table.prospects
 
 
 # What `riskeval train` wrote of its models, tree by tree: SIGIR'12, Figure 4.

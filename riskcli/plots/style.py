@@ -12,6 +12,7 @@ from riskcli.core.arrays import Floats
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
+Channel = type[alt.X] | type[alt.Y]
 
 COLOURS = ("#288cfc", "#920000", "#0026a3", "#fa6532", "#9588ba", "#610c27", "#c17a77", "#582569")
 """Any two are 32 apart (CIE 1976) as seen by the colour-blind of all three kinds, and 3 : 1 beside
@@ -87,7 +88,11 @@ def finished(chart: Any) -> Any:
 
 
 def on_scale(
-    channel: type[alt.X] | type[alt.Y], field: str, title: str, ends: Sequence[float], **more: Any
+    channel: type[alt.X] | type[alt.Y],
+    field: str,
+    title: str | None,
+    ends: Sequence[float],
+    **more: Any,
 ) -> Any:
     """The channel of a number on a scale with exactly these ends."""
     scale = alt.Scale(domain=list(ends), nice=False)
@@ -144,8 +149,7 @@ def bars_between(
     rows: Rows, height: str, ends: Sequence[float], titles: Titles, **look: Any
 ) -> Any:
     """Bars from `low` to `high`, as high as the field `height` says."""
-    scale = alt.Scale(domain=list(ends), nice=False)
-    x = alt.X("low:Q", scale=scale, title=titles[0], axis=alt.Axis(tickCount=5))
+    x = on_scale(alt.X, "low", titles[0], ends, axis=alt.Axis(tickCount=5))
     y = alt.Y(f"{height}:Q", title=titles[1], axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=4))
     bars = chart(rows).mark_bar(stroke="white", strokeWidth=0.6, **look)
     return bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0))

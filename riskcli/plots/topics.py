@@ -13,6 +13,7 @@ from riskcli.analyses.sweep_measure import kendall_tau_b
 from riskcli.analyses.topics import RunTopics, topic_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, naturally
+from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import shortened
 from riskcli.plots.request import ExperimentRequest, Request, falling
 from riskcli.risk.paired import Paired
@@ -23,11 +24,7 @@ from riskcli.trec.runs import read_run
 
 _MOST_PANELS = 4
 _STEP = 11
-_MEANINGS = {
-    "better": "gain beyond the critical value",
-    "worse": "loss beyond the critical value",
-    "": "within",
-}
+_SIDES = ("gain beyond the critical value", "loss beyond the critical value", "within")
 
 
 def draw_topics(request: Request) -> Any:
@@ -63,7 +60,7 @@ def _columns_of_alphas(request: Request, runs: int) -> int:
 def _sides_drawn(parts: Sequence[RunTopics], of: str) -> list[str]:
     """What the legend has to explain: only what some panel shows."""
     found = {_side(value, part.critical) for part in parts for value in part.columns[of].tolist()}
-    return [side for side in _MEANINGS.values() if side in found]
+    return [side for side in _SIDES if side in found]
 
 
 def _bars(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any:
@@ -73,7 +70,7 @@ def _bars(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any:
         {"topic": topic, "value": value if value == value else None, "side": _side(value, critical)}
         for topic, value in zip(topics, found, strict=True)
     ]
-    scale = alt.Scale(domain=list(_MEANINGS.values()), range=[style.GAIN, style.LOSS, style.QUIET])
+    scale = alt.Scale(domain=list(_SIDES), range=[style.GAIN, style.LOSS, style.QUIET])
     legend = alt.Legend(title=None, orient="bottom", values=sides)
     colour = alt.Color("side:N", scale=scale, legend=legend)
     y = alt.Y("value:Q", title=of.upper())
@@ -81,9 +78,8 @@ def _bars(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any:
 
 
 def _side(value: float, critical: float) -> str:
-    if abs(value) > critical:
-        return _MEANINGS["better" if value > 0 else "worse"]
-    return _MEANINGS[""]
+    gained, lost, within = _SIDES
+    return gained if value > critical else lost if value < -critical else within
 
 
 def _marked(panel: alt.Chart, part: RunTopics) -> Any:
@@ -316,8 +312,8 @@ def _scores(scores: Floats, names: list[str], topics: list[str], measure: str) -
 BINS = 10
 _COMPARATORS = (".blend", ".select")
 _TITLE = "Kendall distance of rankings to the baseline's; % of queries below 0.1"
-Rankings = dict[str, dict[str, float]]
-"""By query and document, its score."""
+Rankings = dict[str, dict[str, int]]
+"""By query and document, its rank."""
 
 
 def draw_churn(request: ExperimentRequest) -> Any:
@@ -361,31 +357,22 @@ def shares_by_distance(distances: Floats) -> Floats:
 
 
 def _rankings(path: Path) -> Rankings:
-    run = read_run(path)
-    by_query: Rankings = {topic: {} for topic in run.topics}
-    rows = zip(run.topic_codes.tolist(), run.docnos.as_strings(), run.scores.tolist(), strict=True)
-    for code, docno, score in rows:
-        by_query[run.topics[code]][docno] = score
-    return by_query
+    ranked = rank(read_run(path), None)
+    return {topic: {docno: i for i, docno in enumerate(docnos)} for topic, docnos in ranked.items()}
 
 
 def _distances(path: Path, model: Rankings, baseline: Rankings) -> Floats:
     """Of every query with two documents or more: the share of its pairs that changed sides."""
     distances = []
-    for topic, scores in model.items():
+    for topic, ranks in model.items():
         others = baseline.get(topic, {})
-        if scores.keys() != others.keys():
+        if ranks.keys() != others.keys():
             message = f"query {topic} has other documents than the baseline's run"
             raise InputError(path, "no-common-document", message)
-        if len(scores) > 1:
-            tau = kendall_tau_b(_ranks(scores, scores), _ranks(others, scores))
-            distances.append((1 - tau) / 2)
+        if len(ranks) > 1:
+            before = np.array([others[docno] for docno in ranks], dtype=np.float64)
+            after = np.arange(len(before), dtype=np.float64)
+            distances.append((1 - kendall_tau_b(after, before)) / 2)
     if not distances:
         raise InputError(path, "no-common-document", "no query has two documents")
     return np.array(distances)
-
-
-def _ranks(scores: dict[str, float], order: dict[str, float]) -> Floats:
-    """The rank of each document, the documents in the order of `order`; written runs never tie."""
-    listed = np.array([scores[docno] for docno in order])
-    return np.argsort(np.argsort(-listed)).astype(np.float64)
