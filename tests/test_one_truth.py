@@ -204,8 +204,8 @@ def test_an_estimate_of_some_runs_keeps_all_that_belongs_to_them() -> None:
     ((block,), _) = risk_blocks(named(golden_matrix()), Options(baselines=("r0",)))
     chosen = block.of_runs([4, 0])
     assert chosen.runs == ("r4", "r0") and chosen.baseline_row == 1
-    for column in columns().values():
-        whole, part = block.cells(column), chosen.cells(column)
+    for name, column in columns().items():
+        whole, part = block.cells(name), chosen.cells(name)
         if whole is not None and part is not None:
             assert part.tolist() == pytest.approx(whole[[4, 0]].tolist(), nan_ok=True) or (
                 column.kind == "flag" and part.tolist() == whole[[4, 0]].tolist()

@@ -91,8 +91,8 @@ def set_up(
         provenance = provenance.adding(notes=[_DEFAULT_BASELINE])
     else:
         added = scores.added if isinstance(scores, Evaluation) else {}
-        known = {*added, *(run for matrix in matrices for run in matrix.runs)}
-        names = tuple(added.get(name, name) for name in each_baseline(names, known))
+        runs = {*added, *(run for matrix in matrices for run in matrix.runs)}
+        names = tuple(added.get(name, name) for name in each_baseline(names, runs))
     return Setup(matrices, replace(chosen, teams=teams, baselines=names), provenance)
 
 
@@ -179,13 +179,13 @@ def chosen_measures(
 
     `cannot` begins the message about others.
     """
-    known = {measure.id: measure for measure in able}
+    by_id = {measure.id: measure for measure in able}
     names = list(dict.fromkeys(as_names(wanted or ())))
     for name in names:
-        if name not in known:
-            reason = f"{cannot} {name!r}{nearest(name, known)} ({', '.join(known)}{hint})"
+        if name not in by_id:
+            reason = f"{cannot} {name!r}{nearest(name, by_id)} ({', '.join(by_id)}{hint})"
             raise UsageError(reason)
-    return [known[name] for name in names] or [m for m in known.values() if words_of(m).usual]
+    return [by_id[name] for name in names] or [m for m in by_id.values() if words_of(m).usual]
 
 
 def described(options: Options) -> dict[str, Any]:

@@ -8,18 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from riskcli.analyses import cautions
+from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.core.arrays import Flags, Floats, Rows, divided
 from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
 from riskcli.output.measure_words import columns
-from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance, adjust, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.losses import LINEAR, Cubic
-from riskcli.risk.measure import MeasureColumn, RiskMeasure
+from riskcli.risk.losses import Cubic
+from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures, statistics
-from riskcli.risk.portions import Estimates, estimates_in_portions, in_portions
+from riskcli.risk.portions import Estimates, estimates_of
 from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -38,16 +37,10 @@ def risk_blocks(
     compared = comparisons(matrix, options)
     for comparison in compared:
         inference = Inference(comparison, options.significance, statistics(), options.levels)
-        by_alpha = _blocks_of(matrix, comparison, options, inference, chosen)
+        by_alpha = _blocks_of(matrix, inference, options, chosen)
         blocks += by_alpha
-        notes += cautions.cautions(
-            matrix, comparison, options.alphas if options.loss == LINEAR else ()
-        )
-        notes += cautions.doubtful_tests(
-            matrix, comparison, [block.estimates for block in by_alpha]
-        )
-        notes += cautions.not_shuffled(matrix, comparison, inference)
-        notes += cautions.ranks_without_intervals(matrix)
+        notes += cautions(matrix, comparison, options.alphas)
+        notes += cautions_of_tests(matrix, inference, [block.estimates for block in by_alpha])
     if options.pool == POOL_EACH and len(compared) > 1:
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
@@ -57,17 +50,10 @@ def risk_blocks(
 
 
 def _blocks_of(
-    matrix: ScoreMatrix,
-    comparison: Comparison,
-    options: Options,
-    inference: Inference,
-    chosen: Sequence[RiskMeasure],
+    matrix: ScoreMatrix, inference: Inference, options: Options, chosen: Sequence[RiskMeasure]
 ) -> list[Block]:
-    baseline = comparison.baseline
-    if in_portions(comparison.scores):
-        estimates = estimates_in_portions(comparison, inference, chosen, options.levels)
-    else:
-        estimates = _estimates(comparison, inference, chosen, options.levels)
+    comparison, baseline = inference.comparison, inference.comparison.baseline
+    estimates = estimates_of(inference, chosen, options.levels)
     return [
         Block(
             measure=matrix.measure,
@@ -84,25 +70,6 @@ def _blocks_of(
         )
         for alpha in options.levels
     ]
-
-
-def _estimates(
-    comparison: Comparison,
-    inference: Inference,
-    chosen: Sequence[RiskMeasure],
-    alphas: Sequence[float],
-) -> Estimates:
-    """Every measure that the scores allow, at each alpha that changes it, with ranks."""
-    found = {
-        (measure.id, alpha): measure.estimate(comparison, alpha, inference)
-        for measure in chosen
-        for alpha in (alphas if measure.depends_on_alpha else alphas[:1])
-    }
-    return {
-        key: replace(estimate, rank=rank(estimate.value))
-        for key, estimate in found.items()
-        if estimate is not None
-    }
 
 
 def _corrected(
@@ -122,22 +89,22 @@ def _corrected_together(blocks: Sequence[Block], plan: Significance) -> list[Blo
     """The blocks with every p-value of the table taken as one family, no test counted twice."""
     tests: dict[TestKey, Floats] = {}
     for block in blocks:
-        for measure, estimate in _estimated(block):
+        for name, estimate in block.estimates.items():
             if estimate.p is not None:
-                tests.setdefault(_key(block, measure), estimate.p)
+                tests.setdefault(_key(block, name), estimate.p)
     if not tests:
         return list(blocks)
     adjusted, family = adjust(np.concatenate(list(tests.values())), plan.correction)
-    sizes = np.cumsum([len(p) for p in tests.values()])
-    parts = dict(zip(tests, np.split(adjusted, sizes[:-1]), strict=True))
+    ends = np.cumsum([len(p) for p in tests.values()])
+    adjusted_by_key = dict(zip(tests, np.split(adjusted, ends[:-1]), strict=True))
     return [
         replace(
             block,
             estimates={
-                measure.id: estimate
+                name: estimate
                 if estimate.p is None
-                else estimate.flagged(parts[_key(block, measure)], family, plan.gamma)
-                for measure, estimate in _estimated(block)
+                else estimate.flagged(adjusted_by_key[_key(block, name)], family, plan.gamma)
+                for name, estimate in block.estimates.items()
             },
         )
         for block in blocks
@@ -147,20 +114,17 @@ def _corrected_together(blocks: Sequence[Block], plan: Significance) -> list[Blo
 TestKey = tuple[str, str, str, str, float | None]
 
 
-def _estimated(block: Block) -> list[tuple[RiskMeasure, Estimate]]:
-    return [(m, block.estimates[m.id]) for m in measures() if m.id in block.estimates]
-
-
-def _key(block: Block, measure: RiskMeasure) -> TestKey:
+def _key(block: Block, name: str) -> TestKey:
     """What tells one column of tests from another: the mean's are alike at every alpha.
 
     Where losses count once, TRisk is the t of the means; against a virtual baseline its test is
     another all the same, for the means are shuffled.
     """
-    by, alpha = measure.id, block.alpha if measure.depends_on_alpha else None
+    measure = next(m for m in measures() if m.id == name)
+    alpha = block.alpha if measure.depends_on_alpha else None
     if measure.value_is_t and block.alpha == 0 and block.baseline_members:
-        by, alpha = next(m.id for m in measures() if m.plain_mean), None
-    return block.measure, block.baseline, block.population, by, alpha
+        name, alpha = next(m.id for m in measures() if m.plain_mean), None
+    return block.measure, block.baseline, block.population, name, alpha
 
 
 def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]) -> Block:
@@ -229,26 +193,20 @@ class Block:
     smooth: Cubic | None = None
     """The loss function where it is not linear."""
 
-    def cells(self, column: MeasureColumn | str) -> Floats | Flags | None:
+    def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
-        if isinstance(column, str):
-            column = columns()[column]
+        column = columns()[name]
         estimate = self.estimates.get(column.measure or "")
         if estimate is None:
             return None
         if column.field is None:
-            return estimate.extra.get(column.name)
+            return estimate.extra.get(name)
         cells: Floats | Flags | None = getattr(estimate, column.field)
         return cells
 
-    def number(self, column: MeasureColumn | str, row: int) -> float | None:
-        """One cell that holds a number; None where it is undefined."""
-        cells = self.cells(column)
-        return None if cells is None or np.isnan(cells[row]) else float(cells[row])
-
-    def numbers(self, column: MeasureColumn | str) -> list[float | None]:
+    def numbers(self, name: str) -> list[float | None]:
         """A column that holds numbers; None where one is undefined."""
-        cells = self.cells(column)
+        cells = self.cells(name)
         if cells is None:
             return [None] * len(self.runs)
         return [None if value != value else value for value in cells.tolist()]
@@ -271,17 +229,13 @@ class Block:
         return replace(
             self,
             runs=tuple(self.runs[row] for row in kept),
-            estimates={name: known.of_runs(kept) for name, known in self.estimates.items()},
+            estimates={name: each.of_runs(kept) for name, each in self.estimates.items()},
             baseline_row=own_row,
             baseline_members=members,
         )
 
-
-def turned(block: Block) -> Block:
-    """The block in the minus convention."""
-    signed = {measure.id for measure in measures() if measure.signed}
-    estimates = {
-        name: known.negated() if name in signed else known
-        for name, known in block.estimates.items()
-    }
-    return replace(block, estimates=estimates, convention="minus")
+    def turned(self) -> Block:
+        """The block in the minus convention."""
+        signed = [m.id for m in measures() if m.signed and m.id in self.estimates]
+        negated = {name: self.estimates[name].negated() for name in signed}
+        return replace(self, estimates={**self.estimates, **negated}, convention="minus")

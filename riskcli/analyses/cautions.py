@@ -1,7 +1,8 @@
 """Situations in which a number of the table is less solid than it looks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import compress
 
 import numpy as np
 
@@ -23,12 +24,18 @@ NO_RANK_INTERVALS = "no-rank-intervals"
 
 def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
     """The warnings that apply to one comparison (thresholds from the simulation study)."""
-    notes = [*_of_topics(comparison), *_of_differences(matrix, comparison)]
+    notes = [*_of_topics(comparison.topics), *_of_differences(matrix, comparison)]
     return [*notes, *_of_scores(matrix, comparison, alphas)]
 
 
-def _of_topics(comparison: Comparison) -> Iterator[Note]:
-    topics = comparison.topics
+def _naming(code: str, message: str, names: Iterable[str], end: str = "") -> Iterator[Note]:
+    """The warning that names some runs, where there are any."""
+    named = list(names)
+    if named:
+        yield Note(code, f"{message}{listed(named)}{end}")
+
+
+def _of_topics(topics: int) -> Iterator[Note]:
     if topics < LEAST_TOPICS:
         many = "a single topic" if topics == 1 else f"{topics} topics"
         message = f"with {many} nothing can be tested (it takes {LEAST_TOPICS}): p and intervals "
@@ -44,20 +51,19 @@ def _of_differences(matrix: ScoreMatrix, comparison: Comparison) -> Iterator[Not
         about = f"{matrix.measure}: one run, and {baseline.name} is made of it: "
         yield Note("one-run", about + "there is nothing to compare; name a --baseline")
         return
-    if comparison.topics < FEW_TOPICS:
-        return
-    differing = paired.wins + paired.losses
-    few = [
+    few = (
         f"{run} ({count})"
-        for row, (run, count) in enumerate(zip(matrix.runs, differing, strict=True))
-        if count < FEW_DIFFERING and row != baseline.own_row
-    ]
-    if few:
-        message = (
-            f"{matrix.measure}: differs from {baseline.name} on fewer than {FEW_DIFFERING} "
-            f"topics, so its tests have little power: {listed(few)}"
+        for row, (run, count) in enumerate(
+            zip(matrix.runs, paired.wins + paired.losses, strict=True)
         )
-        yield Note("few-differing-topics", message)
+        if count < FEW_DIFFERING and row != baseline.own_row
+    )
+    message = (
+        f"{matrix.measure}: differs from {baseline.name} on fewer than {FEW_DIFFERING} "
+        "topics, so its tests have little power: "
+    )
+    if comparison.topics >= FEW_TOPICS:
+        yield from _naming("few-differing-topics", message, few)
 
 
 def _of_scores(
@@ -75,71 +81,57 @@ def _of_scores(
         more = f", and {len(negative) - 1} more below 0" if len(negative) > 1 else ""
         yield Note("negative-score", message + more)
     zeros = float((scores == 0).mean())
-    if 0.0 in alphas and zeros > MANY_ZEROS:
+    if comparison.smooth is None and 0.0 in alphas and zeros > MANY_ZEROS:
         message = (
             f"{measure}: {zeros:.0%} of the scores are 0; at alpha 0 intervals and tests of "
             "differences in ZRisk are wrong in up to 1 of 10 samples, not 1 of 20"
         )
         yield Note("many-zeros", message)
     nonzero = np.count_nonzero(scores, axis=1)
-    single = [run for run, count in zip(matrix.runs, nonzero, strict=True) if count == 1]
-    if single and comparison.topics > 1:
+    if comparison.topics > 1:
+        single = list(compress(matrix.runs, nonzero == 1))
         message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so its "
-        message += f"intervals cannot be trusted: {listed(single)}"
-        yield Note("single-topic-run", message)
-    empty = [run for run, count in zip(matrix.runs, nonzero, strict=True) if count == 0]
-    if empty:
-        message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
-        yield Note("only-zeros", message + listed(empty))
+        yield from _naming("single-topic-run", message + "intervals cannot be trusted: ", single)
+    message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
+    yield from _naming("only-zeros", message, compress(matrix.runs, nonzero == 0))
 
 
-def not_shuffled(matrix: ScoreMatrix, comparison: Comparison, inference: Inference) -> list[Note]:
-    """The warning that t stands in for shuffles against a virtual baseline."""
-    if not inference.too_large_to_shuffle:
-        return []
-    message = (
-        f"{matrix.measure}: {comparison.scores.size:,} scores are too many to shuffle (at most "
-        f"{MOST_SHUFFLED_CELLS:,}): differences to {comparison.baseline.name} are tested by t, "
-        "which flags equal runs by ZRisk and GeoRisk too often"
-    )
-    return [Note("not-shuffled", message)]
-
-
-def ranks_without_intervals(matrix: ScoreMatrix) -> list[Note]:
-    """The warning that ranks have no intervals, for which every pair of runs is compared."""
-    if not in_portions(matrix.values):
-        return []
-    runs, topics = matrix.values.shape
-    message = (
-        f"{matrix.measure}: intervals of ranks compare every pair of runs; {runs:,} runs by "
-        f"{topics:,} topics are too many (at most {MOST_RANKED_RUNS:,} runs and "
-        f"{MOST_CELLS_AT_ONCE:,} scores), so they are left empty"
-    )
-    return [Note(NO_RANK_INTERVALS, message)]
-
-
-def doubtful_tests(
-    matrix: ScoreMatrix, comparison: Comparison, tables: Sequence[Mapping[str, Estimate]]
-) -> list[Note]:
+def cautions_of_tests(
+    matrix: ScoreMatrix, inference: Inference, tables: Sequence[Mapping[str, Estimate]]
+) -> Iterator[Note]:
     """The warnings about single tests; `tables` hold the estimates of each alpha."""
-    if comparison.topics < LEAST_TOPICS:
-        return []
+    comparison = inference.comparison
     against = f"to {comparison.baseline.name}"
-    notes = list(_carried_by_one_topic(matrix, comparison, against, tables))
-    for name in tables[0]:
-        about = f"{matrix.measure}: {name}_diff {against}"
-        notes += _without_variance(about, matrix.runs, [table[name] for table in tables])
-    return notes
+    if comparison.topics >= FEW_DIFFERING:
+        yield from _carried_by_one_topic(matrix, against, tables)
+    for name in tables[0] if comparison.topics >= LEAST_TOPICS else ():
+        untested = np.zeros(len(matrix.runs), dtype=bool)
+        for each in (table[name] for table in tables):
+            if each.p is not None and each.difference is not None:
+                untested |= np.isnan(each.p) & np.isfinite(each.difference)
+        message = f"{matrix.measure}: {name}_diff {against}: the same on every topic (up to "
+        message += "rounding), so it is not tested: "
+        yield from _naming("constant-difference", message, compress(matrix.runs, untested))
+    if inference.too_large_to_shuffle:
+        message = (
+            f"{matrix.measure}: {comparison.scores.size:,} scores are too many to shuffle (at most "
+            f"{MOST_SHUFFLED_CELLS:,}): differences {against} are tested by t, "
+            "which flags equal runs by ZRisk and GeoRisk too often"
+        )
+        yield Note("not-shuffled", message)
+    if in_portions(matrix.values):
+        runs, topics = matrix.values.shape
+        message = (
+            f"{matrix.measure}: intervals of ranks compare every pair of runs; {runs:,} runs by "
+            f"{topics:,} topics are too many (at most {MOST_RANKED_RUNS:,} runs and "
+            f"{MOST_CELLS_AT_ONCE:,} scores), so they are left empty"
+        )
+        yield Note(NO_RANK_INTERVALS, message)
 
 
 def _carried_by_one_topic(
-    matrix: ScoreMatrix,
-    comparison: Comparison,
-    against: str,
-    tables: Sequence[Mapping[str, Estimate]],
+    matrix: ScoreMatrix, against: str, tables: Sequence[Mapping[str, Estimate]]
 ) -> Iterator[Note]:
-    if comparison.topics < FEW_DIFFERING:
-        return
     heavy: dict[str, list[str]] = {}
     for name in tables[0]:
         shares = [share for table in tables if (share := table[name].heaviest) is not None]
@@ -147,26 +139,12 @@ def _carried_by_one_topic(
         for run, share in zip(matrix.runs, heaviest.tolist(), strict=True):
             if share > HEAVY_TOPIC:
                 heavy.setdefault(run, []).append(f"{name} {share:.0%}")
-    if heavy:
-        message = (
-            f"{matrix.measure}: one topic carries more than half of the variance of a difference "
-            f"{against}, so test and interval are rough: "
-        )
-        runs = (f"{run} ({', '.join(parts)})" for run, parts in heavy.items())
-        yield Note("one-heavy-topic", message + listed(runs))
-
-
-def _without_variance(
-    about: str, runs: Sequence[str], estimates: Sequence[Estimate]
-) -> Iterator[Note]:
-    untested = np.zeros(len(runs), dtype=bool)
-    for each in estimates:
-        if each.p is not None and each.difference is not None:
-            untested |= np.isnan(each.p) & np.isfinite(each.difference)
-    if untested.any():
-        message = f"{about}: the same on every topic (up to rounding), so it is not tested: "
-        names = [run for run, is_untested in zip(runs, untested, strict=True) if is_untested]
-        yield Note("constant-difference", message + listed(names))
+    message = (
+        f"{matrix.measure}: one topic carries more than half of the variance of a difference "
+        f"{against}, so test and interval are rough: "
+    )
+    runs = (f"{run} ({', '.join(shares)})" for run, shares in heavy.items())
+    yield from _naming("one-heavy-topic", message, runs)
 
 
 # Runs that are copies of each other, or all but that, and runs that score the same everywhere.
@@ -183,34 +161,30 @@ _MOST_CELLS = 200_000_000
 """Scores that are compared at most: beyond this only exact copies are told."""
 
 
-def copy_notes(matrix: ScoreMatrix, teams: Sequence[str | None]) -> list[Note]:
+def copy_notes(matrix: ScoreMatrix, teams: Sequence[str | None]) -> Iterator[Note]:
     """What to know before the figures are read. Copies within one team do no harm."""
-    topics = len(matrix.topics)
-    notes = []
+    runs, topics = matrix.runs, len(matrix.topics)
     if topics >= LEAST_COMMON_TOPICS:
-        groups = [group for group in equal_rows(matrix.values) if _apart(group, teams)]
-        if groups:
-            names = [" = ".join(matrix.runs[row] for row in group) for group in groups]
-            message = f"{matrix.measure}: the same score on every topic: {listed(names)}; {_ADVICE}"
-            notes.append(Note("copies", message))
-        near = [
-            f"{matrix.runs[one]} and {matrix.runs[other]} ({counted(differing, 'topic')})"
+        copies = (
+            " = ".join(runs[row] for row in group)
+            for group in equal_rows(matrix.values)
+            if _apart(group, teams)
+        )
+        message = f"{matrix.measure}: the same score on every topic: "
+        yield from _naming("copies", message, copies, _ADVICE)
+        near = (
+            f"{runs[one]} and {runs[other]} ({counted(differing, 'topic')})"
             for one, other, differing in nearly_equal_rows(matrix.values)
             if _apart((one, other), teams)
-        ]
-        if near:
-            message = (
-                f"{matrix.measure}: all but the same scores, by the number of topics on which "
-            )
-            notes.append(Note("near-copies", f"{message}they differ: {listed(near)}; {_ADVICE}"))
-    flat = [run for run, row in zip(matrix.runs, matrix.values, strict=True) if constant(row)]
-    if flat:
-        message = f"{matrix.measure}: one and the same score on all {topics} topics: "
-        notes.append(Note("constant-scores", message + listed(flat)))
-    return notes
+        )
+        message = f"{matrix.measure}: all but the same scores, by the number of topics on which "
+        yield from _naming("near-copies", f"{message}they differ: ", near, _ADVICE)
+    flat = (run for run, row in zip(runs, matrix.values, strict=True) if constant(row))
+    message = f"{matrix.measure}: one and the same score on all {topics} topics: "
+    yield from _naming("constant-scores", message, flat)
 
 
-_ADVICE = "each counts in the population of ZRisk and GeoRisk, unless they are a team (--teams)"
+_ADVICE = "; each counts in the population of ZRisk and GeoRisk, unless they are a team (--teams)"
 
 
 def _apart(rows: Sequence[int], teams: Sequence[str | None]) -> bool:
@@ -220,10 +194,15 @@ def _apart(rows: Sequence[int], teams: Sequence[str | None]) -> bool:
 
 def equal_rows(scores: Floats) -> list[list[int]]:
     """The groups of equal rows, but for those of zeros alone."""
+    return [rows for rows in _alike(scores) if scores[rows[0]].any()]
+
+
+def _alike(scores: Floats) -> list[list[int]]:
+    """The groups of equal rows, told by their checksums: the rows themselves may take gigabytes."""
     groups: dict[bytes, list[int]] = {}
     for row, values in enumerate(scores):
-        if values.any():
-            groups.setdefault(_digest(values), []).append(row)
+        digest = blake2b((values + 0.0).tobytes(), digest_size=16).digest()  # -0 is 0
+        groups.setdefault(digest, []).append(row)
     return [rows for rows in groups.values() if len(rows) > 1]
 
 
@@ -233,12 +212,12 @@ def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
     Rows that differ on at most m topics are equal on one of m + 1 parts of the topics at least:
     only rows that share a part are compared.
     """
-    most = max(1, scores.shape[1] // ALL_BUT)
-    parts = np.array_split(np.arange(scores.shape[1]), most + 1)
-    found: dict[tuple[int, int], int] = {}
+    topics = scores.shape[1]
+    most = max(1, topics // ALL_BUT)
+    pairs: dict[tuple[int, int], int] = {}
     cells = 0
-    for part in parts:
-        for rows in _sharing(scores[:, part[0] : part[-1] + 1]):
+    for part in np.array_split(np.arange(topics), most + 1):
+        for rows in _alike(scores[:, part[0] : part[-1] + 1]):
             for index, one in enumerate(rows[:-1]):
                 others = scores[rows[index + 1 :]]
                 cells += others.size
@@ -247,25 +226,11 @@ def nearly_equal_rows(scores: Floats) -> Iterator[tuple[int, int, int]]:
                 differs = others != scores[one]
                 agrees = (~differs & (scores[one] != 0)).sum(axis=1)
                 count = differs.sum(axis=1)
-                near = (count > 0) & (count <= most) & (2 * agrees > scores.shape[1])
+                near = (count > 0) & (count <= most) & (2 * agrees > topics)
                 for later in np.flatnonzero(near).tolist():
-                    found[one, rows[index + 1 + later]] = int(count[later])
-    for (one, other), differing in sorted(found.items()):
+                    pairs[one, rows[index + 1 + later]] = int(count[later])
+    for (one, other), differing in sorted(pairs.items()):
         yield one, other, differing
-
-
-def _sharing(scores: Floats) -> Iterator[list[int]]:
-    """The groups of rows that are equal on some topics, of which there are few."""
-    whole = np.ascontiguousarray(scores + 0.0)  # -0 is 0
-    groups: dict[bytes, list[int]] = {}
-    for row, values in enumerate(whole.view(f"V{whole[0].nbytes}").ravel().tolist()):
-        groups.setdefault(values, []).append(row)
-    yield from (rows for rows in groups.values() if len(rows) > 1)
-
-
-def _digest(values: Floats) -> bytes:
-    """What tells rows apart; as a checksum, for the rows themselves may take gigabytes."""
-    return blake2b((values + 0.0).tobytes(), digest_size=16).digest()
 
 
 def constant(row: Floats) -> bool:

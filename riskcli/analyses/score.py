@@ -1,29 +1,26 @@
 """The risk table as an object of the library: its blocks, and all they rest on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from riskcli.analyses import base
-from riskcli.analyses.base import Analysis, Names, Scores
-from riskcli.analyses.blocks import Block, risk_blocks, turned
+from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
 from riskcli.analyses.score_display import column_names as column_names
-from riskcli.core.arrays import Flags, Floats
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, natural_order, nearest
 from riskcli.output.display import Display
 from riskcli.output.measure_words import MINUS, columns
 from riskcli.output.result import Result, Value, tidy
+from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.measures import measure_ids
 from riskcli.scores.comparisons import FrozenPopulation, Options
 
-_SHUFFLED = " against a virtual baseline"
-
 
 @dataclass(frozen=True, repr=False)
-class ComparisonTable(Analysis):
+class ComparisonTable(base.Analysis):
     """Every measure of every run for each effectiveness measure, baseline and alpha."""
 
     blocks: tuple[Block, ...]
@@ -38,20 +35,14 @@ class ComparisonTable(Analysis):
 
         A minus before the column (`-losses`) turns the order round.
         """
-        known = sortable_columns()
-        if column.removeprefix("-") not in known:
-            raise UsageError(f"cannot sort by {column!r}{nearest(column, known)}")
+        sortable = sortable_columns()
+        if column.removeprefix("-") not in sortable:
+            raise UsageError(f"cannot sort by {column!r}{nearest(column, sortable)}")
         orders: dict[tuple[str, str], list[int]] = {}
         for block in self.blocks:
             orders.setdefault((block.measure, block.baseline), _order(block, column))
         blocks = [b.of_runs(orders[b.measure, b.baseline]) for b in self.blocks]
         return replace(self, blocks=tuple(blocks), order=column)
-
-    @property
-    def ordered_by(self) -> str:
-        """The column whose ranks number the rows."""
-        column = (self.order or "mean").removeprefix("-")
-        return "mean" if column == "run" else column
 
     def laid_out(
         self,
@@ -87,13 +78,14 @@ class ComparisonTable(Analysis):
         """The blocks in the table's convention."""
         if self.options.convention != MINUS:
             return self.blocks
-        return tuple(turned(block) for block in self.blocks)
+        return tuple(block.turned() for block in self.blocks)
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
         table = self if self.order else self.sorted_by()
-        plan = self.options.significance
-        return displays(View(table.shown_blocks, table.ordered_by, self.layout, plan), width)
+        column = (table.order or "mean").removeprefix("-")
+        ordered_by, plan = "mean" if column == "run" else column, self.options.significance
+        return displays(View(table.shown_blocks, ordered_by, self.layout, plan), width)
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract."""
@@ -103,8 +95,8 @@ class ComparisonTable(Analysis):
 
 
 def risk_table(
-    scores: Scores,
-    baseline: Names = None,
+    scores: base.Scores,
+    baseline: base.Names = None,
     *,
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
@@ -118,7 +110,8 @@ def risk_table(
     setup = base.set_up(scores, options, baseline, alpha)
     options = setup.options
     shuffled = any(is_virtual(name) for name in options.wanted)
-    base.refuse_much(f"score{_SHUFFLED if shuffled else ''}", setup.matrices, options)
+    work = "score against a virtual baseline" if shuffled else "score"
+    base.refuse_much(work, setup.matrices, options)
     blocks: list[Block] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
@@ -148,24 +141,17 @@ def _order(block: Block, column: str) -> list[int]:
     return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0.0)))
 
 
-def _rows(block: Block) -> Iterable[tuple[Value, ...]]:
-    size = len(block.runs)
-    fixed: dict[str, list[Value]] = {
-        "run": list(block.runs),
-        "measure": [block.measure] * size,
-        "baseline": [block.baseline] * size,
-        "population": [block.population] * size,
-        "alpha": [block.alpha] * size,
-        "topics": [block.topics] * size,
-    }
-    cells = [
-        fixed.get(column.name) or _tidy_column(block.cells(column), column.kind, size)
-        for column in columns().values()
-    ]
-    return zip(*cells, strict=True)
+def _rows(block: Block) -> Iterator[tuple[Value, ...]]:
+    """In the order of the contract: what tells rows apart, then what the measures declare."""
+    keys = (block.measure, block.baseline, block.population, block.alpha, block.topics)
+    declared = [column for column in columns().values() if column.measure is not None]
+    cells = [_tidy_column(block, column) for column in declared]
+    for run, *row in zip(block.runs, *cells, strict=True):
+        yield (run, *keys, *row)
 
 
-def _tidy_column(values: Floats | Flags | None, kind: str, size: int) -> list[Value]:
-    if values is None:
-        return ["" if kind == "flag" else None] * size
-    return tidy(values, whole=kind in ("count", "rank"))
+def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:
+    cells = block.cells(column.name)
+    if cells is None:
+        return ["" if column.kind == "flag" else None] * len(block.runs)
+    return tidy(cells, whole=column.kind in ("count", "rank"))

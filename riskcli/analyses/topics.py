@@ -22,7 +22,6 @@ from riskcli.output.measure_words import MINUS, titled, usual_measures, weights,
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import flags, negative
-from riskcli.risk.losses import LINEAR
 from riskcli.risk.measures import measures, zrisk
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
@@ -275,7 +274,7 @@ def topic_table(
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             for level in options.levels:
                 parts += _parts(matrix, comparison, level, rows, options, churn)
-            notes += cautions(matrix, comparison, options.alphas if options.loss == LINEAR else ())
+            notes += cautions(matrix, comparison, options.alphas)
     if order == "loss":  # the largest first, equal ones as the topics stand
         parts = [p.chosen(np.argsort(p.columns["delta"], kind="stable")) for p in parts]
     depths = {} if churn is None else churn.depths

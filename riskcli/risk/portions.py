@@ -73,27 +73,35 @@ class Portion(Comparison):
         return self.whole.population_of(self.rows)
 
 
-def estimates_in_portions(
-    comparison: Comparison,
-    inference: Inference,
-    chosen: Sequence[RiskMeasure],
-    alphas: Sequence[float],
+def estimates_of(
+    inference: Inference, chosen: Sequence[RiskMeasure], alphas: Sequence[float]
 ) -> Estimates:
-    """What `RiskMeasure.estimate` gives, of all runs, but for intervals of ranks."""
+    """Every measure that the scores allow, at each alpha that changes it, with ranks."""
+    by_key: dict[tuple[str, float], list[Estimate]] = {}
+    for some in _portions(inference, chosen, alphas):
+        for measure in chosen:
+            for alpha in alphas if measure.depends_on_alpha else alphas[:1]:
+                estimate = measure.estimate(some.comparison, alpha, some)
+                if estimate is not None:
+                    by_key.setdefault((measure.id, alpha), []).append(estimate)
+    return {key: _joined(estimates) for key, estimates in by_key.items()}
+
+
+def _portions(
+    inference: Inference, chosen: Sequence[RiskMeasure], alphas: Sequence[float]
+) -> Iterator[Inference]:
+    """All runs at once, or, of a large matrix, some at a time without intervals of ranks."""
+    comparison = inference.comparison
+    if not in_portions(comparison.scores):
+        yield inference
+        return
     statistics = tuple(m.statistic for m in chosen if m.statistic is not None)
     references = {} if comparison.has_negative else _references(comparison, statistics, alphas)
-    by_key: dict[tuple[str, float], list[Estimate]] = {}
     for rows in row_blocks(len(comparison.scores), comparison.topics, _CELLS_IN_PORTION):
         given = {each.name: getattr(comparison, each.name) for each in fields(comparison)}
         given["scores"] = comparison.scores[rows]
         portion = Portion(**given, whole=comparison, rows=rows)
-        of_portion = replace(inference, comparison=portion, ranked=False, references=references)
-        for measure in chosen:
-            for alpha in alphas if measure.depends_on_alpha else alphas[:1]:
-                estimate = measure.estimate(portion, alpha, of_portion)
-                if estimate is not None:
-                    by_key.setdefault((measure.id, alpha), []).append(estimate)
-    return {key: _joined(estimates) for key, estimates in by_key.items()}
+        yield replace(inference, comparison=portion, ranked=False, references=references)
 
 
 def _references(

@@ -191,9 +191,9 @@ def _cells(block: Block, name: str) -> tuple[float | str | None, float | None]:
         return float(block.topics), None
     column = columns()[name]
     if column.kind == "flag":
-        flags = block.cells(column)
+        flags = block.cells(name)
         return None if flags is None else str(flags[1]) or "none", None
-    value, estimate = block.number(column, 1), block.estimates.get(column.measure or "")
+    value, estimate = block.numbers(name)[1], block.estimates.get(column.measure or "")
     if column.field != "value" or estimate is None or estimate.difference is None:
         return value, None
     baseline = float(estimate.value[1]) - float(estimate.difference[1])
