@@ -1,5 +1,6 @@
 """How far the rankings by several risk measures, effectiveness measures or judges agree."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,19 +47,12 @@ def _tied_pairs(values: Rows) -> int:
 
 
 def _inversions(numbers: Rows) -> int:
-    """The pairs of numbers of at least 0 of which the larger stands first, bit by bit.
-
-    Two numbers are told apart by the highest bit in which they differ: among those that are equal
-    above a bit, in their order, each 0 is counted with the ones before it.
-    """
-    count = 0
-    for bit in reversed(range(int(numbers.max(initial=0)).bit_length())):
-        one = (numbers >> bit) & 1
-        before = np.cumsum(one) - one
-        prefix = numbers >> (bit + 1)
-        first = np.searchsorted(prefix, prefix)
-        count += int(((before - before[first]) * (1 - one)).sum())
-        numbers = numbers[np.argsort(numbers >> bit, kind="stable")]
+    """The pairs of numbers of which the larger stands first."""
+    count, before = 0, list[int]()
+    for index, number in enumerate(numbers.tolist()):
+        not_larger = bisect_right(before, number)
+        before.insert(not_larger, number)
+        count += index - not_larger
     return count
 
 

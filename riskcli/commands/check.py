@@ -6,16 +6,8 @@ import click
 
 from riskcli.analyses.check.rules import POLICIES
 from riskcli.analyses.check.verdict import FORMATS
+from riskcli.cli import options
 from riskcli.cli.option import Reach, Section, command, one_option, own_option
-from riskcli.cli.options import (
-    Comparing,
-    Output,
-    gamma_option,
-    one_alpha,
-    output_options,
-    population_of_two,
-    tell,
-)
 from riskcli.cli.reading import Inputs, scoring_options
 from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
 from riskcli.core.choices import Correction, Inconclusive
@@ -43,14 +35,14 @@ def _margin(value: object) -> tuple[str, float]:
         raise click.BadParameter(f"{value!r} is not a number, or MEASURE=NUMBER") from error
 
 
-@command(scoring_options, output_options(FORMATS, for_people=True))
+@command(scoring_options, options.output_options(FORMATS, for_people=True))
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
     shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
     help="What candidates are compared with: a run of RUNS, a run file, or a file that `riskeval "
     "matrix` wrote.",
 )  # fmt: skip
-@population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
+@options.population_of_two("GeoRisk and ZRisk expect scores from: the baseline and the candidate")
 @own_option(
     "--policy", shell_complete=among(lambda: POLICIES), default="standard", metavar="NAME",
     settings=Reach.NOTHING,
@@ -63,7 +55,7 @@ def _margin(value: object) -> tuple[str, float]:
     help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', 'urisk@5 > "
     "-0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
 )  # fmt: skip
-@one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
+@options.one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
     "--margin", "margins", multiple=True, type=_margin, metavar="[MEASURE=]SIZE",
     settings=Reach.NOTHING,
@@ -74,8 +66,10 @@ def _margin(value: object) -> tuple[str, float]:
     "--inconclusive", choice=Inconclusive, default="fail", settings=Reach.NOTHING,
     help="What an inconclusive verdict counts as.",
 )  # fmt: skip
-@gamma_option()
-@one_option(Comparing, "correction", help="Correction over the policy's tests and all candidates.")
+@options.gamma_option()
+@one_option(
+    options.Comparing, "correction", help="Correction over the policy's tests and all candidates."
+)
 @own_option(
     "--detect", type=SIZE, metavar="SIZE", settings=Reach.NOTHING,
     help="Warn where the topics are too few to see a loss of the mean of this size.",
@@ -95,7 +89,7 @@ def _margin(value: object) -> tuple[str, float]:
 )  # fmt: skip
 def check(
     inputs: Inputs,
-    output: Output,
+    output: options.Output,
     baselines: tuple[str, ...],
     population: tuple[str, ...],
     policy: str,
@@ -137,9 +131,9 @@ def check(
         )  # fmt: skip
         if format is not None:
             files.only_candidate(judged)  # an error before anything is written
-    tell(judged.notes, inputs.quiet)
+    options.tell(judged.notes, inputs.quiet)
     files.publish(judged, output, reports)
     if successor is not None and format is not None:
         message = files.update_baseline(judged, evaluation, successor, format)
-        tell([Note("baseline", message, warning=False)], inputs.quiet)
+        options.tell([Note("baseline", message, warning=False)], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

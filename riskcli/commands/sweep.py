@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from riskcli.cli import options
 from riskcli.cli.option import Reach, command, own_option
-from riskcli.cli.options import (
-    Against,
-    Output,
-    against_options_with_alpha,
-    conclude,
-    output_options,
-)
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import FROM_1, among, risk_measures, runs
 from riskcli.core.choices import BiasPart, SweepOver, SweepPart, words
@@ -53,11 +47,11 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     help="What is varied: alpha; the baseline, each run in turn; the measure that runs are ranked "
     "by; or the population, without each run or team in turn.",
 )  # fmt: skip
-@against_options_with_alpha(
+@options.against_options_with_alpha(
     "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20; 10 over baseline or "
     "population, 1 over measure]"
 )
-@output_options()
+@options.output_options()
 @own_option(
     "--between", nargs=2, metavar="RUN RUN", shell_complete=runs, settings=Reach.NOTHING,
     help="Over alpha: only these two runs; ranks are still those among all runs.",
@@ -92,8 +86,8 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
 def sweep(
     inputs: Inputs,
     over: SweepOver,
-    against: Against,
-    output: Output,
+    against: options.Against,
+    output: options.Output,
     between: tuple[str, str] | None,
     of: tuple[str, ...],
     part: Any,
@@ -111,30 +105,30 @@ def sweep(
     GeoRisk and ranks without each run or team.
     """
     _refuse_unused(over)
-    options = _options(against, over)
+    compared = _compared(against, over)
     baselines = against.wanted if over in USED_OVER["--baseline"] else ()
     scores = inputs.evaluate(baselines, against.needs_checksums(output))
     analysis: Analysis
     if over == "alpha":
         from riskcli.analyses.sweep_alpha import alpha_sweep
 
-        analysis = alpha_sweep(scores, between=between or (), of=of, options=options)
+        analysis = alpha_sweep(scores, between=between or (), of=of, options=compared)
         analysis = analysis.only(part, top)
     elif over == "baseline":
         from riskcli.analyses.sweep_baseline import baseline_bias
 
-        analysis = baseline_bias(scores, alpha=options.alphas[0], components=components).only(part)
+        analysis = baseline_bias(scores, alpha=compared.alphas[0], components=components).only(part)
     elif over == "measure":
         from riskcli.analyses.sweep_measure import ranking_agreement
 
         analysis = ranking_agreement(
-            scores, of=of, persistence=persistence, depth=depth, options=options
+            scores, of=of, persistence=persistence, depth=depth, options=compared
         )
     else:
         from riskcli.analyses.sweep_population import population_bias
 
-        analysis = population_bias(scores, of=of, options=options)
-    return conclude(analysis, inputs, output)
+        analysis = population_bias(scores, of=of, options=compared)
+    return options.conclude(analysis, inputs, output)
 
 
 def _refuse_unused(over: SweepOver) -> None:
@@ -147,13 +141,13 @@ def _refuse_unused(over: SweepOver) -> None:
             raise UsageError(f"{name} belongs to --over {' or '.join(owners)}, not to {over}")
 
 
-def _options(against: Against, over: SweepOver) -> Options:
+def _compared(against: options.Against, over: SweepOver) -> Options:
     """The library's options; without --alpha, with the alphas that suit what is varied."""
-    options = against.options(swept=True)
+    compared = against.options(swept=True)
     if over not in USED_OVER["--loss"]:
-        options = replace(options, loss="linear")
+        compared = replace(compared, loss="linear")
     if not against.alphas:
-        return replace(options, alphas=DEFAULT_ALPHAS[over])
-    if over != "alpha" and len(options.alphas) != 1:
-        raise UsageError(f"sweep --over {over} takes one alpha, found {len(options.alphas)}")
-    return options
+        return replace(compared, alphas=DEFAULT_ALPHAS[over])
+    if over != "alpha" and len(compared.alphas) != 1:
+        raise UsageError(f"sweep --over {over} takes one alpha, found {len(compared.alphas)}")
+    return compared

@@ -16,14 +16,7 @@ from riskcli.analyses.base import Scores, Setup, population_record, set_up
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
-from riskcli.analyses.check.verdict import (
-    BASELINE_AND_CANDIDATE,
-    Gate,
-    RuleOutcome,
-    TopicLoss,
-    Verdict,
-)
-from riskcli.core.arrays import Floats
+from riskcli.analyses.check.verdict import POPULATION_OF_TWO, Gate, RuleOutcome, TopicLoss, Verdict
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.output.measure_words import columns
@@ -166,7 +159,7 @@ class Case:
         spread = float(np.std(run - base, ddof=1)) if len(base) > 1 else _NAN
         seen = smallest_loss(spread, len(base), level)
         frozen = self.options.population
-        population = frozen.name if isinstance(frozen, FrozenPopulation) else BASELINE_AND_CANDIDATE
+        population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
             float(run.mean()), float(base.mean()), tuple(findings), tuple(losses), seen, population,
@@ -214,24 +207,20 @@ def judge_losses(
     False alarms and false passes are families of their own: the p-values against no loss are
     corrected together, and so are those against losses of the margins.
     """
-    lower, family = _adjusted([[d.p_lower for d in row] for row in rows], plan)
-    beyond, margin_family = _adjusted([[d.p_margin for d in row] for row in rows], plan)
+    differences = [difference for row in rows for difference in row]
+    lower, family = adjust(np.array([d.p_lower for d in differences]), plan.correction)
+    beyond, margin_family = adjust(np.array([d.p_margin for d in differences]), plan.correction)
+    adjusted = iter(zip(lower.tolist(), beyond.tolist(), strict=True))
     return [
         [
             _judged(
-                difference, test, margins.get(test.of), float(lower[i, j]), float(beyond[i, j]),
-                plan, margin_family if test.of in margins else family,
+                difference, test, margins.get(test.of), *next(adjusted), plan,
+                margin_family if test.of in margins else family,
             )
-            for j, (difference, test) in enumerate(zip(row, tests, strict=True))
+            for difference, test in zip(row, tests, strict=True)
         ]
-        for i, row in enumerate(rows)
+        for row in rows
     ]  # fmt: skip
-
-
-def _adjusted(p: Sequence[Sequence[float]], plan: Significance) -> tuple[Floats, int]:
-    table = np.array(p, dtype=np.float64)
-    adjusted, family = adjust(table.ravel(), plan.correction)
-    return adjusted.reshape(table.shape), family
 
 
 def _judged(
@@ -328,7 +317,7 @@ def judge(
         "policy": chosen.name, "rules": [rule.text for rule in every_rule], "baseline": name,
         "alpha": alpha, "gamma": plan.gamma, "correction": plan.correction, "detect": detect,
         "margins": margins, "inconclusive": inconclusive,
-        "population": population_record(setup.options) if population else BASELINE_AND_CANDIDATE,
+        "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
     provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     return Gate(tuple(verdicts), inconclusive, provenance=provenance)

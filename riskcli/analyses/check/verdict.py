@@ -22,7 +22,7 @@ from riskcli.output.result import Result, Value, tidy
 TOOL = "riskeval check"
 ELSEWHERE = "riskeval.toml"
 """The file that a problem of no file is put down to, where there must be one."""
-BASELINE_AND_CANDIDATE = "baselines"
+POPULATION_OF_TWO = "baselines"
 """The population of a gate, as results call it, where none is frozen."""
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
@@ -81,7 +81,7 @@ class Verdict:
     losses: tuple[TopicLoss, ...]
     seen_from: float | None
     """The smallest true loss of the mean that these topics show in four of five cases."""
-    population: str = BASELINE_AND_CANDIDATE
+    population: str = POPULATION_OF_TWO
     """Where GeoRisk and ZRisk expect scores from, as results call it."""
 
     @property
@@ -188,7 +188,7 @@ def _caption(verdict: Verdict) -> list[str]:
     if verdict.seen_from is not None:
         seen = f"{verdict.seen_from:.2g}"
         lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
-    if verdict.population != BASELINE_AND_CANDIDATE:
+    if verdict.population != POPULATION_OF_TWO:
         lines.append(f"population of GeoRisk and ZRisk: {population_in_words(verdict.population)}")
     if verdict.losses and verdict.failures:
         lines.append(verdict.blame)
