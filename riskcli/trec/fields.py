@@ -32,78 +32,33 @@ _ROWS_A_LENGTH = 512
 _ROWS_A_VALUE = 8
 
 
-def encoded(columns: Sequence[pa.ChunkedArray]) -> list[pa.DictionaryArray]:
+def encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Large_string chunks without nulls as codes of the distinct texts, in order of appearance."""
-    coded = [_coded(column) for column in columns]
-    return [arrow.coded(codes, texts) for codes, texts in coded]
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[bytes]]:
-    """The code of each row of a column, and the texts."""
     code_of: dict[bytes, int] = {}
     codes = [_codes(chunk, code_of) for chunk in column.chunks]
-    return np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32), list(code_of)
+    return arrow.coded(np.concatenate(codes), list(code_of))
 
 
 def _codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
     """The code of each row; texts that are not known yet are added."""
-    offsets, data = _layout(chunk)
-    if len(chunk) and _is_constant(offsets, data):
-        text = data[offsets[0] : offsets[1]].tobytes()
-        return np.full(len(chunk), code_of.setdefault(text, len(code_of)), dtype=np.int32)
-    starts = _starts(offsets, data)
-    if starts is None:
-        return _scattered_codes(chunk, code_of)
-    bounds = zip(offsets[starts].tolist(), offsets[starts + 1].tolist(), strict=True)
-    texts = [data[start:end].tobytes() for start, end in bounds]
-    return np.repeat(_noted(texts, code_of), np.diff(starts, append=len(chunk)))
-
-
-def _scattered_codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
-    """The codes where equal texts are scattered."""
     texts = Texts.of_column(chunk)
-    words = texts.as_words()
-    if words is None:
-        encoded = chunk.dictionary_encode()
-        distinct = [text.encode() for text in encoded.dictionary.to_pylist()]
-        codes: NDArray[np.int32] = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)
-        return _noted(distinct, code_of)[codes[encoded.offset : encoded.offset + len(encoded)]]
-    values = np.unique(words)
-    places = np.searchsorted(values, words)
-    first = np.empty(len(values), dtype=np.intp)
-    first[places[::-1]] = np.arange(len(words))[::-1]  # the last one written stays
-    by_appearance = np.argsort(first)
-    numbers = np.empty(len(values), dtype=np.int32)
-    numbers[by_appearance] = _noted(texts.take(first[by_appearance]).as_bytes(), code_of)
-    return numbers[places]
+    starts = _starts(texts)
+    if starts is not None:
+        distinct = texts.take(starts).as_bytes()
+        return np.repeat(_noted(distinct, code_of), np.diff(starts, append=len(chunk)))
+    encoded = chunk.dictionary_encode()
+    distinct = [text.encode() for text in encoded.dictionary.to_pylist()]
+    return _noted(distinct, code_of)[arrow.values_in(encoded.indices, np.int32)]
 
 
 def _noted(texts: list[bytes], code_of: dict[bytes, int]) -> NDArray[np.int32]:
     return np.array([code_of.setdefault(text, len(code_of)) for text in texts], dtype=np.int32)
 
 
-def _layout(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Where each text begins and ends, and the bytes of all of them."""
-    _, offsets, data = column.buffers()
-    where: NDArray[np.int64] = np.frombuffer(offsets, dtype=np.int64)
-    where = where[column.offset : column.offset + len(column) + 1]
-    return where, np.frombuffer(data or b"", dtype=np.uint8)
-
-
-def _is_constant(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> bool:
-    """Whether all rows, of which there are some, hold the same text."""
-    first, second, last = offsets[0].item(), offsets[1].item(), offsets[-1].item()
-    size = second - first
-    return bool(
-        np.array_equal(data[last - size : last], data[first:second])  # mostly decides
-        and np.all(offsets[1:] - offsets[:-1] == size)
-        and np.array_equal(data[second:last], data[first : last - size])
-    )
-
-
-def _starts(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.intp] | None:
+def _starts(texts: Texts) -> NDArray[np.intp] | None:
     """The rows whose text is not that of the row above; None where there are too many."""
-    lengths = np.diff(offsets)
+    data: NDArray[np.uint8] = np.frombuffer(texts.data, dtype=np.uint8)
+    lengths = texts.end - texts.start
     rows = len(lengths)
     new_length = np.flatnonzero(lengths[1:] != lengths[:-1]) + 1
     if len(new_length) > rows // _ROWS_A_LENGTH + 1:
@@ -112,7 +67,7 @@ def _starts(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.i
     starts: list[NDArray[np.intp]] = []
     for first, end in pairwise(edges):
         size = int(lengths[first])
-        block = data[offsets[first] : offsets[end]]
+        block = data[texts.start[first] : texts.end[end - 1]]
         differing = np.flatnonzero(block[size:] != block[: len(block) - size])
         if len(differing) > rows // _ROWS_A_VALUE + size:
             return None
@@ -206,15 +161,15 @@ def read(text: bytes, layout: Layout, wanted: tuple[str, ...]) -> Table | None:
 
     None where a line has more or fewer fields, or a wanted number is none: a closer look is needed.
     """
-    repeated = [name for name in wanted if layout[name] == REPEATED]
     table = _tidy_table(text, layout, wanted)
     if table is None:
         text = single_spaced(text)
         table = None if b"\0" in text else _table(text, layout, wanted)
     if table is None:
         return None
-    for name, column in zip(repeated, encoded(table.select(repeated).columns), strict=True):
-        table = table.set_column(wanted.index(name), name, column)
+    for place, name in enumerate(wanted):
+        if layout[name] == REPEATED:
+            table = table.set_column(place, name, encoded(table.column(name)))
     return Table(table)
 
 

@@ -20,7 +20,7 @@ def expand(groups: list[tuple[str, int]]) -> list[str]:
 def check(column: list[str], skipped: int = 0, chunk: int = 1000) -> None:
     array = pa.array(["?"] * skipped + column, pa.large_string()).slice(skipped)
     chunks = [array.slice(start, chunk) for start in range(0, len(array), chunk)]
-    (found,), expected = encoded([pa.chunked_array(chunks)]), array.dictionary_encode()
+    found, expected = encoded(pa.chunked_array(chunks)), array.dictionary_encode()
     assert found.type == pa.dictionary(pa.int32(), pa.string())
     assert found.dictionary.to_pylist() == expected.dictionary.to_pylist()
     assert found.indices.to_pylist() == expected.indices.to_pylist()
