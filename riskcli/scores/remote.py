@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -48,10 +49,8 @@ class Batch(NamedTuple):
     files: tuple[Sent, ...]
 
 
-class Unlike(NamedTuple):
-    """A worker does not see the file that was meant."""
-
-    why: str
+class UnlikeError(Exception):
+    """A worker does not see the file that was meant: why."""
 
 
 class Read(NamedTuple):
@@ -59,7 +58,7 @@ class Read(NamedTuple):
     modified_ns: int
 
 
-Outcome = Read | RiskevalError | Unlike
+Outcome = Read | RiskevalError | UnlikeError
 
 
 def stamp() -> str:
@@ -116,24 +115,20 @@ def worker_name() -> str:
     if "distributed" in sys.modules:
         from distributed import get_worker  # late: an extra
 
-        try:
+        with suppress(ValueError):  # no worker of Dask
             return str(get_worker().address)
-        except ValueError:
-            pass  # no worker of Dask
     return f"{socket.gethostname()}, process {os.getpid()}"
 
 
 def _outcome(reader: Reader, file: Sent, topics: dict[tuple[str, ...], tuple[str, ...]]) -> Outcome:
     """What a file holds, what is wrong with it, or that it is not the file that was meant."""
-    seen = _seen(file) if file.content is None else 0
-    if isinstance(seen, Unlike):
-        return seen
     try:
+        seen = _seen(file) if file.content is None else 0
         scores = reader.read(place_of(file.path), file.content)
     except InputError as error:
         path = file.shown if error.path == file.path else error.path
         return InputError(path, error.code, error.message, error.line)
-    except RiskevalError as error:
+    except (RiskevalError, UnlikeError) as error:
         return error
     matrices = tuple(
         replace(matrix, topics=topics.setdefault(matrix.topics, matrix.topics))
@@ -142,21 +137,23 @@ def _outcome(reader: Reader, file: Sent, topics: dict[tuple[str, ...], tuple[str
     return Read(replace(scores, matrices=matrices), seen)
 
 
-def _seen(file: Sent) -> int | Unlike:
+def _seen(file: Sent) -> int:
     """When the file was modified, as this worker sees it (0 at a URL); or it is another one."""
     path = place_of(file.path)
     if isinstance(path, RemotePath):
         try:
             state = path.state()
         except InputError as error:
-            return Unlike(error.message)
-        return 0 if state == file.state else Unlike("its size or its ETag differs there")
+            raise UnlikeError(error.message) from error
+        if state != file.state:
+            raise UnlikeError("its size or its ETag differs there")
+        return 0
     try:
         status = path.stat()
     except OSError as error:
-        return Unlike(error.strerror or str(error))
+        raise UnlikeError(error.strerror or str(error)) from error
     if status.st_size != file.size:
-        return Unlike(f"it has {status.st_size} bytes there and {file.size} here")
+        raise UnlikeError(f"it has {status.st_size} bytes there and {file.size} here")
     return status.st_mtime_ns
 
 
@@ -320,9 +317,9 @@ class _Client:
         if isinstance(outcome, Read):
             if outcome.modified_ns == 0 or _is_same(path, outcome):
                 return replace(outcome.part, path=path)
-            outcome = Unlike("its content differs there")
+            outcome = UnlikeError("its content differs there")
         raise UsageError(
-            f"{path}: the worker {worker} cannot read this file ({outcome.why}); put it "
+            f"{path}: the worker {worker} cannot read this file ({outcome}); put it "
             "where every worker can read it under the same path, or send it along: "
             "RISKEVAL_SEND=bytes"
         )

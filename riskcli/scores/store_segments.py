@@ -53,9 +53,10 @@ class Segments:
         A file that vanishes meanwhile has been merged into another one, which is read in its place.
         """
         seen: set[Path] = set()
-        while new := [path for path in self.files() if path not in seen]:
+        vanished = True
+        while vanished:
             vanished = False
-            for path in new:
+            for path in [path for path in self.files() if path not in seen]:
                 seen.add(path)
                 try:
                     table = self.read(path)
@@ -64,8 +65,6 @@ class Segments:
                     continue
                 if table is not None:
                     yield table
-            if not vanished:
-                return
 
     def read(self, path: Path) -> pa.Table | None:
         """The rows of a file; None where it is damaged.

@@ -8,25 +8,10 @@ from riskcli.core.files import object_in
 from riskcli.core.messages import InputError
 
 INPUT_FORMATS = (
-    "run",
-    "rank_eval",
-    "msearch",
-    "run-json",
-    "run-jsonl",
-    "msmarco",
-    "ranklib",
-    "predictions",
-    "run-parquet",
-    "run-lz4",
-    "csv",
-    "tsv",
-    "gdeval",
-    "trec_eval",
-    "ir_measures",
-    "json",
-    "jsonl",
-    "parquet",
-)
+    "run", "rank_eval", "msearch", "run-json", "run-jsonl", "msmarco", "ranklib", "predictions",
+    "run-parquet", "run-lz4",
+    "csv", "tsv", "gdeval", "trec_eval", "ir_measures", "json", "jsonl", "parquet",
+)  # fmt: skip
 """What a file among RUNS can be: runs of TREC or other programs, then files of scores."""
 
 
