@@ -158,14 +158,13 @@ def _of_groups(root: Path) -> Iterator[tuple[int, str]]:
     """What the control groups of the process allow, in either version, with those above them."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, name = line.split(":", 2)
-        if controllers not in ("", "memory"):
+        if controllers not in _VERSIONS:
             continue
-        version = _VERSIONS[controllers]
         top = root / "sys/fs/cgroup" / controllers
         group = top / name.strip("/")
         for folder in (group, *group.parents):
             if folder.is_relative_to(top):
-                yield from _of_group(folder, *version, _resident(root))
+                yield from _of_group(folder, *_VERSIONS[controllers], _resident(root))
 
 
 _VERSIONS = {

@@ -283,42 +283,28 @@ def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:
 def _by_measure(
     loaded: Sequence[FileScores], reader: Reader, scored: bool
 ) -> dict[str, list[ScoreMatrix]]:
-    """The parts' matrices by measure, in the order asked for."""
+    """The parts' matrices by measure, in the order asked for; a score file's may bear any name."""
     groups: dict[str, list[ScoreMatrix]] = {
         str(measure): [] for measure in (reader.measures if scored else ())
     }
     for file in loaded:
         for matrix in file.matrices:
             groups.setdefault(matrix.measure, []).append(matrix)
-    chosen = _asked_for(groups, split_names(reader.rules.measures))
-    _refuse_gaps(chosen, bookkeeping.runs_of(loaded))
-    return chosen
-
-
-def _asked_for(
-    groups: dict[str, list[ScoreMatrix]], wanted: Sequence[str]
-) -> dict[str, list[ScoreMatrix]]:
-    """The groups of the measures asked for; a score file's measure may bear any name."""
-    if not wanted:
-        return groups
     chosen = {}
-    for text in wanted:
+    for text in split_names(reader.rules.measures) or tuple(groups):
         name = text if text in groups else canonical_name(text)
         if name not in groups:
             raise UsageError(f"no scores by {text} in these files; they hold {listed(groups)}")
         chosen[name] = groups[name]
-    return chosen
-
-
-def _refuse_gaps(groups: Mapping[str, Sequence[ScoreMatrix]], runs: Set[str]) -> None:
-    """Refuse files of which some hold a measure that others lack: runs would vanish."""
-    for name, members in groups.items():
+    runs = bookkeeping.runs_of(loaded)
+    for name, members in chosen.items():  # runs that lack a measure would vanish
         absent = sorted(runs - {run for matrix in members for run in matrix.runs})
         if absent:
             raise UsageError(
                 f"no scores by {name} for {counted(len(absent), 'run')}: {listed(absent)}; "
                 "choose the measure with --measure"
             )
+    return chosen
 
 
 # The same runs under several judgements: a model's beside people's, or two assessors'.
