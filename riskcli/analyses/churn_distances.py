@@ -4,11 +4,11 @@ All topics of a run at once: a ranking is told by its length, and by where the d
 rankings have stand in either.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class SharedDocuments:
     places: Rows
     base_places: Rows
 
-    @property
+    @cached_property
     def counts(self) -> Counts:
         """How many documents both rankings have, by topic."""
         return np.asarray(np.bincount(self.topics, minlength=len(self.lengths)))
@@ -45,30 +45,31 @@ class SharedDocuments:
         """The length of the longer ranking, by topic."""
         return np.maximum(self.lengths, self.base_lengths)
 
-    def groups(self) -> Iterator[SharedDocuments]:
+    def groups(self) -> Iterator[Self]:
         """Topics whose rankings fit into a table of so many cells, one after the other."""
         ends = np.cumsum(self.counts)
-        for first, end in _bounds(self.widths):
-            some = slice(int(ends[first - 1]) if first else 0, int(ends[end - 1]))
-            yield SharedDocuments(
-                self.lengths[first:end],
-                self.base_lengths[first:end],
-                self.topics[some] - first,
-                self.places[some],
-                self.base_places[some],
+        for rows in _groups(self.widths):
+            some = slice(ends[rows.start] - self.counts[rows.start], ends[rows.stop - 1])
+            yield replace(
+                self,
+                lengths=self.lengths[rows],
+                base_lengths=self.base_lengths[rows],
+                topics=self.topics[some] - rows.start,
+                places=self.places[some],
+                base_places=self.base_places[some],
             )
 
 
-def _bounds(widths: Counts) -> Iterator[tuple[int, int]]:
-    """The first topic of each group and that after its last; a long ranking may need its own."""
+def _groups(widths: Counts) -> Iterator[slice]:
+    """The topics of each group; a long ranking may need its own."""
     first, widest = 0, 0
     for index, width in enumerate(widths.tolist()):
         if index > first and max(widest, width) * (index + 1 - first) > _CELLS:
-            yield first, index
+            yield slice(first, index)
             first, widest = index, 0
         widest = max(widest, width)
     if first < len(widths):
-        yield first, len(widths)
+        yield slice(first, len(widths))
 
 
 def kendall_distance(shared: SharedDocuments) -> Floats:
@@ -113,7 +114,7 @@ class _Grid:
     topics: int
 
     @classmethod
-    def of(cls, width: int, topics: int) -> _Grid:
+    def of(cls, width: int, topics: int) -> Self:
         """For rankings of up to that many documents, with about as much work in as between them."""
         side = _SMALLEST_SIDE
         while side**3 < _BETWEEN * width:

@@ -9,7 +9,7 @@ from riskcli.analyses import base
 from riskcli.analyses.base import Names, Scores
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.core.messages import UsageError, nearest
-from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.display import Display, Heading
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
@@ -67,14 +67,11 @@ class Explanation(base.Analysis):
         reference = "expected" if self.of.nonnegative else "baseline"
         titles = ("score", reference, "adds")
         rows = [
-            [
-                Cell(share.topic),
-                *(Cell(f"{x:.4f}") for x in (share.score, share.reference, share.contribution)),
-            ]
+            [share.topic, *map("{:.4f}".format, (share.score, share.reference, share.contribution))]
             for share in self.topics
         ]
-        headings = [Heading("topic", left=True), *map(Heading, titles)]
-        return Display.of_rows("The topics that cost most", headings, rows)
+        heading = Heading("topic", left=True)
+        return Display.of_texts("The topics that cost most", [heading, *titles], rows)
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""
@@ -90,8 +87,8 @@ class Explanation(base.Analysis):
 
 
 def _display(title: str, steps: Steps, caption: list[str]) -> Display:
-    rows = [[Cell(what), Cell(_number(value))] for what, value in steps]
-    return Display.of_rows(title, [Heading("", left=True), Heading("")], rows, caption)
+    rows = [[what, _number(value)] for what, value in steps]
+    return Display.of_texts(title, [Heading("", left=True), ""], rows, caption)
 
 
 def _number(value: float) -> str:
@@ -182,10 +179,9 @@ def _verdict(block: Block, measure: RiskMeasure, row: int, gamma: float) -> str:
         return f"{words_of(measure).title} is not tested by itself."
     if np.isnan(estimate.p_adjusted[row]):
         return "No test applies to this run."
-    flag = str(estimate.flag[row])
-    if not flag:
-        return f"No flag: the corrected p is not below γ = {gamma:g}."
-    return f"Flag {flag}: the corrected p is below γ = {gamma:g}."
+    flag = estimate.flag[row]
+    beginning = f"Flag {flag}: the corrected p is" if flag else "No flag: the corrected p is not"
+    return f"{beginning} below γ = {gamma:g}."
 
 
 def _worst_topics(

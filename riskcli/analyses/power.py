@@ -13,7 +13,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import PopulationRule, is_virtual, population_in_words
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, counted
-from riskcli.output.display import Cell, Display, Heading, folded
+from riskcli.output.display import Display, Heading, folded
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value
 from riskcli.risk.comparison import Baseline, Comparison
@@ -58,15 +58,18 @@ class Questions:
     power: float
 
     def __post_init__(self) -> None:
-        for name, sizes in (("loss", self.losses), ("margin", self.margins)):
-            for size in sizes:
-                if not (isfinite(size) and size > 0):
-                    raise UsageError(f"the {name} is {size:g}, expected a number above 0")
+        for name, size in self._sizes():
+            if not (isfinite(size) and size > 0):
+                raise UsageError(f"the {name} is {size:g}, expected a number above 0")
         for count in self.counts:
             if count < 2:
                 raise UsageError(f"{counted(count, 'topic')}, expected 2 or more")
         if not 0 < self.power < 1:
             raise UsageError(f"the power is {self.power:g}, expected a number between 0 and 1")
+
+    def _sizes(self) -> Iterator[tuple[Literal["loss", "margin"], float]]:
+        yield from (("loss", loss) for loss in self.losses)
+        yield from (("margin", margin) for margin in self.margins)
 
     def answers(self, spread: float) -> Iterator[Answer]:
         """What holds for differences of that spread.
@@ -74,10 +77,8 @@ class Questions:
         A candidate that loses nothing passes a test with a margin as often as a test without one
         shows a loss of the margin's size: the distance from what is tested is the same.
         """
-        for loss in self.losses:
-            yield Answer("loss", loss, topics_needed(loss, spread, self.level, self.power))
-        for margin in self.margins:
-            yield Answer("margin", margin, topics_needed(margin, spread, self.level, self.power))
+        for name, size in self._sizes():
+            yield Answer(name, size, topics_needed(size, spread, self.level, self.power))
         for count in self.counts:
             yield Answer("topics", smallest_loss(spread, count, self.level, self.power), count)
 
@@ -119,21 +120,17 @@ class PowerTable(base.Analysis):
 
     def _table(self, measure: str) -> Display:
         prospects = [prospect for prospect in self.prospects if prospect.measure == measure]
-        headings = [
+        headings: list[str | Heading] = [
             Heading("", left=True, names=True), Heading("pairs\nof runs", left=True, names=True),
-            Heading("spread"), *map(_heading, prospects[0].answers),
+            "spread", *map(_heading, prospects[0].answers),
         ]  # fmt: skip
         rows = [
-            [
-                Cell(words_of(prospect.of).title),
-                Cell(share_in_words(prospect.share)),
-                Cell(f"{prospect.spread:.4f}"),
-                *(Cell(_shown(answer)) for answer in prospect.answers),
-            ]
-            for prospect in prospects
-        ]
+            [words_of(each.of).title, share_in_words(each.share), f"{each.spread:.4f}",
+             *map(_shown, each.answers)]
+            for each in prospects
+        ]  # fmt: skip
         title = f"{measure}: what a test detects with power {self.questions.power:g}"
-        return Display.of_rows(title, headings, rows, list(self._caption(prospects[0])))
+        return Display.of_texts(title, headings, rows, list(self._caption(prospects[0])))
 
     def _caption(self, first: Prospect) -> Iterator[str]:
         yield (
@@ -173,10 +170,10 @@ def share_in_words(share: float) -> str:
     return {0.5: "half", 1.0: "the one"}.get(share, f"{share * 10:g} of 10")
 
 
-def _heading(answer: Answer) -> Heading:
+def _heading(answer: Answer) -> str:
     if answer.question == "topics":
-        return Heading(f"{answer.count}\ntopics")
-    return Heading(f"{answer.question}\n{answer.size:g}")
+        return f"{answer.count}\ntopics"
+    return f"{answer.question}\n{answer.size:g}"
 
 
 def _shown(answer: Answer) -> str:
@@ -296,7 +293,7 @@ def pair_spreads(
     of: RiskMeasure,
     alpha: float,
     rows: Sequence[int],
-    members: Members | None = None,
+    members: Members | None,
 ) -> Floats:
     """The spread of every pair of a run in `rows` and another run, each pair once.
 
@@ -305,10 +302,8 @@ def pair_spreads(
     take them.
     """
     spreads = [np.empty(0)]
-    done: set[int] = set()
-    for row in rows:
-        done.add(row)
-        others = [other for other in range(len(matrix.runs)) if other not in done]
+    for index, row in enumerate(rows, start=1):
+        others = np.setdiff1d(np.arange(len(matrix.runs)), rows[:index])
         spreads.append(_spreads_to(matrix, of, alpha, row, members)[others])
     return np.concatenate(spreads)
 
