@@ -81,20 +81,18 @@ def _alphas(against: Given) -> tuple[float, ...]:
 
 def chosen_population(given: Sequence[str]) -> PopulationRule | FrozenPopulation | None:
     """The rule that was named, or the population of a file."""
-    chosen = dict.fromkeys(given)
+    chosen = tuple(dict.fromkeys(given))
     if len(chosen) > 1:
         raise UsageError(
             f"one population at a time, found {' and '.join(chosen)}: figures from different "
             "populations cannot be in one table"
         )
-    for rule in (rule for rule in words(PopulationRule) if rule in chosen):
-        return cast(PopulationRule, rule)
-    for name in chosen:
-        if not Path(name).is_file():
-            known = ", ".join(words(PopulationRule))
-            raise UsageError(f"--population is {name!r}, expected {known}, or a file")
-        return read_population(name)
-    return None
+    if not chosen or chosen[0] in words(PopulationRule):
+        return cast(PopulationRule, chosen[0]) if chosen else None
+    if not Path(chosen[0]).is_file():
+        known = ", ".join(words(PopulationRule))
+        raise UsageError(f"--population is {chosen[0]!r}, expected {known}, or a file")
+    return read_population(chosen[0])
 
 
 def frozen_population(given: Sequence[str]) -> FrozenPopulation | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -95,7 +95,8 @@ class Against:
 
     def needs_checksums(self, output: Output | None = None) -> bool:
         """Whether inputs need them: for the result's format, or a population in a file."""
-        return in_file(self.population) or (output is not None and output.output_format.checksums)
+        in_file = any(Path(name).is_file() for name in self.population)
+        return in_file or (output is not None and output.output_format.checksums)
 
     def options(self, swept: bool = False) -> Options:
         """The library's options.
@@ -214,11 +215,6 @@ def one_alpha(meaning: str) -> Decorator:
         "-a", "--alpha", type=one, default=1.0, heading=Section.MOST_USED, settings=NOTHING,
         help=meaning,
     )  # fmt: skip
-
-
-def in_file(population: Sequence[str]) -> bool:
-    """Whether it is kept in a file, whose judgements are compared with those at hand."""
-    return any(Path(name).is_file() for name in population)
 
 
 def gamma_option() -> Decorator:

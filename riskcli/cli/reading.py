@@ -14,20 +14,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from riskcli.cli import types
 from riskcli.cli.option import Reach, Section, argument, option, options
 from riskcli.cli.settings import take_settings
-from riskcli.cli.types import (
-    FROM_1,
-    INPUT,
-    OUTPUT,
-    PATH,
-    PATTERN_MARK,
-    TEAMS,
-    among,
-    effectiveness_measures,
-    number_or,
-    profiles,
-)
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule
 from riskcli.core.limits import MOST_JOBS
 from riskcli.core.messages import UsageError
@@ -63,19 +52,19 @@ class Files(Quiet):
     """Which files to read, and how."""
 
     profile: None = _general(
-        "--profile", metavar="NAME", shell_complete=among(profiles), is_eager=True,
+        "--profile", metavar="NAME", shell_complete=types.among(types.profiles), is_eager=True,
         expose_value=False, callback=take_settings,
         help="Also use the settings of this profile of riskeval.toml.",
     )
     config: None = _general(
-        "--config", type=PATH, metavar="FILE", is_eager=True, expose_value=False,
+        "--config", type=types.PATH, metavar="FILE", is_eager=True, expose_value=False,
         callback=take_settings,
         help="Read settings from this file only. [default: riskeval.toml or pyproject.toml, here "
         "or in a parent folder of the repository]",
     )
-    runs: tuple[Path, ...] = argument(nargs=-1, required=True, type=INPUT)
+    runs: tuple[Path, ...] = argument(nargs=-1, required=True, type=types.INPUT)
     judged: tuple[Path, ...] = _most_used(
-        "-q", "--qrels", multiple=True, type=INPUT, settings=Reach.INPUT,
+        "-q", "--qrels", multiple=True, type=types.INPUT, settings=Reach.INPUT,
         help="Judgements, or irds:NAME; several score the runs under each (score, sweep, ...). "
         "[default: ./qrels or RUNS/../qrels]",
     )
@@ -102,7 +91,7 @@ class Files(Quiet):
         help="Format of RUNS; skips detection.",
     )
     max_bytes: int = _input(
-        "--max-bytes", type=FROM_1, default=16 * 2**30, show_default=False,
+        "--max-bytes", type=types.FROM_1, default=16 * 2**30, show_default=False,
         metavar="N", key_only=True, settings=NOTHING,
         help="Largest size that one file may decompress to. [default: 16 GiB]",
     )
@@ -136,7 +125,7 @@ class Inputs(Files):
 
     measures: tuple[str, ...] = _most_used(
         "-m", "--measure", multiple=True, metavar="NAME",
-        shell_complete=among(effectiveness_measures), settings=NOTHING,
+        shell_complete=types.among(types.effectiveness_measures), settings=NOTHING,
         help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
         "[default: ERR@20 and nDCG@20]",
     )
@@ -150,7 +139,7 @@ class Inputs(Files):
         help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
     )
     max_grade: int | str = _input(
-        "--max-grade", type=number_or("auto", 60), metavar="N|auto", default=4,
+        "--max-grade", type=types.number_or("auto", 60), metavar="N|auto", default=4,
         settings=NOTHING,
         help="Highest grade that ERR expects; auto takes it from the qrels.",
     )
@@ -167,7 +156,7 @@ class Inputs(Files):
         help="Exit with 0 even if runs were left out.",
     )
     store: Path | None = _many_runs(
-        "--store", type=OUTPUT, metavar="FOLDER", settings=Reach.OUTPUT,
+        "--store", type=types.OUTPUT, metavar="FOLDER", settings=Reach.OUTPUT,
         help="Keep scores in this folder, so runs that were scored before are not read again.",
     )
     rehash: bool = _many_runs(
@@ -183,13 +172,13 @@ class Inputs(Files):
     )
 
     teams: Path | str | None = _comparison(
-        "--teams", type=TEAMS, metavar="FILE|re:REGEX", settings=Reach.PATTERN_OR_INPUT,
+        "--teams", type=types.TEAMS, metavar="FILE|re:REGEX", settings=Reach.PATTERN_OR_INPUT,
         help="CSV with the columns run and team (and name, to show), or a pattern that finds the "
         "team in a run's name (its first group, or the whole match): each team has weight one in "
         "the population, as the mean of its distinct runs.",
     )
     anonymise: Path | None = _input(
-        "--anonymise", type=OUTPUT, metavar="KEY", key_only=True, settings=Reach.OUTPUT,
+        "--anonymise", type=types.OUTPUT, metavar="KEY", key_only=True, settings=Reach.OUTPUT,
         never_ignored=True,
         help="Show neutral names; the key to them is written to this file, and used again if the "
         "file exists.",
@@ -204,7 +193,7 @@ class Inputs(Files):
     def team_pattern(self) -> str | None:
         """The pattern that finds the team in a run's name."""
         given = self.teams
-        return given.removeprefix(PATTERN_MARK) if isinstance(given, str) else None
+        return given.removeprefix(types.PATTERN_MARK) if isinstance(given, str) else None
 
     def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
         """Read and score everything, in teams and under the names to show.

@@ -17,16 +17,9 @@ import click
 
 from riskcli.cli.option import Option, Reach, program, settable_options
 from riskcli.cli.types import PATTERN_MARK
+from riskcli.core import settings as core_settings
 from riskcli.core.files import LIST_MARK, refuse_foreign, refuse_location, refuse_outside
 from riskcli.core.messages import UsageError, nearest
-from riskcli.core.settings import (
-    CHOSEN,
-    PROFILE,
-    Setting,
-    load_settings,
-    settings_files,
-    settings_folder,
-)
 from riskcli.output.escape import visible
 
 QRELS_VARIABLE = "RISKEVAL_QRELS"
@@ -46,15 +39,15 @@ def take_settings(ctx: click.Context, option: click.Parameter, value: Any) -> No
 
 def choose(ctx: click.Context, file: Path) -> None:
     """Take settings from this file alone, while the command runs."""
-    token = CHOSEN.set(file)
-    ctx.call_on_close(lambda: CHOSEN.reset(token))
+    token = core_settings.CHOSEN.set(file)
+    ctx.call_on_close(lambda: core_settings.CHOSEN.reset(token))
 
 
 def _apply(ctx: click.Context, profile: str | None) -> None:
     """Take the options' defaults from the settings."""
-    if profile is None and not settings_files():
+    if profile is None and not core_settings.settings_files():
         return
-    settings = load_settings(profile)
+    settings = core_settings.load_settings(profile)
     options = settable_options(ctx.command)
     _refuse_unknown(settings, options, ctx.info_name)
     defaults = dict(ctx.default_map or {})
@@ -94,7 +87,7 @@ def _announced(key: str, option: Option, default: Any) -> Any:
 
 
 def _refuse_unknown(
-    settings: dict[str, Setting], options: Iterable[str], command: str | None
+    settings: dict[str, core_settings.Setting], options: Iterable[str], command: str | None
 ) -> None:
     """Refuse a key that no command has, or that this one must not pass over.
 
@@ -119,7 +112,7 @@ def _refuse_unknown(
             )
 
 
-def _as_default(key: str, option: Option, setting: Setting) -> Any:
+def _as_default(key: str, option: Option, setting: core_settings.Setting) -> Any:
     """The value, confined to what it may reach, in the shape that click expects of a default."""
     value = setting.value
     values = value if isinstance(value, list) else [value]
@@ -153,8 +146,8 @@ def _nothing(_key: str, text: str) -> str:
 def _input(key: str, name: str) -> str:
     """The file beside the settings, to read or to write; it must not lie elsewhere."""
     refuse_location(key, name)
-    path = settings_folder() / name
-    refuse_outside(key, path, settings_folder())
+    path = core_settings.settings_folder() / name
+    refuse_outside(key, path, core_settings.settings_folder())
     return str(path)
 
 
@@ -170,7 +163,7 @@ def _name_or_input(key: str, text: str) -> str:
 
 def _file_beside(key: str, name: str) -> str | None:
     """The file of that name beside the settings; one in the current folder must lie below them."""
-    folder = settings_folder()
+    folder = core_settings.settings_folder()
     for path in (folder / name, Path(name)):
         if os.sep in name or os.path.lexists(path):
             refuse_outside(key, path, folder)
@@ -206,7 +199,7 @@ _CONFINE: dict[Reach, Callable[[str, str], str]] = {
 
 def in_force(command: click.Command, profile: str | None) -> list[tuple[str, Any, str]]:
     """Every settable option, its value where the command line says nothing, and the source."""
-    settings, options = load_settings(profile), settable_options(command)
+    settings, options = core_settings.load_settings(profile), settable_options(command)
     _refuse_unknown(settings, options, None)
     values = []
     for key, option in options.items():
@@ -251,7 +244,7 @@ def settings_schema(commands: Iterable[click.Command]) -> str:
         "type": "object",
         "properties": {
             **keys,
-            PROFILE: {
+            core_settings.PROFILE: {
                 "type": "object",
                 "description": "Further settings by name, used by --profile NAME.",
                 "additionalProperties": profile,

@@ -1,7 +1,6 @@
 """`riskeval population`: a population kept in a file, so that a leaderboard holds still."""
 
 from pathlib import Path
-from types import ModuleType
 
 import click
 
@@ -15,13 +14,6 @@ SUMMARIES = {
     "freeze": "Write the population that the runs make to a file.",
     "show": "What is in such a file: runs, teams, weights, hash.",
 }
-
-
-def _analysis() -> ModuleType:
-    """Loaded late: help and wrong options need no numpy."""
-    from riskcli.analyses import population as analysis
-
-    return analysis
 
 
 def _load(name: str) -> click.Command:
@@ -55,8 +47,10 @@ def freeze(inputs: Inputs, output: Path | None) -> int:
     It holds, for every measure: the topics, each run's score on each of them, the teams
     (--teams), the totals, the settings and checksums that all of this rests on, and a hash.
     """
+    from riskcli.analyses import population as analysis  # late: help needs no numpy
+
     evaluation = inputs.evaluate()
-    made = _analysis().freeze(evaluation)
+    made = analysis.freeze(evaluation)
     tell(evaluation.notes, inputs.quiet)
     emit(made.to_json(), output)
     return inputs.exit_code(evaluation.skipped)
@@ -70,5 +64,7 @@ def show(file: Path, output: Output) -> int:
 
     A run weighs one, or one over the distinct runs of its team; copies of a run share its weight.
     """
-    write(_analysis().members(file), output)
+    from riskcli.analyses import population as analysis  # late, as above
+
+    write(analysis.members(file), output)
     return 0

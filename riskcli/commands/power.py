@@ -2,21 +2,13 @@
 
 import click
 
+from riskcli.cli import options
 from riskcli.cli.option import Reach, Section, command, own_option
-from riskcli.cli.options import (
-    Output,
-    conclude,
-    gamma_option,
-    in_file,
-    one_alpha,
-    output_options,
-    population_of_two,
-)
 from riskcli.cli.reading import Inputs, scoring_options
 from riskcli.cli.types import FROM_1, SHARE, SIZE, among, baselines, risk_measures
 
 
-@command(scoring_options, output_options())
+@command(scoring_options, options.output_options())
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, metavar="NAME", shell_complete=baselines,
     settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
@@ -40,8 +32,8 @@ from riskcli.cli.types import FROM_1, SHARE, SIZE, among, baselines, risk_measur
     "--of", multiple=True, metavar="NAME", shell_complete=among(risk_measures),
     settings=Reach.NOTHING, help="mean or georisk, repeatable. [default: both]",
 )  # fmt: skip
-@population_of_two("GeoRisk expects scores from: the two runs of a pair")
-@one_alpha("Of GeoRisk: losses count 1 + alpha times.")
+@options.population_of_two("GeoRisk expects scores from: the two runs of a pair")
+@options.one_alpha("Of GeoRisk: losses count 1 + alpha times.")
 @own_option(
     "--power", type=SHARE, default=0.8, settings=Reach.NOTHING,
     help="Power: the share of cases in which the loss is detected.",
@@ -51,10 +43,10 @@ from riskcli.cli.types import FROM_1, SHARE, SIZE, among, baselines, risk_measur
     help="How many tests are corrected together: candidates, times tests of the policy, times "
     "measures.",
 )  # fmt: skip
-@gamma_option()
+@options.gamma_option()
 def power(
     inputs: Inputs,
-    output: Output,
+    output: options.Output,
     baselines: tuple[str, ...],
     losses: tuple[float, ...],
     margins: tuple[float, ...],
@@ -75,8 +67,8 @@ def power(
     from riskcli.analyses.power import USUAL_COUNTS, USUAL_LOSSES, power_table
     from riskcli.cli.evaluating import options_of_pairs
 
-    options = options_of_pairs(baselines, population, alpha, gamma)
-    checksums = output.output_format.checksums or in_file(population)
+    of_pairs = options_of_pairs(baselines, population, alpha, gamma)
+    checksums = output.output_format.checksums or of_pairs.population is not None
     anything = losses or margins or counts
     table = power_table(
         inputs.evaluate(baselines, checksums),
@@ -86,6 +78,6 @@ def power(
         of=of,
         power=power,
         tests=tests,
-        options=options,
+        options=of_pairs,
     )
-    return conclude(table, inputs, output)
+    return options.conclude(table, inputs, output)
