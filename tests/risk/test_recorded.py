@@ -23,7 +23,8 @@ from tests.helpers.strategies import Floats, named
 def scores(kind: str) -> Floats:
     """Runs by topics: rounded scores, so that runs meet on topics, and what is special of it."""
     runs, topics = {
-        "usual": (6, 9), "two topics": (4, 2), "one topic": (3, 1), "many": (12, 30),
+        "usual": (6, 9), "one topic": (3, 1), "two topics": (4, 2), "three topics": (4, 3),
+        "many": (12, 30),
     }.get(kind, (5, 12))  # fmt: skip
     values = np.random.default_rng(len(kind)).beta(1, 2, (runs, topics)).round(2)
     if kind == "tiny":
@@ -39,7 +40,8 @@ def scores(kind: str) -> Floats:
 
 
 KINDS = (
-    "usual", "two topics", "one topic", "many", "tiny", "alike", "heavy topic", "below 0",
+    "usual", "one topic", "two topics", "three topics", "many", "tiny", "alike", "heavy topic",
+    "below 0",
 )  # fmt: skip
 
 
