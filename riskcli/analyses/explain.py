@@ -71,7 +71,7 @@ class Explanation(base.Analysis):
             for share in self.topics
         ]
         heading = Heading("topic", left=True)
-        return Display.of_texts("The topics that cost most", [heading, *titles], rows)
+        return Display.of_rows("The topics that cost most", [heading, *titles], rows)
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""
@@ -88,7 +88,7 @@ class Explanation(base.Analysis):
 
 def _display(title: str, steps: Steps, caption: list[str]) -> Display:
     rows = [[what, _number(value)] for what, value in steps]
-    return Display.of_texts(title, [Heading("", left=True), ""], rows, caption)
+    return Display.of_rows(title, [Heading("", left=True), ""], rows, caption)
 
 
 def _number(value: float) -> str:

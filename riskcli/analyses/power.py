@@ -130,7 +130,7 @@ class PowerTable(base.Analysis):
             for each in prospects
         ]  # fmt: skip
         title = f"{measure}: what a test detects with power {self.questions.power:g}"
-        return Display.of_texts(title, headings, rows, list(self._caption(prospects[0])))
+        return Display.of_rows(title, headings, rows, list(self._caption(prospects[0])))
 
     def _caption(self, first: Prospect) -> Iterator[str]:
         yield (

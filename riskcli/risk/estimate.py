@@ -1,6 +1,6 @@
 """What is known of every run by one risk measure, and how its differences are tested."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -160,13 +160,18 @@ class Estimate:
 
     def of_runs(self, rows: Rows) -> Self:
         """Only these runs, in this order."""
-        chosen: dict[str, Any] = {
-            each.name: cells[rows]
-            for each in fields(self)
-            if isinstance(cells := getattr(self, each.name), np.ndarray)
-        }
-        extra = {name: cells[rows] for name, cells in self.extra.items()}
-        return replace(self, **chosen, extra=extra)
+        return self.mapped([self], lambda columns: columns[0][rows])
+
+    @classmethod
+    def mapped(cls, estimates: Sequence[Self], function: Callable[[Sequence[Any]], Any]) -> Self:
+        """One estimate, each of its columns made of that column of all."""
+        first, arrays = estimates[0], {}
+        for each in fields(cls):
+            columns = [getattr(estimate, each.name) for estimate in estimates]
+            if isinstance(columns[0], np.ndarray):
+                arrays[each.name] = function(columns)
+        extra = {name: function([one.extra[name] for one in estimates]) for name in first.extra}
+        return replace(first, **arrays, extra=extra)
 
     def negated(self) -> Self:
         """With the signs of the value, its difference and the ends of intervals turned round."""

@@ -21,20 +21,12 @@ from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE, NO_VARIANCE
 
 
-def degrees_by_kurtosis(deviations: Floats) -> Floats:
-    """Degrees of freedom of each row's variance, at most c - 1; heavy tails leave fewer.
-
-    2 c / (k - (c - 3)/(c - 1)), with k the kurtosis m4 / m2^2: c - 1 for a normal row (k = 3).
-    """
-    topics = deviations.shape[1]
-    centred = deviations - deviations.mean(axis=1, keepdims=True)
-    squares = centred**2
-    second = squares.mean(axis=1)
-    return _degrees((squares**2).mean(axis=1), second, topics)
-
-
 def _degrees(fourth: Floats, second: Floats, topics: int) -> Floats:
-    """Those of a variance, from the central moments of what the topics contribute."""
+    """Degrees of freedom of a variance, from the central moments of what the topics contribute.
+
+    At most c - 1; heavy tails leave fewer: 2 c / (k - (c - 3)/(c - 1)), with k the kurtosis
+    m4 / m2^2: c - 1 for a normal distribution (k = 3).
+    """
     kurtosis = divided(fourth, second**2, otherwise=3.0)
     found = 2 * topics / (kurtosis - (topics - 3) / (topics - 1))
     return np.asarray(np.minimum(found, topics - 1))
@@ -169,7 +161,10 @@ def _moments(plus: Floats, minus: Floats) -> Floats:
 
 
 def _critical(deviations: Floats, gamma: float) -> Floats:
-    return np.asarray(stdtrit(degrees_by_kurtosis(deviations), 1 - gamma / 2))
+    """Of Student's t for each row, with degrees of freedom by kurtosis."""
+    squares = (deviations - deviations.mean(axis=1, keepdims=True)) ** 2
+    degrees = _degrees((squares**2).mean(axis=1), squares.mean(axis=1), deviations.shape[1])
+    return np.asarray(stdtrit(degrees, 1 - gamma / 2))
 
 
 def _reach(part: Floats, margin: Floats) -> tuple[Floats, Floats]:

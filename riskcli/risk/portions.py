@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import numpy as np
 
@@ -143,11 +142,5 @@ def _reference_blocks(comparison: Comparison) -> Iterator[tuple[Population, Floa
 
 def _joined(estimates: Sequence[Estimate]) -> Estimate:
     """One after the other, ranked among all."""
-    first = estimates[0]
-    joined: dict[str, Any] = {}
-    for each in fields(Estimate):
-        cells = [getattr(estimate, each.name) for estimate in estimates]
-        if isinstance(cells[0], np.ndarray):
-            joined[each.name] = np.concatenate(cells)
-    extra = {name: np.concatenate([each.extra[name] for each in estimates]) for name in first.extra}
-    return replace(first, **{**joined, "rank": rank(joined["value"])}, extra=extra)
+    joined = Estimate.mapped(estimates, np.concatenate)
+    return replace(joined, rank=rank(joined.value))

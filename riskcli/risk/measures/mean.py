@@ -8,7 +8,7 @@ from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
-from riskcli.risk.measure import MeasureColumn, RiskMeasure
+from riskcli.risk.measure import OF_A_STATISTIC, MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
 
 
@@ -51,10 +51,7 @@ MEASURE = RiskMeasure(
     id="mean",
     values=mean,
     details=details,
-    fields=(
-        "low", "high", "difference", "difference_low", "difference_high", "p", "rank_low",
-        "rank_high",
-    ),
+    fields=OF_A_STATISTIC,
     columns=(
         MeasureColumn("baseline_mean", "number"),
         MeasureColumn("mean_dz", "number"),
@@ -66,7 +63,5 @@ MEASURE = RiskMeasure(
     signed=False,
     contributions=lambda compared, _: compared.paired.delta,
     steps=steps,
-    deviations=lambda compared, _: (
-        compared.scores - compared.scores.mean(axis=1, keepdims=True)
-    ),
-)  # fmt: skip
+    deviations=lambda compared, _: compared.scores - compared.scores.mean(axis=1, keepdims=True),
+)

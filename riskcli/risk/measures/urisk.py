@@ -13,6 +13,8 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 
+_COUNTS = ("wins", "ties", "losses", "losses20")
+
 
 def urisk(comparison: Comparison, alpha: float) -> Floats:
     """SIGIR'14, Eq. 4."""
@@ -24,22 +26,18 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Estim
     paired = comparison.paired
     low, high = inference.urisk_interval(alpha)
     parts: dict[str, Floats | Counts] = {
-        "low": low,
-        "high": high,
-        "wins": paired.wins,
-        "ties": paired.ties,
-        "losses": paired.losses,
-        "losses20": paired.losses20,
-        "reward": paired.reward,
-        "risk": paired.risk,
+        **{name: getattr(paired, name) for name in (*_COUNTS, "reward", "risk")},
         "urisk_se": paired.urisk_se(alpha),
         "reward_risk_ratio": _ratio(paired.reward, paired.risk),
         "win_loss_ratio": _ratio(paired.wins, paired.losses),
     }
-    off_baseline = comparison.off_baseline(np.array(list(parts.values())))
-    extra = dict(zip(parts, off_baseline, strict=True))
-    low, high = extra.pop("low"), extra.pop("high")
-    return Estimate(urisk(comparison, alpha), low=low, high=high, extra=extra)
+    off_baseline = comparison.off_baseline
+    return Estimate(
+        urisk(comparison, alpha),
+        low=off_baseline(low),
+        high=off_baseline(high),
+        extra={name: off_baseline(cells) for name, cells in parts.items()},
+    )
 
 
 def _ratio(over: Floats | Counts, under: Floats | Counts) -> Floats:
@@ -70,10 +68,7 @@ MEASURE = RiskMeasure(
     details=details,
     fields=("low", "high"),
     columns=(
-        MeasureColumn("wins", "count"),
-        MeasureColumn("ties", "count"),
-        MeasureColumn("losses", "count"),
-        MeasureColumn("losses20", "count"),
+        *(MeasureColumn(name, "count") for name in _COUNTS),
         MeasureColumn("reward", "number"),
         MeasureColumn("risk", "number"),
         MeasureColumn("urisk_se", "number", averages=False),
