@@ -8,7 +8,7 @@ here to what was declared before any command sees it.
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ def _as_default(key: str, option: Option, setting: core_settings.Setting) -> Any
         return value
     assert option.settings is not None
     with _advice_for(option):
-        confined = [_CONFINE[option.settings](key, str(each)) for each in values]
+        confined = [_confined(option.settings, key, str(each)) for each in values]
     return confined if option.multiple else confined[0]
 
 
@@ -139,8 +139,24 @@ def _advice_for(option: Option) -> Iterator[None]:
         raise UsageError(str(error).partition("; give --")[0]) from error
 
 
-def _nothing(_key: str, text: str) -> str:
-    return text
+def _confined(reach: Reach, key: str, text: str) -> str:
+    """The value, where each file that it names is kept to what the option may reach."""
+    name, equals, file = text.partition("=")
+    match reach:
+        case Reach.NOTHING:
+            return text
+        case Reach.NAME_OR_INPUT:
+            return _name_or_input(key, text)
+        case Reach.LISTED_INPUT if not text.startswith(LIST_MARK):
+            return text
+        case Reach.LISTED_INPUT:
+            return LIST_MARK + _input(key, text.removeprefix(LIST_MARK))
+        case Reach.PATTERN_OR_INPUT if text.startswith(PATTERN_MARK):
+            return text
+        case Reach.REPORT:
+            return f"{name}={_input(key, file)}" if equals and file else text
+        case _:
+            return _input(key, text)
 
 
 def _input(key: str, name: str) -> str:
@@ -168,33 +184,6 @@ def _file_beside(key: str, name: str) -> str | None:
         if os.sep in name or os.path.lexists(path):
             refuse_outside(key, path, folder)
     return str(folder / name) if os.path.lexists(folder / name) else None
-
-
-def _listed_input(key: str, text: str) -> str:
-    if not text.startswith(LIST_MARK):
-        return text
-    return LIST_MARK + _input(key, text.removeprefix(LIST_MARK))
-
-
-def _pattern_or_input(key: str, text: str) -> str:
-    return text if text.startswith(PATTERN_MARK) else _input(key, text)
-
-
-def _report(key: str, text: str) -> str:
-    name, equals, file = text.partition("=")
-    return f"{name}={_input(key, file)}" if equals and file else text
-
-
-_CONFINE: dict[Reach, Callable[[str, str], str]] = {
-    Reach.NOTHING: _nothing,
-    Reach.INPUT: _input,
-    Reach.NAME_OR_INPUT: _name_or_input,
-    Reach.LISTED_INPUT: _listed_input,
-    Reach.PATTERN_OR_INPUT: _pattern_or_input,
-    Reach.OUTPUT: _input,
-    Reach.REPORT: _report,
-}
-"""How each kind of value is kept to what it may reach."""
 
 
 def in_force(command: click.Command, profile: str | None) -> list[tuple[str, Any, str]]:

@@ -143,7 +143,6 @@ def report(error: Exception, debug: bool) -> str:
         f"command line: {sys.argv[1:]!r}\n",
         *traceback.format_exception(error),
     ]
-    where = "--debug shows where"
     if debug:
         sys.stderr.write("".join(lines))
         where = "the traceback is above"
@@ -183,7 +182,10 @@ def run() -> None:
     except KeyboardInterrupt:
         code = fail("interrupted", INTERRUPTED)
     except Exception as error:
-        code = _explained(error, wishes)
+        said = trouble_with_the_machine(error)  # for which riskeval is not to blame
+        code = UNFORESEEN if said is None else WRONG_INPUT
+        fail(said or report(error, wishes["debug"]), code)
+        _forget_stdout()
     sys.exit(code)
 
 
@@ -204,15 +206,6 @@ def _run(wishes: dict[str, Any]) -> int:
         code = 0  # the reader has seen enough
         _forget_stdout()
     return code if isinstance(code, int) else 0
-
-
-def _explained(error: Exception, wishes: dict[str, Any]) -> int:
-    """Say what went wrong; what lies with the machine or its files is no fault of ours."""
-    said = trouble_with_the_machine(error)
-    code = UNFORESEEN if said is None else WRONG_INPUT
-    fail(report(error, wishes["debug"]) if said is None else said, code)
-    _forget_stdout()
-    return code
 
 
 def fail(message: str, code: int) -> int:

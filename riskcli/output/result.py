@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from riskcli.core.files import as_text
-from riskcli.core.messages import InputError, Provenance
+from riskcli.core.messages import Provenance
 from riskcli.core.version import __version__
 
 if TYPE_CHECKING:
@@ -42,7 +42,11 @@ class Result:
 
     def envelope(self) -> dict[str, Any]:
         """The JSON object, but for the rows."""
-        skipped = list(map(_as_entry, self.provenance.skipped))
+        skipped = [
+            {"path": as_text(Path(error.path).name), "line": error.line, "code": error.code,
+             "message": as_text(error.message)}
+            for error in self.provenance.skipped
+        ]  # fmt: skip
         return {
             "riskeval": __version__,
             "settings": dict(self.provenance.settings),
@@ -58,16 +62,6 @@ class Result:
             **({"skipped": skipped} if skipped else {}),
             **self.extra,
         }
-
-
-def _as_entry(error: InputError) -> dict[str, Any]:
-    """An error as machine formats record it."""
-    return {
-        "path": as_text(Path(error.path).name),
-        "line": error.line,
-        "code": error.code,
-        "message": as_text(error.message),
-    }
 
 
 def _dtype_of(values: Sequence[Value]) -> Literal["Int64", "float64"] | None:
