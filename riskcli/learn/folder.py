@@ -51,7 +51,8 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
         ]
         write_part(part / "models" / "index.csv", _csv(_MODELS, index))
         for (seed, fold, name), model in outcome.models.items():
-            stem = f"{name}{_seed_name(outcome, seed)}-fold{fold + 1}"
+            of_seed = "" if seed == outcome.plan.seeds[0] else f"-seed{seed}"
+            stem = f"{name}{of_seed}-fold{fold + 1}"
             text = model.booster.model_to_string(num_iteration=model.trees)
             write_part(part / "models" / f"{stem}.txt", [text])
             sidecar = json.dumps(_about(outcome, fold, model), indent=2)
@@ -92,10 +93,6 @@ def how_to_score(path: Path, comparison: ModelComparison) -> Note:
     )
     message = f"{path} has runs, models and a page; to score the runs again: {command}"
     return Note("scored-again", message, False)
-
-
-def _seed_name(outcome: Outcome, seed: int) -> str:
-    return "" if seed == outcome.plan.seeds[0] else f"-seed{seed}"
 
 
 def _csv(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> list[str]:

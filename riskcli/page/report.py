@@ -44,17 +44,10 @@ from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
     help="Take the first N documents of each ranking along, with grades; the page grows.",
 )  # fmt: skip
 def report(
-    inputs: Inputs,
-    comparing: Comparing,
-    output: Path,
-    also: tuple[str, ...],
-    both_populations: bool,
-    title: str,
-    collection: str,
-    date: str,
-    about_runs: Path | None,
+    inputs: Inputs, comparing: Comparing, output: Path, also: tuple[str, ...],
+    both_populations: bool, title: str, collection: str, date: str, about_runs: Path | None,
     documents: int | None,
-) -> int:
+) -> int:  # fmt: skip
     """A page with the leaderboard of RUNS, for a reader to explore in a browser.
 
     One file that needs no network: sort, filter, move alpha, switch the baseline, compare two runs

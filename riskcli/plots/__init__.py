@@ -11,15 +11,13 @@ from riskcli.plots.kinds import OF_EXPERIMENTS, find, refuse_what_figures_lack
 from riskcli.plots.kinds import FigureWidth as FigureWidth
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import altair as alt
 
     from riskcli.scores.comparisons import Options
     from riskcli.scores.matrix import ScoreMatrix
 
 
-def drawing() -> ModuleType:
+def drawing() -> Any:
     """What draws, loaded late: help and wrong options need neither numpy nor the extra."""
     try:
         from riskcli.plots import save

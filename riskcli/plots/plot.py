@@ -74,17 +74,9 @@ def _width(value: Any) -> int | str:
     "--seed", type=int, default=20161, settings=Reach.NOTHING, help="Random seed of ecir20-3."
 )
 def plot(
-    kind: str,
-    inputs: Inputs,
-    against: Against,
-    output: Path,
-    figure: str | None,
-    names: tuple[str, ...],
-    of: str | None,
-    width: int | str | None,
-    height: int | None,
-    seed: int,
-) -> int:
+    kind: str, inputs: Inputs, against: Against, output: Path, figure: str | None,
+    names: tuple[str, ...], of: str | None, width: int | str | None, height: int | None, seed: int,
+) -> int:  # fmt: skip
     """A figure of RUNS, drawn as the file's suffix asks.
 
     One effectiveness measure at a time: the first, or that of --measure. Beside the figure, in

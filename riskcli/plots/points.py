@@ -74,14 +74,8 @@ def beside(
 
 
 _NEAR = (
-    (_GAP, 0.0, "left"),
-    (-_GAP, 0.0, "right"),
-    (0.0, 11.0, "center"),
-    (0.0, -11.0, "center"),
-    (_GAP, 9.0, "left"),
-    (_GAP, -9.0, "left"),
-    (-_GAP, 9.0, "right"),
-    (-_GAP, -9.0, "right"),
+    (_GAP, 0.0, "left"), (-_GAP, 0.0, "right"), (0.0, 11.0, "center"), (0.0, -11.0, "center"),
+    (_GAP, 9.0, "left"), (_GAP, -9.0, "left"), (-_GAP, 9.0, "right"), (-_GAP, -9.0, "right"),
 )  # fmt: skip
 _FAR = tuple(
     (float(reach * np.cos(turn)), float(reach * np.sin(turn)),

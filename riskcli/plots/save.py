@@ -12,26 +12,19 @@ import altair as alt
 import numpy as np
 import vl_convert
 
+import riskcli.plots.ecir20 as ecir20
+import riskcli.plots.lines as lines
+import riskcli.plots.points as points
+import riskcli.plots.topics as topics
 from riskcli.analyses import base
 from riskcli.analyses.base import set_up as set_up
 from riskcli.core.limits import COSTS, DRAWING_SPACE, address_space
 from riskcli.core.messages import UsageError, counted, listed
 from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.formats import emit
-from riskcli.plots.ecir20 import draw_box, draw_loss, draw_qq, draw_rbo
 from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
-from riskcli.plots.lines import draw_alpha, draw_curve, draw_power, draw_profile
-from riskcli.plots.points import draw_pca, draw_tradeoff
 from riskcli.plots.request import ExperimentRequest, Request, Size, falling
 from riskcli.plots.style import finished
-from riskcli.plots.topics import (
-    draw_churn,
-    draw_heatmap,
-    draw_losses,
-    draw_pair,
-    draw_topics,
-    draw_wins,
-)
 
 _PPI = 200
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -55,11 +48,12 @@ _IDS = re.compile(rb"((?:id=\"|url\(#)(?:gradient_|clip))(\d+)")
 
 
 DRAWN: dict[str, Callable[[Any], Any]] = {
-    "alpha": draw_alpha, "box": draw_box, "churn": draw_churn, "curve": draw_curve,
-    "heatmap": draw_heatmap, "power": draw_power, "profile": draw_profile, "topics": draw_topics,
-    "tradeoff": draw_tradeoff, "wins": draw_wins,
-    "ecir14-1": draw_pca, "ecir14-2": draw_pca, "ecir14-3": draw_pair, "ecir14-4": draw_losses,
-    "ecir20-2": draw_loss, "ecir20-3": draw_qq, "ecir20-4": draw_rbo,
+    "alpha": lines.draw_alpha, "curve": lines.draw_curve, "power": lines.draw_power,
+    "profile": lines.draw_profile, "tradeoff": points.draw_tradeoff, "topics": topics.draw_topics,
+    "wins": topics.draw_wins, "heatmap": topics.draw_heatmap, "churn": topics.draw_churn,
+    "ecir14-1": points.draw_pca, "ecir14-2": points.draw_pca, "ecir14-3": topics.draw_pair,
+    "ecir14-4": topics.draw_losses, "box": ecir20.draw_box, "ecir20-2": ecir20.draw_loss,
+    "ecir20-3": ecir20.draw_qq, "ecir20-4": ecir20.draw_rbo,
 }  # fmt: skip
 """What draws each kind, and each figure of a paper that is no kind."""
 
@@ -206,8 +200,8 @@ def _titled(svg: str, kind: str, request: AnyRequest) -> str:
     found = _head(svg)
     start = found[0]
     if request.size is not None:
-        points = f'width="{found["width"]}pt" height="{found["height"]}pt"'
-        start = _SVG_LENGTHS.sub(points, start, count=1)
+        in_points = f'width="{found["width"]}pt" height="{found["height"]}pt"'
+        start = _SVG_LENGTHS.sub(in_points, start, count=1)
     title = f"<title>{html(MEANINGS[kind])}</title>"
     return f"{start}{title}<desc>{html(alternative(kind, request))}</desc>{svg[found.end() :]}"
 
