@@ -4,8 +4,6 @@ An analysis is a function `analysis(scores, baseline=None, *, options=None, ...)
 holds scores, and gives an `Analysis`: rows, tables for people, and the provenance of its numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Union, cast
@@ -20,14 +18,8 @@ from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
-from riskcli.scores.comparisons import (
-    POOL_EACH,
-    FrozenPopulation,
-    Options,
-    as_names,
-    combined,
-    named_rows,
-)
+from riskcli.scores import comparisons
+from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
@@ -80,7 +72,7 @@ def set_up(
     A baseline that is a file of the evaluation stands for the run in it. That nobody named a
     baseline is noted, unless the analysis does not need one.
     """
-    chosen = combined(options, baseline, alpha, default)
+    chosen = comparisons.combined(options, baseline, alpha, default)
     provenance, matrices = provenance_of(scores), matrices_of(scores)
     if isinstance(chosen.population, FrozenPopulation):
         chosen.population.check_settings(provenance.settings, input_records(provenance))
@@ -152,8 +144,8 @@ def refuse_much(
         return
     cells, rows = 0, lines
     for matrix in matrices:
-        each = options.pool == POOL_EACH
-        baselines = len(named_rows(matrix.runs, options.wanted)) if each else 1
+        each = options.pool == comparisons.POOL_EACH
+        baselines = len(comparisons.named_rows(matrix.runs, options.wanted)) if each else 1
         cells += matrix.values.size * max(1, baselines)
         rows += len(matrix.runs) * max(1, baselines) * len(options.levels)
     runs, topics = np.max([matrix.values.shape for matrix in matrices], axis=0).tolist()
@@ -180,7 +172,7 @@ def chosen_measures(
     `cannot` begins the message about others.
     """
     by_id = {measure.id: measure for measure in able}
-    names = list(dict.fromkeys(as_names(wanted or ())))
+    names = list(dict.fromkeys(comparisons.as_names(wanted or ())))
     for name in names:
         if name not in by_id:
             reason = f"{cannot} {name!r}{nearest(name, by_id)} ({', '.join(by_id)}{hint})"
@@ -190,9 +182,7 @@ def chosen_measures(
 
 def described(options: Options) -> dict[str, Any]:
     """The options as machine formats record them: how differences are tested by field."""
-    plan = options.significance
-    tests = {each.name: getattr(plan, each.name) for each in fields(plan)}
-    resampled = {name: tests.pop(name) for name in ("swaps", "shuffles", "seed")}
+    plan, resampling = options.significance, ("swaps", "shuffles", "seed")
     settings: dict[str, Any] = {
         "baselines": list(options.wanted),
         "pool": options.pool,
@@ -200,16 +190,16 @@ def described(options: Options) -> dict[str, Any]:
         "alphas": list(options.alphas) if options.loss == LINEAR else None,
         "loss": options.loss,
         "convention": options.convention,
-        **tests,
+        **{e.name: getattr(plan, e.name) for e in fields(plan) if e.name not in resampling},
     }
     if options.teams:
         settings["teams"] = dict(options.teams.by_run) or {"pattern": options.teams.pattern}
     if plan.test == "swap":
-        settings |= {"swaps": resampled["swaps"], "seed": resampled["seed"]}
+        settings |= {"swaps": plan.swaps, "seed": plan.seed}
     elif any(is_virtual(name) for name in options.wanted) and not (
         options.teams or isinstance(options.population, FrozenPopulation)
     ):
-        settings |= {"shuffles": plan.number_of_shuffles, "seed": resampled["seed"]}
+        settings |= {"shuffles": plan.number_of_shuffles, "seed": plan.seed}
     return settings
 
 

@@ -131,8 +131,8 @@ def letters(runs: int, order: Sequence[int], significant: Iterable[tuple[int, in
                  for member in (one, other)]  # fmt: skip
         groups = [group for group in groups if not {one, other} <= group]
         for group in split:
-            if not any(group <= known for known in groups):
-                groups = [known for known in groups if not known <= group]
+            if not any(group <= other for other in groups):
+                groups = [other for other in groups if not other <= group]
                 groups.append(group)
     index = {run: position for position, run in enumerate(order)}
     groups.sort(key=lambda group: sorted(index[run] for run in group))

@@ -22,10 +22,7 @@ RECORD = "wtl"
 INTERVAL, RANK_INTERVAL = "_interval", "_ranks"
 _OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
 _TITLES = {"losses20": "L>20%", "reward": "Reward", "risk": "Risk"}
-_FIELDS = {
-    "difference": "difference", "p": "p", "p_adjusted": "p adjusted", "flag": "flag",
-    "rank": "rank",
-}  # fmt: skip
+_TITLED_FIELDS = ("difference", "p", "p_adjusted", "flag", "rank")
 
 
 @dataclass(frozen=True)
@@ -44,10 +41,10 @@ class Layout:
     """Decimals; None: by column."""
 
     def __post_init__(self) -> None:
-        known = column_names() if self.columns else []
+        names = column_names() if self.columns else []
         for name in self.columns:
-            if name not in known:
-                raise UsageError(f"no column {name!r}{nearest(name, known)}")
+            if name not in names:
+                raise UsageError(f"no column {name!r}{nearest(name, names)}")
 
     def decimals(self, values: Sequence[float | None], usual: int = 4) -> list[str]:
         """A column of numbers with the decimals asked for, or the usual."""
@@ -107,9 +104,9 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
     else:
         texts = _counts(block.numbers(name))
     heading = _TITLES.get(name, name)
-    if column.field in _FIELDS:
+    if column.field in _TITLED_FIELDS:
         title = next(words_of(m).title for m in measures() if m.id == column.measure)
-        heading = f"{title} {_FIELDS[column.field]}"
+        heading = f"{title} {column.field.replace('_', ' ')}"
     return Column.of_texts(prefix + heading, texts)
 
 
@@ -258,16 +255,16 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
         return [_measure_column(blocks[i], measure, layout, prefix) for measure in by_alpha]
 
     for size in range(len(blocks), 0, -1):
-        parts = [range(len(blocks))[start : start + size] for start in range(0, len(blocks), size)]
+        groups = [range(len(blocks))[start : start + size] for start in range(0, len(blocks), size)]
         chunks = [
-            [*left, *(column for i in part for column in of_alpha(i, len(part) > 1))]
-            for part in parts
+            [*left, *(column for i in group for column in of_alpha(i, len(group) > 1))]
+            for group in groups
         ]
         if all(display.width_of(chunk) <= width for chunk in chunks):
             break
     if len(chunks) == 1:
         chunks = [_filled(chunks[0], _extras(blocks, layout), width)]
-    titles = [_title([blocks[i] for i in part]) for part in parts]
+    titles = [_title([blocks[i] for i in group]) for group in groups]
     tables = list(map(Display, titles, chunks))
     caption = _caption(table, blocks, blocks, tables[-1].headings)
     return [replace(each, caption=caption, marks=layout.marks) for each in tables]

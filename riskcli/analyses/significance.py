@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,18 +41,12 @@ class SignificanceTables(base.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        return [
-            each
-            for table in self.tables
-            for each in (
-                self._displays(table, width)
-                if table.of_all_pairs
-                else [_differences(table, self.plan)]
-            )
-        ]
+        return [each for table in self.tables for each in self._displays(table, width)]
 
     def _displays(self, table: PairTable, width: int) -> list[Display]:
         """The groups, and the matrix of differences where it is small or wanted in parts."""
+        if not table.of_all_pairs:
+            return [_differences(table, self.plan)]
         groups, caption = _groups(table), _caption(table, self.plan)
         many = len(table.runs) > MOST_IN_MATRIX
         best = [_not_told_from_the_best(table)] if many and table.rank_low is not None else []
@@ -99,7 +94,9 @@ def compare_pairs(
         of, able, "runs cannot be compared in pairs by",
         "; URisk and TRisk compare with a baseline: see score",
     )  # fmt: skip
+    compared = pairwise.against_baseline
     if between == "all":
+        compared = partial(pairwise.all_pairs, tukey=tukey)
         pairs = [
             refuse_many_pairs(len(m.runs), _NAME_A_BASELINE, MOST_LISTED_PAIRS)
             for m in setup.matrices
@@ -111,11 +108,7 @@ def compare_pairs(
     for matrix in setup.matrices:
         for measure in chosen:
             for level in options.alphas if measure.depends_on_alpha else options.alphas[:1]:
-                table, cautions = (
-                    pairwise.all_pairs(matrix, measure, level, options, tukey)
-                    if between == "all"
-                    else pairwise.against_baseline(matrix, measure, level, options)
-                )
+                table, cautions = compared(matrix, measure, level, options)
                 tables.append(table)
                 notes += cautions
     settings = _described([measure.id for measure in chosen], between, options, tukey)

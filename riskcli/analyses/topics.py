@@ -1,10 +1,8 @@
 """Where a run's risk comes from, topic by topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +69,7 @@ class RunTopics:
     convention: Convention
     churn: RunChurn | None
 
-    def chosen(self, topics: Rows | Mask | slice) -> RunTopics:
+    def chosen(self, topics: Rows | Mask | slice) -> Self:
         """Only those topics, in that order."""
         columns = {name: column[topics] for name, column in self.columns.items()}
         names = np.array(self.topics, dtype=object)[topics]
@@ -140,16 +138,16 @@ class TopicTable(base.Analysis):
     shown: tuple[str, ...] = ()
     """The columns asked for; none: the usual."""
 
-    def only_flagged(self) -> TopicTable:
+    def only_flagged(self) -> Self:
         """Only the topics that are flagged."""
         parts = [part.chosen(part.columns["flag"] != "") for part in self.parts]
         return replace(self, parts=tuple(parts))
 
-    def top(self, count: int) -> TopicTable:
+    def top(self, count: int) -> Self:
         """Only the first topics of each run."""
         return replace(self, parts=tuple(part.chosen(slice(count)) for part in self.parts))
 
-    def of_columns(self, names: Iterable[str]) -> TopicTable:
+    def of_columns(self, names: Iterable[str]) -> Self:
         """Only these columns, in every format, beside those that tell rows apart.
 
         `churn` names all columns of the rankings' moves.
@@ -265,7 +263,7 @@ def topic_table(
         len(_matching_rows(matrix.runs, names)) * len(matrix.topics) for matrix in setup.matrices
     )
     base.refuse_much("topics", setup.matrices, options, lines=lines * len(options.levels))
-    parts: list[RunTopics] = []
+    tables: list[RunTopics] = []
     notes: list[Note] = []
     fits: list[base.Fit] = []
     for matrix in setup.matrices:
@@ -273,13 +271,13 @@ def topic_table(
             rows = _chosen_rows(matrix, comparison, names)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             for level in options.levels:
-                parts += _parts(matrix, comparison, level, rows, options, churn)
+                tables += _tables(matrix, comparison, level, rows, options, churn)
             notes += cautions(matrix, comparison, options.alphas)
     if order == "loss":  # the largest first, equal ones as the topics stand
-        parts = [p.chosen(np.argsort(p.columns["delta"], kind="stable")) for p in parts]
+        tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths
     provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
-    return TopicTable(tuple(parts), options.significance.gamma, churn, provenance=provenance)
+    return TopicTable(tuple(tables), options.significance.gamma, churn, provenance=provenance)
 
 
 def _matching_rows(runs: Sequence[str], names: Sequence[str]) -> list[int]:
@@ -296,7 +294,7 @@ def _chosen_rows(matrix: ScoreMatrix, comparison: Comparison, names: Sequence[st
     return [row for row in rows if row != own]
 
 
-def _parts(
+def _tables(
     matrix: ScoreMatrix,
     comparison: Comparison,
     alpha: float,
@@ -340,7 +338,6 @@ def _rows(part: RunTopics, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
 
 
 def _totals_entry(part: RunTopics) -> dict[str, Any]:
-    values = tidy(part.totals.values())
-    head = {"run": part.run, "measure": part.measure, "baseline": part.baseline}
+    keys = {name: getattr(part, name) for name in ("run", "measure", "baseline", "alpha")}
     bins = {} if part.churn is None else {"bins": part.churn.bins}
-    return {**head, "alpha": part.alpha, **dict(zip(part.totals, values, strict=True)), **bins}
+    return {**keys, **dict(zip(part.totals, tidy(part.totals.values()), strict=True)), **bins}

@@ -248,10 +248,10 @@ def titled(measure: RiskMeasure, convention: Convention) -> str:
 
 def weights(alphas: Sequence[float | None], convention: Convention) -> str:
     """How losses count: `α = 1, 5`, `α̂ = 2, 6`, or `smooth loss`."""
-    known = [alpha for alpha in alphas if alpha is not None]
-    if not known:
+    linear = [alpha for alpha in alphas if alpha is not None]
+    if not linear:
         return "smooth loss"
-    return f"{symbol(convention)} = {', '.join(f'{weight(a, convention):g}' for a in known)}"
+    return f"{symbol(convention)} = {', '.join(f'{weight(a, convention):g}' for a in linear)}"
 
 
 def symbol(convention: Convention) -> str:
