@@ -1,6 +1,6 @@
 """Every choice between words, declared once: the library checks it, the command line offers it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from riskcli.core.messages import UsageError, nearest
@@ -60,11 +60,6 @@ def check_word(name: str, value: Any, known: Sequence[str]) -> None:
 def is_virtual(name: str) -> bool:
     """Whether a name begins as those of virtual baselines do, known or not."""
     return name.startswith(VIRTUAL_MARK)
-
-
-def virtual_among(names: Iterable[str]) -> list[str]:
-    """The names that begin as those of virtual baselines do."""
-    return [name for name in names if name.startswith(VIRTUAL_MARK)]
 
 
 def population_in_words(name: str) -> str:

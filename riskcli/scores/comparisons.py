@@ -341,8 +341,7 @@ def choose_baselines(
     Several named runs make one baseline, pooled per topic, or with pool "each" one baseline each.
     Virtual ones are made from the rows of the population, where these are not the runs themselves.
     """
-    virtual = [name for name in wanted if choices.is_virtual(name)]
-    if virtual:
+    if any(map(choices.is_virtual, wanted)):
         return [_virtual(scores if population_rows is None else population_rows, wanted)]
     members = named_rows(runs, wanted)
     if pool == POOL_EACH or len(members) == 1:

@@ -318,15 +318,17 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     for evaluation in evaluations:
         if all(item.kind != "qrels" for item in evaluation.inputs):
             raise UsageError("files of scores do not depend on judgements; several need runs")
+    named = dict(zip(names, evaluations, strict=True))
     matrices = [
         replace(matrix, measure=f"{matrix.measure} [{name}]")
-        for name, evaluation in zip(names, evaluations, strict=True)
+        for name, evaluation in named.items()
         for matrix in evaluation.matrices
     ]
     first = evaluations[0]
+    shared = set(first.notes).intersection(*(each.notes for each in evaluations))
     notes = dict.fromkeys(
-        _attributed(note, name, evaluations)
-        for name, evaluation in zip(names, evaluations, strict=True)
+        note if note in shared else replace(note, message=f"{name}: {note.message}")
+        for name, evaluation in named.items()
         for note in evaluation.notes
     )
     inputs = dict.fromkeys(item for evaluation in evaluations for item in evaluation.inputs)
@@ -334,10 +336,3 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     settings = {**first.settings, "measures": [matrix.measure for matrix in matrices]}
     provenance = Provenance(settings, tuple(inputs), tuple(notes), tuple(errors.values()))
     return replace(first, matrices=tuple(matrices), provenance=provenance)
-
-
-def _attributed(note: Note, name: str, evaluations: Sequence[Evaluation]) -> Note:
-    """The note, with the judgements that it is about where not all have it."""
-    if all(note in evaluation.notes for evaluation in evaluations):
-        return note
-    return replace(note, message=f"{name}: {note.message}")

@@ -212,7 +212,8 @@ def read_remotely(
                 yield answer
                 following += 1
     finally:
-        client.cancel()
+        for future in client.pending:  # nobody waits any more
+            future.cancel()
 
 
 @dataclass
@@ -222,7 +223,7 @@ class _Client:
     workers: Workers
     reader: Reader
     files: Sequence[Path]
-    _pending: dict[Future[Any], tuple[range, tuple[Sent, ...]]] = field(default_factory=dict)
+    pending: dict[Future[Any], tuple[range, tuple[Sent, ...]]] = field(default_factory=dict)
     """What each answer is about, as it was sent: a pipe cannot be read again."""
     _sent: int = 0
     _bytes: int = 0
@@ -238,23 +239,18 @@ class _Client:
 
     def next_answers(self) -> dict[int, FileScores | InputError]:
         """The answers to the batches that are done next, by the index of the file."""
-        while self._sent < len(self.files) and len(self._pending) < _AHEAD * self.workers.count:
+        while self._sent < len(self.files) and len(self.pending) < _AHEAD * self.workers.count:
             batch = self._next_batch()
             self._send(batch, tuple(map(self._file, batch)))
         answers: dict[int, FileScores | InputError] = {}
-        for future in wait(self._pending, return_when="FIRST_COMPLETED").done:
-            batch, sent = self._pending.pop(future)
+        for future in wait(self.pending, return_when="FIRST_COMPLETED").done:
+            batch, sent = self.pending.pop(future)
             try:
                 reply = future.result()
             except Exception as error:  # whatever it is, the line says so
                 raise self._failed(error) from error
             answers.update(self._answers(batch, sent, reply))
         return answers
-
-    def cancel(self) -> None:
-        """Nobody waits any more."""
-        for future in self._pending:
-            future.cancel()
 
     def _next_batch(self) -> range:
         """The files of the next batch; batches get shorter towards the end."""
@@ -279,7 +275,7 @@ class _Client:
             future = self.workers.executor.submit(work, stamp(), pickle.dumps(request))
         except (OSError, RuntimeError) as error:  # a broken or closed executor
             raise self._failed(error) from error
-        self._pending[future] = batch, files
+        self.pending[future] = batch, files
 
     def _file(self, index: int) -> Sent:
         path = self.files[index]

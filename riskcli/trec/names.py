@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from riskcli.core.choices import virtual_among
+from riskcli.core.choices import is_virtual
 from riskcli.core.files import as_text
 from riskcli.core.locations import DataSetPath, RemotePath, place_of
 from riskcli.core.messages import Note, UsageError
@@ -112,7 +112,7 @@ def file_name(path: Path) -> str:
 
 def refuse_virtual_names(runs: Collection[str] | Mapping[str, Path]) -> None:
     """Refuse names of runs, perhaps with their files, that virtual baselines would be taken for."""
-    for run in virtual_among(runs):
+    for run in filter(is_virtual, runs):
         where = f"{runs[run]}: " if isinstance(runs, Mapping) else ""
         raise UsageError(where + _taken(run))
 
@@ -124,7 +124,6 @@ def _taken(name: str) -> str:
 def inspect_names(names: Sequence[str | None], paths: Sequence[Path]) -> Iterator[Finding]:
     """What is wrong with the names of runs that are to be compared."""
     owners: dict[str, Path] = {}
-    virtual = virtual_among(name for name in names if name is not None)
     for name, path in zip(names, paths, strict=True):
         if name is None:
             message = (
@@ -133,7 +132,7 @@ def inspect_names(names: Sequence[str | None], paths: Sequence[Path]) -> Iterato
             )
             yield Finding(path, None, "no-tag", message)
             continue
-        if name in virtual:
+        if is_virtual(name):
             yield Finding(path, None, "virtual-name", _taken(name))
         first = owners.setdefault(name, path)
         if first is not path:
