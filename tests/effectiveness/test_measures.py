@@ -14,6 +14,7 @@ from riskcli.effectiveness.measures import (
     Family,
     parse_measures,
     split_names,
+    texts_of,
 )
 
 NO_SCORES = {"relstring", "runid", "num_q"}
@@ -264,3 +265,8 @@ def test_official_is_what_trec_eval_prints() -> None:
 def test_the_defaults_are_those_of_the_web_tracks() -> None:
     assert DEFAULT_MEASURES == ("ERR@20", "nDCG@20")
     assert [str(measure) for measure in parse_measures(DEFAULT_MEASURES)] == ["ERR@20", "nDCG@20"]
+
+
+def test_one_measure_or_several_may_be_given() -> None:
+    assert texts_of("ERR@20") == texts_of(parse_measure("err@20")) == ("ERR@20",)
+    assert texts_of(["ERR@20", parse_measure("map")]) == ("ERR@20", "AP")

@@ -380,6 +380,7 @@ def test_what_was_filled_or_dropped_is_counted(
         assert notes["left-out-topics"].message.startswith("1 topic left out")
     if "barren-topics" in notes:
         assert notes["barren-topics"].message.startswith("1 topic of the qrels")
+        assert not notes["barren-topics"].warning
 
 
 def test_a_run_of_other_topics_is_an_error(write: Write) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from riskcli import Options, Significance, risk_table
 from riskcli.core.choices import Correction
-from riskcli.risk.estimate import adjust
+from riskcli.risk.estimate import adjust, correction_title
 from tests.helpers import reference
 from tests.helpers.examples import golden_matrix
 from tests.helpers.strategies import Floats, named, score_values
@@ -80,3 +80,12 @@ def test_flags_follow_the_adjusted_p_and_the_sign(values: Floats, gamma: float) 
             significant = row[f"{name}_p_adj"] < gamma
             way = "better" if row[effect] > 0 else "worse"
             assert row[f"{name}_flag"] == (way if significant and row[effect] else "")
+
+
+def test_only_shuffles_within_a_column_are_corrected_by_their_largest_t() -> None:
+    assert correction_title("holm", "column", True).startswith("max-t over runs")
+    for correction, family, by_shuffles in (
+        ("holm", "column", False), ("holm", "all", True), ("bh", "column", True),
+    ):  # fmt: skip
+        title = correction_title(correction, family, by_shuffles)  # type: ignore[arg-type]
+        assert title == {"holm": "Holm", "bh": "Benjamini-Hochberg"}[correction]

@@ -7,7 +7,7 @@ import pytest
 
 from riskcli import Options, Significance, UsageError, risk_table
 from riskcli.risk.measures import georisk
-from riskcli.risk.swaps import swap_tests
+from riskcli.risk.swaps import critical_value, swap_tests
 from tests.helpers import reference
 from tests.helpers.examples import NAMES, STATISTICS, golden_matrix
 from tests.helpers.strategies import named
@@ -68,3 +68,16 @@ def test_swap_test_needs_one_run_as_baseline(baseline: str) -> None:
 def test_too_few_swaps_are_refused() -> None:
     with pytest.raises(UsageError, match="at least 9999"):
         Significance(test="swap", swaps=100)
+
+
+@pytest.mark.parametrize("replicates", [2, 9, 19, 20])
+@pytest.mark.parametrize("gamma", [0.01, 0.05, 0.1, 0.2, 0.5])
+def test_the_critical_value_is_the_largest_that_is_not_significant(
+    replicates: int, gamma: float
+) -> None:
+    """p is (count of replicates at or above t, plus 1) over (replicates plus 1)."""
+    values = np.random.default_rng(replicates).normal(size=replicates) ** 2
+    p = [((values >= t).sum() + 1) / (replicates + 1) for t in values]
+    not_below = [t for t, of_t in zip(values, p, strict=True) if of_t >= gamma]
+    expected = max(not_below) if 1 / (replicates + 1) < gamma else np.inf
+    assert critical_value(values, gamma) == pytest.approx(expected, rel=1e-9)

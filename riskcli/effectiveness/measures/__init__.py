@@ -247,9 +247,9 @@ def is_measure(text: str) -> bool:
 
 def texts_of(measures: object | Iterable[object]) -> tuple[str, ...]:
     """The names of one measure or several, given as texts or as ir_measures' objects."""
-    several = isinstance(measures, Iterable) and not isinstance(measures, str)
-    given = measures if several and isinstance(measures, Iterable) else (measures,)
-    return tuple(map(str, given))
+    if isinstance(measures, Iterable) and not isinstance(measures, str):
+        return tuple(map(str, measures))
+    return (str(measures),)
 
 
 def parse_measures(texts: Iterable[str]) -> list[Measure]:
