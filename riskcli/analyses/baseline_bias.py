@@ -1,6 +1,6 @@
 """Whether the choice of a baseline favours runs that resemble it (Dinçer et al., ECIR'14)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
@@ -19,16 +19,14 @@ _DIGITS = 12
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class ShuffledFigure:
+class ShuffledFigure(NamedTuple):
     """A figure of equal runs: its mean over shuffles, and how often it goes as far as observed."""
 
     mean: Floats
     p: Floats
 
 
-@dataclass(frozen=True)
-class EqualRuns:
+class EqualRuns(NamedTuple):
     """What equal runs show; `bias` and `partial` by baseline, the virtual ones last."""
 
     w: ShuffledFigure
@@ -43,20 +41,14 @@ def too_much_to_shuffle(scores: Floats) -> bool:
     return bool(runs**2 * (topics + 150) > MOST_WORK)
 
 
-def unknown(figures: int) -> EqualRuns:
-    """What is known of equal runs where nothing was shuffled."""
-    one, many = (ShuffledFigure(np.full(n, np.nan), np.full(n, np.nan)) for n in (1, figures))
-    return EqualRuns(one, many, many, 0)
-
-
 def equal_runs(
     scores: Floats,
     virtual: Floats,
     alpha: float,
     observed: tuple[float, Floats, Floats],
-    shuffles: int = LEAST_SHUFFLES,
+    shuffles: int,
 ) -> EqualRuns:
-    """W, bias r and partial of the runs as `observed`, and of shuffled ones; B >= 999.
+    """W, bias r and partial of the runs as `observed`, and of shuffled ones; NaN without shuffles.
 
     p of W is the share of shuffles whose W is at least as large; those of bias r and partial are
     two-sided. A run as the baseline is like any other when shuffled: all of them count.
@@ -77,7 +69,7 @@ def equal_runs(
         for each, values in zip(coefficients, observed[1:], strict=True)
     )
     reached = np.count_nonzero(w >= observed[0] * (1 - EQUAL_STATISTIC))
-    p = (reached + 1) / (shuffles + 1) if np.isfinite(observed[0]) else np.nan
+    p = (reached + 1) / (shuffles + 1) if shuffles and np.isfinite(observed[0]) else np.nan
     finite = w[np.isfinite(w)]
     mean = finite.mean() if len(finite) else np.nan
     figure = ShuffledFigure(np.array([mean]), np.array([p]))
@@ -193,8 +185,7 @@ VIRTUAL_BASELINES = ("@mean", "@median", "@max")
 """ECIR'14, section 3."""
 
 
-@dataclass(frozen=True)
-class Friedman:
+class Friedman(NamedTuple):
     """Friedman's test, runs as treatments and baselines as blocks; W is Kendall's."""
 
     chi2: float
@@ -203,8 +194,7 @@ class Friedman:
     w: float
 
 
-@dataclass(frozen=True)
-class Baselines:
+class Baselines(NamedTuple):
     """Every run (row) against every baseline (column): the runs themselves, then virtual ones."""
 
     scores: Floats
@@ -237,10 +227,8 @@ def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
             similarity[others, index], urisk[others, index], mean[others]
         )
     test = friedman(urisk[:, : len(scores)])
-    if too_much_to_shuffle(scores):
-        equal = unknown(len(baselines))
-    else:
-        equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial))
+    shuffles = 0 if too_much_to_shuffle(scores) else LEAST_SHUFFLES
+    equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial), shuffles)
     return Baselines(baselines, urisk, similarity, tau, bias, partial, test, equal)
 
 
@@ -297,8 +285,7 @@ def friedman(matrix: Floats) -> Friedman:
     return Friedman(chi2, degrees, float(chdtrc(degrees, chi2)), chi2 / (blocks * degrees))
 
 
-@dataclass(frozen=True)
-class Components:
+class Components(NamedTuple):
     """Principal components of the runs' profiles over topics."""
 
     explained: Floats

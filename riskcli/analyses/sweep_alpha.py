@@ -140,7 +140,7 @@ def alpha_sweep(
     chosen = base.chosen_measures(of, able, "no measure")
     pairs = sum(len(_rows_between(matrix, between)) ** 2 // 2 for matrix in setup.matrices)
     base.refuse_much("sweep", setup.matrices, options, pairs=pairs)
-    parts: list[Swept] = []
+    sweeps: list[Swept] = []
     fits: list[base.Fit] = []
     titles = [words_of(measure).title for measure in chosen if not _has_events(measure)]
     message = f"no events of {listed(titles)}: only a series is known"
@@ -150,11 +150,11 @@ def alpha_sweep(
         fits += [(matrix.measure, other.baseline.name, other.smooth) for other in smooth]
         for index, plain in enumerate(comparisons(matrix, replace(options, loss=LINEAR))):
             both = [plain, *smooth[index : index + 1]]
-            parts.append(_swept(matrix, both, _rows_between(matrix, between), options, chosen))
+            sweeps.append(_swept(matrix, both, _rows_between(matrix, between), options, chosen))
             notes += cautions(matrix, plain, options.alphas)
     settings = {"between": list(between), "of": [measure.id for measure in chosen]}
     provenance = setup.recorded(fits, notes, alphas=list(options.alphas), **settings)
-    return Sweep(tuple(parts), options.significance.gamma, provenance=provenance)
+    return Sweep(tuple(sweeps), options.significance.gamma, provenance=provenance)
 
 
 def _has_events(measure: RiskMeasure) -> bool:

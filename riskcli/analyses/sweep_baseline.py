@@ -210,8 +210,8 @@ def baseline_bias(
         refuse_many_pairs(len(matrix.runs), "give fewer runs", MOST_LISTED_PAIRS)
     pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in matrices)
     base.refuse_much("sweep --over baseline", matrices, Options(alphas=(alpha,)), pairs=pairs)
-    parts = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
-    equal = parts[0].figures.equal_runs
+    biases = tuple(_matrix_bias(matrix, alpha, components) for matrix in matrices)
+    equal = biases[0].figures.equal_runs
     settings = {
         "alphas": [alpha], "components": components, "shuffles": equal.shuffles,
         "seed": DEFAULT_SEED,
@@ -226,7 +226,7 @@ def baseline_bias(
         for matrix in matrices
         if bias.too_much_to_shuffle(matrix.values)
     ]
-    return Bias(parts, provenance=base.provenance_of(scores).adding(settings, notes))
+    return Bias(biases, provenance=base.provenance_of(scores).adding(settings, notes))
 
 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:

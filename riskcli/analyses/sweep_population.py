@@ -104,13 +104,13 @@ def population_bias(
     chosen = base.chosen_measures(of, able, "no population behind")
     pairs = sum(len(matrix.runs) ** 2 // 2 for matrix in setup.matrices) * len(chosen)
     base.refuse_much("sweep --over population", setup.matrices, plan, pairs=pairs)
-    parts = [part for matrix in setup.matrices for part in left_out(matrix, plan, chosen)]
+    tables = [each for matrix in setup.matrices for each in left_out(matrix, plan, chosen)]
     settings = {
         "of": [measure.id for measure in chosen],
         "alphas": list(plan.alphas),
         "population": base.population_record(plan) if plan.population else "all",
     }
-    return PopulationBias(tuple(parts), provenance=setup.provenance.adding(settings))
+    return PopulationBias(tuple(tables), provenance=setup.provenance.adding(settings))
 
 
 def members_of(runs: Sequence[str], teams: Teams) -> list[tuple[str, list[int]]]:

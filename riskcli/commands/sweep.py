@@ -35,10 +35,9 @@ USED_OVER: dict[str, tuple[SweepOver, ...]] = {
 
 DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     "alpha": tuple(float(alpha) for alpha in range(21)),
-    "baseline": (10.0,),
     "measure": (1.0,),
-    "population": (10.0,),
 }
+"""Over others it is 10."""
 
 
 @command(input_options)
@@ -147,7 +146,7 @@ def _compared(against: options.Against, over: SweepOver) -> Options:
     if over not in USED_OVER["--loss"]:
         compared = replace(compared, loss="linear")
     if not against.alphas:
-        return replace(compared, alphas=DEFAULT_ALPHAS[over])
+        return replace(compared, alphas=DEFAULT_ALPHAS.get(over, (10.0,)))
     if over != "alpha" and len(compared.alphas) != 1:
         raise UsageError(f"sweep --over {over} takes one alpha, found {len(compared.alphas)}")
     return compared

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from functools import partial
 from itertools import permutations, product
 from unittest.mock import patch
 
@@ -23,7 +22,6 @@ from riskcli.analyses.baseline_bias import (
     bias_of,
     biases,
     each_as_baseline,
-    equal_runs,
     friedman,
     principal_components,
 )
@@ -36,7 +34,7 @@ from tests.helpers.shared_data import shared
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
 from tests.helpers.tables import paper_table, table_of
 
-FEW_SHUFFLES = patch.object(analysis, "equal_runs", partial(equal_runs, shuffles=9))
+FEW_SHUFFLES = patch.object(analysis, "LEAST_SHUFFLES", 9)
 """For tests of what is not shuffled."""
 
 

@@ -57,10 +57,7 @@ def with_baseline(
     kept = _kept_scores(path, source.text(), kind, candidates)
     runs = {run for matrix in candidates.matrices for run in matrix.runs}
     name = given or name_of_baseline(kept.matrices[0].runs[0], runs)
-    matrices = tuple(
-        _with_kept(path, matrix, replace(_of_measure(kept, matrix.measure), runs=(name,)))
-        for matrix in candidates.matrices
-    )
+    matrices = tuple(_joined(kept, matrix, name) for matrix in candidates.matrices)
     provenance = replace(
         candidates.provenance.adding(notes=_how_made(kept, candidates)),
         inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
@@ -88,26 +85,21 @@ def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> 
     return kept
 
 
-def _of_measure(kept: FileScores, measure: str) -> ScoreMatrix:
-    for matrix in kept.matrices:
-        if matrix.measure == measure:
-            return matrix
-    held = listed(matrix.measure for matrix in kept.matrices)
-    raise InputError(
-        kept.path, "other-measure", f"holds scores by {held}, the candidates by {measure}"
-    )
-
-
-def _with_kept(path: Path, candidates: ScoreMatrix, baseline: ScoreMatrix) -> ScoreMatrix:
-    """Both in one matrix; their topics must be the same."""
-    if baseline.runs[0] in candidates.runs:
-        message = f"the run is named {baseline.runs[0]!r}, as one of the candidates"
-        raise InputError(path, "same-name", message)
+def _joined(kept: FileScores, candidates: ScoreMatrix, name: str) -> ScoreMatrix:
+    """Candidates and baseline in one matrix; their topics must be the same."""
+    by_measure = {matrix.measure: matrix for matrix in kept.matrices}
+    if candidates.measure not in by_measure:
+        message = f"holds scores by {listed(by_measure)}, the candidates by {candidates.measure}"
+        raise InputError(kept.path, "other-measure", message)
+    baseline = replace(by_measure[candidates.measure], runs=(name,))
+    if name in candidates.runs:
+        message = f"the run is named {name!r}, as one of the candidates"
+        raise InputError(kept.path, "same-name", message)
     ours, theirs = set(candidates.topics), set(baseline.topics)
     for what, topics in (("lacks", ours - theirs), ("has besides", theirs - ours)):
         if topics:
             message = f"its topics are others: it {what} {listed(sorted(topics))}"
-            raise InputError(path, "other-topics", message)
+            raise InputError(kept.path, "other-topics", message)
     baseline.check_finite()
     return join(candidates.measure, [baseline, candidates], candidates.topics)[0]
 

@@ -85,9 +85,9 @@ class _Parser:
         at = self.place if place is None else place
         while at < len(self.text) and self.text[at].isspace():
             at += 1
-        found = f"found {self.text[at : at + 12]!r}" if at < len(self.text) else "found the end"
+        actual = repr(self.text[at : at + 12]) if at < len(self.text) else "the end"
         pointer = "\n  " + self.text + "\n  " + " " * at + "^"
-        return UsageError(f"rule {self.text!r}: {found}, expected {expected}{pointer}")
+        return UsageError(f"rule {self.text!r}: found {actual}, expected {expected}{pointer}")
 
     def peek(self) -> tuple[str, str]:
         """Kind and text of the next token; kind is `end` at the end, `` where there is none."""
@@ -102,6 +102,13 @@ class _Parser:
         assert match is not None
         self.place = match.end()
         return match[match.lastgroup or 0]
+
+    def accept(self, text: str) -> bool:
+        """Whether the next token is this one; it is taken then."""
+        if self.peek()[1] != text:
+            return False
+        self.take()
+        return True
 
     def rule(self) -> Rule:
         kind, _ = self.peek()
@@ -120,9 +127,8 @@ class _Parser:
         return Rule(self.text.strip(), quantity, comparison, bound, alpha, topic)
 
     def alpha(self) -> float | None:
-        if self.peek()[1] != "@":
+        if not self.accept("@"):
             return None
-        self.take()
         if self.peek()[0] != "number":
             raise self.fail("a value of alpha")
         return self.number()
@@ -156,9 +162,8 @@ class _Parser:
 
     def product(self) -> Bound:
         total = self.factor()
-        while self.peek()[1] == "*":
-            start = self.place
-            self.take()
+        while self.accept("*"):
+            start = self.place - 1
             factor = self.factor()
             if total.slope and factor.slope:
                 raise self.fail("no product of baseline with itself", start)
@@ -172,12 +177,8 @@ class _Parser:
         kind, text = self.peek()
         if kind == "number":
             value = self.number()
-            if self.peek()[1] == "%":
-                self.take()
-                value /= 100
-            return Bound(value)
-        if kind == "name" and text == "baseline":
-            self.take()
+            return Bound(value / 100 if self.accept("%") else value)
+        if self.accept("baseline"):
             return Bound(slope=1.0)
         if text in ("-", "("):
             return self.nested(text)
@@ -193,9 +194,8 @@ class _Parser:
             inner = Bound(-inner.offset, -inner.slope)
         else:
             inner = self.sum()
-            if self.peek()[1] != ")":
+            if not self.accept(")"):
                 raise self.fail("a closing bracket")
-            self.take()
         self.depth -= 1
         return inner
 
@@ -315,11 +315,8 @@ def checked_margins(policy: Policy, margin: float | Mapping[str, float] | None) 
     able = [test.of for test in policy.tests if test.alpha is None]
     for name, size in margins.items():
         if name not in able:
-            known = ", ".join(able) or "nothing"
-            raise UsageError(
-                f"a margin for {name!r}: the policy {policy.name} tests {known}"
-                f"{nearest(name, able)}"
-            )
+            tested = f"{', '.join(able) or 'nothing'}{nearest(name, able)}"
+            raise UsageError(f"a margin for {name!r}: the policy {policy.name} tests {tested}")
         if not 0 < size < float("inf"):
             raise UsageError(f"the margin for {name} is {size:g}, expected a number above 0")
     return margins

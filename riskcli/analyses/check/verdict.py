@@ -296,7 +296,11 @@ def as_github(gate: Gate) -> str:
             level = _level(gate, finding)
             lines.append(annotation(level, verdict.explained(finding), title=title) + "\n")
     left_out = _annotations("left out", of_files(gate.skipped))
-    return "".join([*lines, left_out, annotation("notice", _counts(gate), title=TOOL), "\n"])
+    outcomes = [verdict.outcome for verdict in gate.verdicts]
+    passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
+    counts = f"passed: {passed} of {len(outcomes)}"
+    counts += f", inconclusive: {undecided}" if undecided else ""
+    return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
 
 
 def _annotations(title: str, problems: Sequence[Problem]) -> str:
@@ -305,14 +309,6 @@ def _annotations(title: str, problems: Sequence[Problem]) -> str:
         annotation("error", each.message, title=title, file=each.path, line=each.line) + "\n"
         for each in problems
     )
-
-
-def _counts(gate: Gate) -> str:
-    """`passed: 1 of 2, inconclusive: 1`."""
-    outcomes = [verdict.outcome for verdict in gate.verdicts]
-    passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
-    text = f"passed: {passed} of {len(outcomes)}"
-    return f"{text}, inconclusive: {undecided}" if undecided else text
 
 
 def refusal_as_markdown(problems: Sequence[Problem]) -> str:
