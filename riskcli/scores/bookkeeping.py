@@ -14,14 +14,7 @@ from riskcli.core.messages import Input, InputError, Note, UsageError, counted, 
 from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
 from riskcli.scores.reading import Reader
-from riskcli.trec.names import (
-    each_baseline,
-    name_of_baseline,
-    name_runs,
-    named_place,
-    names_by_rule,
-    refuse_virtual_names,
-)
+from riskcli.trec import names as naming
 
 
 def with_baseline_files(
@@ -39,8 +32,8 @@ def with_baseline_files(
     named, notes = _named(loaded, rule, given, count)
     known = runs_of(named)
     files = {
-        baseline: named_place(baseline)
-        for baseline in each_baseline(baselines, known)
+        baseline: naming.named_place(baseline)
+        for baseline in naming.each_baseline(baselines, known)
         if baseline not in known and not is_virtual(baseline) and _is_read(baseline)
     }
     if not files:
@@ -61,7 +54,7 @@ def with_baseline_files(
 
 def _is_read(baseline: str) -> bool:
     """Whether a baseline names a file, a pipe or a process substitution."""
-    _, path = named_place(baseline)
+    _, path = naming.named_place(baseline)
     return baseline != "" and path.exists() and not path.is_dir()
 
 
@@ -76,7 +69,7 @@ def without_own_scores(
     if not runs_here:
         return list(loaded), []
     unnamed = [(file.path, file.tag) for file in runs_here if file.path not in given]
-    names = {*names_by_rule(unnamed, rule)[1], *given.values()}
+    names = {*naming.names_by_rule(unnamed, rule)[1], *given.values()}
     own_files = [
         file.path
         for file in loaded
@@ -104,7 +97,7 @@ def _named(
 ) -> tuple[list[FileScores], list[Note]]:
     """The parts with names for their runs; those from `count` on are files of baselines."""
     runs = [(p.path, p.tag) for p in loaded if not p.named and p.path not in given]
-    names, notes = name_runs(runs, rule)
+    names, notes = naming.name_runs(runs, rule)
     waiting = iter(names)
     wanted = [given.get(file.path) or (None if file.named else next(waiting)) for file in loaded]
     named = list(map(_renamed, loaded, wanted))
@@ -127,7 +120,7 @@ def _renamed(file: FileScores, name: str | None) -> FileScores:
 def _name_as_baseline(file: FileScores, known: Set[str]) -> str | None:
     """Scores kept from before, of a run that is named as one at hand, are its baseline's."""
     runs = runs_of([file])
-    return name_of_baseline(runs.pop(), known) if file.named and len(runs) == 1 else None
+    return naming.name_of_baseline(runs.pop(), known) if file.named and len(runs) == 1 else None
 
 
 def _refuse_shared_names(loaded: Sequence[FileScores]) -> None:
@@ -141,7 +134,7 @@ def _refuse_shared_names(loaded: Sequence[FileScores]) -> None:
                         f"two runs are named {run!r}: in {first} and {file.path}"
                         f"{_way_out(loaded, (first, file.path))}"
                     )
-    refuse_virtual_names({run: path for (_, run), path in owners.items()})
+    naming.refuse_virtual_names({run: path for (_, run), path in owners.items()})
 
 
 def _way_out(loaded: Sequence[FileScores], paths: Sequence[Path]) -> str:

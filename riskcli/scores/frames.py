@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskcli.core.messages import Provenance, UsageError
-from riskcli.effectiveness.measures import (
-    DEFAULT_MEASURES,
-    canonical_name,
-    parse_measures,
-    texts_of,
-)
+from riskcli.effectiveness import measures as measure_names
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.bookkeeping import rounded_err
 from riskcli.scores.evaluation import Evaluation
@@ -139,7 +134,7 @@ def qrels_from_frame(frame: pd.DataFrame) -> Qrels:
 def score_runs(
     runs: Mapping[str, Run | RunInMemory | pd.DataFrame],
     qrels: Qrels | JudgementsInMemory | pd.DataFrame,
-    measures: str | Iterable[Any] = DEFAULT_MEASURES,
+    measures: str | Iterable[Any] = measure_names.DEFAULT_MEASURES,
     *,
     rules: Rules | None = None,
 ) -> Evaluation:
@@ -150,7 +145,7 @@ def score_runs(
     (iterators of ScoredDoc and Qrel). Measures are names or ir_measures' objects.
     """
     rules = rules or Rules()
-    chosen = parse_measures(texts_of(measures))
+    chosen = measure_names.parse_measures(measure_names.texts_of(measures))
     judged = _judged(qrels)
     scorer = Scorer(judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision)
     parts: dict[str, list[ScoreMatrix]] = {str(measure): [] for measure in chosen}
@@ -172,7 +167,7 @@ def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evalua
     """
     runs, topics, values = (_column(frame, names) for names in (_RUN, _TOPIC, _VALUE))
     if "measure" in frame.columns:
-        names = [canonical_name(str(name)) for name in frame["measure"]]
+        names = [measure_names.canonical_name(str(name)) for name in frame["measure"]]
     else:
         names = [measure or "score"] * len(frame)
     return _evaluation(zip(names, runs, topics, values, strict=True))
@@ -181,7 +176,7 @@ def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evalua
 def scores_from_ir_measures(results: Mapping[str, Iterable[Any]]) -> Evaluation:
     """Score matrices from `ir_measures.iter_calc(...)`, its results for each run by name."""
     evaluation = _evaluation(
-        (canonical_name(str(result.measure)), run, result.query_id, result.value)
+        (measure_names.canonical_name(str(result.measure)), run, result.query_id, result.value)
         for run, run_results in results.items()
         for result in run_results
     )
