@@ -15,9 +15,8 @@ from riskcli.output.measure_words import columns
 from riskcli.risk.estimate import Estimate, Significance, adjust, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import Cubic
-from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measure import Estimates, RiskMeasure, estimates_of
 from riskcli.risk.measures import measures, statistics
-from riskcli.risk.portions import Estimates, estimates_of
 from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 

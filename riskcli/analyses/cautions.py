@@ -11,8 +11,8 @@ from riskcli.core.messages import Note, counted, listed
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS, Inference
+from riskcli.risk.measure import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS, in_portions
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.risk.portions import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS, in_portions
 from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25

@@ -128,7 +128,10 @@ class Training:
 
     def _models(self, own: dict[str, str]) -> list[training.ModelSpec]:
         """A model for each objective and alpha, its name shows parameters other than defaults."""
-        from riskcli.learn import objectives, training  # late, as above
+        from riskcli.learn import (
+            objectives,
+            training,  # late, as above
+        )
 
         names = list(dict.fromkeys(self.objectives or ("urisk",)))
         defaults = {

@@ -12,16 +12,7 @@ from itertools import groupby
 
 from riskcli.core.messages import UsageError
 from riskcli.output import escape
-from riskcli.output.display import (
-    MARKS,
-    Cell,
-    Column,
-    Display,
-    Mark,
-    key,
-    with_marks,
-    within,
-)
+from riskcli.output.display import MARKS, Cell, Column, Display, Mark, key, with_marks, within
 
 COLUMN_WIDTH = 46
 """Characters that fit one of two columns of text, in small type."""

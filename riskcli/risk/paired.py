@@ -5,6 +5,7 @@ losses counted t = 1 + alpha times. All sums here are free of alpha, so any numb
 costs one pass over the matrix.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -224,17 +225,16 @@ def topics_needed(
     """The fewest topics with which the loss is seen with the power wanted; None: too many."""
     if loss <= 0:
         return None
+
+    def seen(count: int) -> float:
+        return power(loss, spread, count, level)
+
     low, high = 1, LEAST_TOPICS
-    while power(loss, spread, high, level) < wanted:
+    while seen(high) < wanted:
         low, high = high, high * 2
         if high > MOST_TOPICS:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if power(loss, spread, middle, level) >= wanted else (middle, high)
-        )
-    return max(high, LEAST_TOPICS)
+    return max(bisect_left(range(high), wanted, low + 1, key=seen), LEAST_TOPICS)
 
 
 def smallest_loss(

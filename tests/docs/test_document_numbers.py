@@ -25,8 +25,8 @@ from riskcli.core.limits import (
 )
 from riskcli.risk.estimate import LEAST_SHUFFLES, LEAST_SWAPS
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS
+from riskcli.risk.measure import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.risk.portions import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS
 from riskcli.trec.source import LONGEST_LINE, MAX_BYTES
 from tests.helpers.console import ROOT
 

@@ -12,7 +12,7 @@ from riskcli import Options, UsageError, baseline_bias, compare_pairs, freeze, r
 from riskcli.core import arrays
 from riskcli.output.renderers import as_tsv
 from riskcli.output.result import Result, rows_of
-from riskcli.risk import portions
+from riskcli.risk import measure as portions
 from riskcli.scores.teams import Teams
 from tests.helpers.strategies import Floats, named
 
