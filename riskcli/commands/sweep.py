@@ -124,7 +124,7 @@ def sweep(
             scores, of=of, persistence=persistence, depth=depth, options=compared
         )
     else:
-        from riskcli.analyses.sweep_population import population_bias
+        from riskcli.analyses.population import population_bias
 
         analysis = population_bias(scores, of=of, options=compared)
     return options.conclude(analysis, inputs, output)
