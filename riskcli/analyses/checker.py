@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +19,6 @@ from riskcli.scores.files.registry import Format, format_of, tag_of
 from riskcli.scores.files.tables import UNNAMED_RUN
 from riskcli.trec import runs
 from riskcli.trec.findings import (
-    CODES,
     Finding,
     RunFormat,
     Severity,
@@ -28,7 +26,6 @@ from riskcli.trec.findings import (
     count_lines,
     text_lines,
 )
-from riskcli.trec.formats import Documents
 from riskcli.trec.names import inspect_names, names_by_rule
 from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
 from riskcli.trec.source import MAX_BYTES, TextFile
@@ -67,26 +64,6 @@ class FileReport:
         wanted = {"errors": "error", "warnings": "warning"}.get(self.only)
         findings = self.tally.findings()
         return [each for each in findings if wanted in (None, each[0].severity)]
-
-
-@dataclass(frozen=True)
-class Reports:
-    """What was found in every file, qrels first."""
-
-    files: tuple[FileReport, ...]
-
-    def codes(self) -> dict[str, tuple[int, int]]:
-        """How many findings are of each code, in how many files, errors first."""
-        by_code: dict[str, tuple[int, int]] = {}
-        for file in self.files:
-            for code, number in file.tally.counts.items():
-                findings, files = by_code.get(code, (0, 0))
-                by_code[code] = (findings + number, files + 1)
-        return dict(sorted(by_code.items(), key=lambda item: (CODES[item[0]].severity, item[0])))
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of that severity, in all files."""
-        return sum(file.count(severity) for file in self.files)
 
 
 # What is wrong between files: the same ranking, the same scores, the same name.
@@ -193,7 +170,7 @@ class Checker:
         self._checks = checks
         self._checksums = checksums
         self._qrels: Qrels | None = None
-        self._judged_documents: JudgedDocuments | None = None
+        self._judged: JudgedDocuments | None = None
         self._scorer: Scorer | None = None
 
     @property
@@ -203,93 +180,81 @@ class Checker:
 
     def check_qrels(self, path: Path) -> FileReport:
         """What is wrong with the judgements; good ones are kept for the runs."""
-        tally = Tally(path, self._checks.max_findings)
-        text, sha256 = self._read(tally)
-        if text is None:
-            return FileReport(path, "unread", tally)
-        self._qrels = quick_qrels(path, text)
-        if self._qrels is None:
-            self._look_closely_at_qrels(tally, text)
-        return FileReport(path, "qrels", tally, sha256=sha256)
-
-    def _look_closely_at_qrels(self, tally: Tally, text: bytes) -> None:
-        for item in inspect_qrels(tally.path, text):
-            if isinstance(item, Finding):
-                tally.add(item)
-        if not tally.count("error"):
-            self._qrels = parse_qrels(tally.path, text)
-            for note in self._qrels.notes:
-                tally.add(Finding(tally.path, None, note.code, note.message))
+        return self._checked(path, self._check_qrels)
 
     def check(self, path: Path) -> FileReport:
         """What is wrong with a run or a score file."""
+        return self._checked(path, self._check_file)
+
+    def _checked(self, path: Path, check: Callable[[Tally, bytes], FileReport]) -> FileReport:
         tally = Tally(path, self._checks.max_findings)
-        text, sha256 = self._read(tally)
-        if text is None:
-            return FileReport(path, "unread", tally)
         try:
-            format = format_of(path, text, self._checks.input_format)
+            source = TextFile(path, self._checks.max_bytes, self._checksums)
+            report = check(tally, source.text())
         except InputError as error:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
+        return replace(report, sha256=source.sha256)
+
+    def _check_qrels(self, tally: Tally, text: bytes) -> FileReport:
+        self._qrels = quick_qrels(tally.path, text)
+        if self._qrels is None:
+            for _ in tally.sift(inspect_qrels(tally.path, text)):
+                pass
+            if not tally.count("error"):
+                self._qrels = parse_qrels(tally.path, text)
+                for note in self._qrels.notes:
+                    tally.add(Finding(tally.path, None, note.code, note.message))
+        return FileReport(tally.path, "qrels", tally)
+
+    def _check_file(self, tally: Tally, text: bytes) -> FileReport:
+        format = format_of(tally.path, text, self._checks.input_format)
         if isinstance(format, Format):
-            read = self._check_scores(tally, text, format)
-        else:
-            read = self._check_run(tally, text, format)
-        return replace(read, sha256=sha256)
+            return self._check_scores(tally, text, format)
+        return self._check_run(tally, text, format)
 
     def _check_scores(self, tally: Tally, text: bytes, format: Format) -> FileReport:
-        names: dict[str, None] = {}
-        for item in format.inspect(tally.path, text):
-            if isinstance(item, Finding):
-                tally.add(item)
-            else:
-                names[item.run] = None
+        rows = tally.sift(format.inspect(tally.path, text))
+        names = dict.fromkeys(row.run for row in rows)
         tag = tag_of(text, format.name, list(names))
         named = UNNAMED_RUN not in names and tag is None
         run_names = tuple(names) if named else (tag,) if tag else ()
         return FileReport(tally.path, "scores", tally, run_names, named)
 
-    def _read(self, tally: Tally) -> tuple[bytes | None, str | None]:
-        """The file's text, None where it cannot be read, and its checksum."""
-        try:
-            source = TextFile(tally.path, self._checks.max_bytes, self._checksums)
-            return source.text(), source.sha256
-        except InputError as error:
-            tally.add(Finding.of(error))
-            return None, None
-
     def _check_run(self, tally: Tally, text: bytes, format: RunFormat | None) -> FileReport:
         """Note all that is wrong; give the tags that lines carry, its rankings and its scores."""
-        text = runs.LINES.uncommented(text) if format is None else text
-        documents = None if self._qrels is None else self._qrels.lines
-        table = runs.quick_table(text) if format is None else None
-        if table is not None:
-            columns = doubts.columns_of(tally, table, _numbering(text, len(table)))
+        if format is None:
+            text = runs.LINES.uncommented(text)
+            table = runs.quick_table(text)
+            items = runs.inspect_run(tally.path, text)
         else:
-            lines = list(_good_lines(tally, text, format, documents))
+            table = None
+            documents = None if self._qrels is None else self._qrels.lines
+            items = runs.inspect_foreign(tally.path, text, format, documents)
+        if table is not None:
+            columns = doubts.Columns(tally, table, _line_numbers(text, len(table)))
+        else:
+            lines = list(tally.sift(items))
             if not lines:
                 return FileReport(tally.path, "run", tally)
-            columns = doubts.columns_of(
-                tally, runs.table_of(lines), lambda index: lines[index].line
-            )
+            columns = doubts.Columns(tally, runs.table_of(lines), [line.line for line in lines])
         if format is None:  # elsewhere there is no rank, no tag and no second column to doubt
-            doubts.note_doubts(tally, columns, self._checks.max_docs)
+            doubts.note_doubts(columns, self._checks.max_docs)
         if self._qrels is not None:
             judged = self._qrels.judgements
-            doubts.note_topics(tally, columns, judged, self._qrels.relevant_topics)
-            if doubts.none_is_judged(columns.run, self._judged(self._qrels)):
+            doubts.note_topics(columns, judged, self._qrels.relevant_topics)
+            if self._judged is None:  # two threads may find it so at the same time
+                self._judged = JudgedDocuments(judged)
+            if doubts.none_is_judged(columns.run, self._judged):
                 message = f"no document is judged{doubts.likely_cause(columns.run, judged)}"
                 tally.add(Finding(tally.path, None, "nothing-judged", message))
-        tags = columns.run.tags if format is None else ()
-        scores = {} if tally.count("error") else self._scores(columns.run)
         return FileReport(
             tally.path,
             "run",
             tally,
-            tags,
+            columns.run.tags if format is None else (),
             rankings=doubts.ranking_digests(columns.run),
-            scores=scores,
+            scores={} if tally.count("error") else self._scores(columns.run),
         )
 
     def _scores(self, run: runs.Run) -> dict[str, float]:
@@ -305,36 +270,9 @@ class Checker:
         (values,) = scores.values()
         return dict(zip(topics, values.tolist(), strict=True))
 
-    def _judged(self, qrels: Qrels) -> JudgedDocuments:
-        """The judged documents, gathered once; two threads may do so at the same time."""
-        if self._judged_documents is None:
-            self._judged_documents = JudgedDocuments(qrels.judgements)
-        return self._judged_documents
 
-
-def _good_lines(
-    tally: Tally, text: bytes, format: RunFormat | None, documents: Documents | None
-) -> Iterator[runs.Line]:
-    """The lines that can be taken; the others are noted."""
-    inspect = (
-        runs.inspect_run
-        if format is None
-        else partial(runs.inspect_foreign, format=format, documents=documents)
-    )
-    for item in inspect(tally.path, text):
-        if isinstance(item, Finding):
-            tally.add(item)
-        else:
-            yield item
-
-
-def _numbering(text: bytes, count: int) -> Callable[[int], int]:
-    """The numbers in the file of the lines that are not blank, worked out when first needed."""
-
-    @cache
-    def numbers() -> Sequence[int]:
-        if count_lines(text) == count:
-            return range(1, count + 1)
-        return [line for line, _ in text_lines(text)]
-
-    return lambda index: numbers()[index]
+def _line_numbers(text: bytes, count: int) -> Sequence[int]:
+    """The numbers in the file of the lines that are not blank, of which there are `count`."""
+    if count_lines(text) == count:
+        return range(1, count + 1)
+    return [line for line, _ in text_lines(text)]

@@ -4,17 +4,18 @@ import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import Mask, Rows
-from riskcli.effectiveness.ranking import JudgedDocuments
+from riskcli.core.arrays import Mask
+from riskcli.effectiveness.ranking import JudgedDocuments, by_topic_and_score
 from riskcli.scores.matrix import answers_nothing
 from riskcli.trec.arrow import Texts, Words, pair_hashes
 from riskcli.trec.fields import Table
-from riskcli.trec.findings import Described, Tally, whole_number
+from riskcli.trec.findings import Described, Finding, Tally, whole_number
 from riskcli.trec.names import file_name
 from riskcli.trec.runs import Run
 
@@ -28,21 +29,14 @@ def ranking_digests(run: Run) -> dict[str, str]:
     Scores and lines do not matter; the order of documents whose scores tie in single
     precision does not count.
     """
-    names = sorted(run.topics)
-    place = np.argsort(np.argsort(np.array(run.topics)))
-    words = Texts.of_strings(run.topics).hashes()
-    hashes = pair_hashes(words, run.topic_codes, run.docnos)
-    topics = place[run.topic_codes]
-    with np.errstate(over="ignore"):  # beyond single precision scores tie
-        scores = run.scores.astype(np.float32)
-    order = _ranking(topics, scores)
-    topics, scores, hashes = topics[order], scores[order], hashes[order]
-    tied = (topics[1:] == topics[:-1]) & (scores[1:] == scores[:-1])
+    order, scores, codes = by_topic_and_score(run, "single")
+    hashes = pair_hashes(Texts.of_strings(run.topics).hashes(), run.topic_codes, run.docnos)[order]
+    tied = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
     _sort_ties(hashes, tied)
-    starts = np.searchsorted(topics, np.arange(len(names) + 1)).tolist()
+    starts = np.searchsorted(codes, np.arange(len(run.topics) + 1)).tolist()
     return {
-        name: _digest(hashes[start:end], tied[start : end - 1])
-        for name, start, end in zip(names, starts[:-1], starts[1:], strict=True)
+        topic: _digest(hashes[start:end], tied[start : end - 1])
+        for topic, start, end in zip(run.topics, starts[:-1], starts[1:], strict=True)
     }
 
 
@@ -66,15 +60,6 @@ def nearest_before(runs: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int
             first = int(differing.argmin())
             either = int(((cells[first] != 0) | (cells[row] != 0)).sum())
             yield row, first, int(differing[first]), either
-
-
-def _ranking(topics: Rows, scores: NDArray[np.float32]) -> Rows:
-    """Topic after topic, by falling scores; most files are sorted so already."""
-    falling = (topics[1:] != topics[:-1]) | (scores[1:] <= scores[:-1])
-    changes = np.count_nonzero(topics[1:] != topics[:-1])
-    if falling.all() and changes == topics.max(initial=0):
-        return np.argsort(topics, kind="stable")
-    return np.lexsort((-scores, topics))
 
 
 def _sort_ties(hashes: Words, tied: Mask) -> None:
@@ -131,58 +116,69 @@ MAX_DOCS = 1000
 class Columns:
     """A run with the columns that are not used for scoring, and its line numbers."""
 
-    run: Run
+    tally: Tally
     table: Table
-    line: Callable[[int], int | None]
-    """The number in the file of the line at that place of the table; None where it has none."""
+    lines: Sequence[int | None]
+    """The number in the file of each line of the table; None where it has none."""
 
-    def topic(self, index: int) -> str:
+    @cached_property
+    def run(self) -> Run:
+        """The columns that are used for scoring."""
+        return Run.of_table(self.tally.path, self.table)
+
+    def topic(self, place: int) -> str:
         """The topic of a line."""
-        code: int = self.run.topic_codes[index].item()
+        code: int = self.run.topic_codes[place].item()
         return self.run.topics[code]
 
-    def docno(self, index: int) -> str:
+    def docno(self, place: int) -> str:
         """The document of a line."""
-        return self.run.docnos.take(np.array([index])).as_strings()[0]
+        return self.run.docnos.take(np.array([place])).as_strings()[0]
+
+    def doubt(self, code: str, places: Sequence[int], message: Callable[[int], str]) -> None:
+        """Count the lines at these places."""
+        self.tally.add_all(code, places, lambda place: (self.lines[place], message(place)))
+
+    def doubt_pairs(
+        self, code: str, first: Places, second: Places, message: Callable[[int, int], str]
+    ) -> None:
+        """Count pairs of lines, in the order of the second one."""
+        order = np.argsort(second, kind="stable")
+        pairs: Any = np.column_stack((first, second))[order]
+
+        def describe(pair: Places) -> Described:
+            earlier, later = pair.tolist()
+            return self.lines[later], message(earlier, later)
+
+        self.tally.add_all(code, pairs, describe)
 
 
-def columns_of(tally: Tally, table: Table, line: Callable[[int], int | None]) -> Columns:
-    """The columns of a run's table."""
-    return Columns(Run.of_table(tally.path, table), table, line)
-
-
-def note_doubts(tally: Tally, columns: Columns, max_docs: int) -> None:
+def note_doubts(columns: Columns, max_docs: int) -> None:
     """Count all that looks wrong."""
-    _note_ranks(tally, columns)
-    _note_single_precision_ties(tally, columns)
-    _note_long_topics(tally, columns, max_docs)
-    _note_tags(tally, columns)
-    _note_second_column(tally, columns)
-    _note_mangled(tally, columns)
+    _note_ranks(columns)
+    _note_single_precision_ties(columns)
+    _note_long_topics(columns, max_docs)
+    _note_tags(columns)
+    _note_second_column(columns)
+    _note_mangled(columns)
 
 
-# Ranks
-
-
-def _note_ranks(tally: Tally, columns: Columns) -> None:
+def _note_ranks(columns: Columns) -> None:
     ranks = columns.table.whole_numbers("rank")
     if ranks is not None:
         taken = np.arange(len(ranks))
     else:
         texts = columns.table.texts("rank").as_strings()
         numbers = [whole_number(text) for text in texts]
-        tally.add_all(
+        columns.doubt(
             "bad-rank",
-            [index for index, rank in enumerate(numbers) if rank is None],
-            lambda i: (
-                columns.line(i),
-                f"the rank (4th column) is {texts[i]!r}, expected a whole number",
-            ),
+            [place for place, rank in enumerate(numbers) if rank is None],
+            lambda i: f"the rank (4th column) is {texts[i]!r}, expected a whole number",
         )
         ranks = np.array([rank or 0 for rank in numbers], dtype=np.int64)
         taken = np.flatnonzero([rank is not None for rank in numbers])
     if len(taken) < len(ranks) or not _in_order(columns.run, ranks):
-        _note_rank_order(tally, columns, ranks, taken)
+        _note_rank_order(columns, ranks, taken)
 
 
 def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
@@ -193,89 +189,55 @@ def _in_order(run: Run, ranks: NDArray[np.int64]) -> bool:
     return bool(np.all((codes[1:] > codes[:-1]) | (same & falling)))
 
 
-def _note_rank_order(
-    tally: Tally, columns: Columns, ranks: NDArray[np.int64], taken: Places
-) -> None:
-    codes, scores = columns.run.topic_codes, columns.run.scores
+def _note_rank_order(columns: Columns, ranks: NDArray[np.int64], taken: Places) -> None:
+    codes, scores, lines = columns.run.topic_codes, columns.run.scores, columns.lines
     order = taken[np.lexsort((-scores[taken], ranks[taken], codes[taken]))]
     before, after = order[:-1], order[1:]
     same_topic = codes[before] == codes[after]
     again = same_topic & (ranks[before] == ranks[after])
     rising = same_topic & (ranks[before] < ranks[after]) & (scores[before] < scores[after])
-
-    def describe_order(pair: tuple[int, int]) -> Described:
-        first, second = pair
-        return columns.line(second), (
+    columns.doubt_pairs(
+        "rank-order",
+        before[rising],
+        after[rising],
+        lambda first, second: (
             f"topic {columns.topic(second)}: document {columns.docno(second)} at rank "
             f"{ranks[second]} has score {float(scores[second])!r}, above the "
-            f"{float(scores[first])!r} of rank {ranks[first]} on line {columns.line(first)}"
-        )
-
-    def describe_again(pair: tuple[int, int]) -> Described:
-        first, second = sorted(pair)
-        return columns.line(second), (
-            f"topic {columns.topic(second)} has rank {ranks[second]} already "
-            f"on line {columns.line(first)}"
-        )
-
-    tally.add_all("rank-order", _LinePairs(before[rising], after[rising]), describe_order)
-    tally.add_all("duplicate-rank", _LinePairs(before[again], after[again]), describe_again)
+            f"{float(scores[first])!r} of rank {ranks[first]} on line {lines[first]}"
+        ),
+    )
+    columns.doubt_pairs(
+        "duplicate-rank",
+        *_by_line(before[again], after[again]),
+        lambda first, second: (
+            f"topic {columns.topic(second)} has rank {ranks[second]} already on line {lines[first]}"
+        ),
+    )
 
 
-class _LinePairs(Sequence[tuple[int, int]]):
-    """Pairs of places, in the order of the later one; made only when somebody looks."""
-
-    def __init__(self, first: Places, second: Places) -> None:
-        order = np.argsort(second, kind="stable")
-        self._first, self._second = first[order], second[order]
-
-    def __len__(self) -> int:
-        return len(self._second)
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            return list(zip(self._first[key].tolist(), self._second[key].tolist(), strict=True))
-        return int(self._first[key]), int(self._second[key])
+def _by_line(some: Places, others: Places) -> tuple[Places, Places]:
+    """The earlier and the later line of each pair."""
+    return np.minimum(some, others), np.maximum(some, others)
 
 
-# Scores
-
-
-def _note_single_precision_ties(tally: Tally, columns: Columns) -> None:
-    codes, scores = columns.run.topic_codes, columns.run.scores
-    order, ordered_codes, ordered = _by_falling_score(codes, scores)
+def _note_single_precision_ties(columns: Columns) -> None:
+    lines, scores = columns.lines, columns.run.scores
+    order, ordered, codes = by_topic_and_score(columns.run, "double")
     with np.errstate(over="ignore"):
         single = ordered.astype(np.float32)
-    tied = (single[1:] == single[:-1]) & (ordered[1:] != ordered[:-1])
-    tied &= ordered_codes[1:] == ordered_codes[:-1]
-    if not tied.any():
-        return
-    before, after = order[:-1][tied], order[1:][tied]
-    later = np.maximum(before, after)
-
-    def describe(pair: tuple[int, int]) -> Described:
-        first, second = pair
-        return columns.line(second), (
+    tied = (single[1:] == single[:-1]) & (ordered[1:] != ordered[:-1]) & (codes[1:] == codes[:-1])
+    columns.doubt_pairs(
+        "single-precision-tie",
+        *_by_line(order[:-1][tied], order[1:][tied]),
+        lambda first, second: (
             f"topic {columns.topic(second)}: the scores {float(scores[first])!r} (line "
-            f"{columns.line(first)}) and {float(scores[second])!r} tie in single precision, "
+            f"{lines[first]}) and {float(scores[second])!r} tie in single precision, "
             "as in trec_eval 9"
-        )
-
-    tally.add_all("single-precision-tie", _LinePairs(np.minimum(before, after), later), describe)
-
-
-def _by_falling_score(
-    codes: NDArray[np.int32], scores: NDArray[np.float64]
-) -> tuple[Places, NDArray[np.int32], NDArray[np.float64]]:
-    """The places of the lines by topic and falling score, with both in that order."""
-    falling = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
-    if np.all(falling | (codes[1:] > codes[:-1])):
-        return np.arange(len(codes)), codes, scores
-    order = np.lexsort((-scores, codes))
-    return order, codes[order], scores[order]
+        ),
+    )
 
 
-def _note_long_topics(tally: Tally, columns: Columns, max_docs: int) -> None:
+def _note_long_topics(columns: Columns, max_docs: int) -> None:
     codes = columns.run.topic_codes
     counts = np.bincount(codes, minlength=len(columns.run.topics))
 
@@ -283,44 +245,38 @@ def _note_long_topics(tally: Tally, columns: Columns, max_docs: int) -> None:
         first_beyond = int(np.flatnonzero(codes == topic)[max_docs])
         name = columns.run.topics[topic]
         message = f"topic {name} has {counts[topic]:,} documents, more than {max_docs:,}"
-        return columns.line(first_beyond), message
+        return columns.lines[first_beyond], message
 
-    tally.add_all("too-many-documents", np.flatnonzero(counts > max_docs).tolist(), describe)
-
-
-# Names
+    long = np.flatnonzero(counts > max_docs).tolist()
+    columns.tally.add_all("too-many-documents", long, describe)
 
 
-def _note_tags(tally: Tally, columns: Columns) -> None:
+def _note_tags(columns: Columns) -> None:
     tags, codes = columns.table.coded("tag")
-    expected = file_name(tally.path)
-    if len(tags) == 1:
-        if tags[0] != expected:
-            message = f"the tag is {tags[0]!r}, the file is named {expected!r}"
-            tally.add_all("tag-name", [0], lambda i: (columns.line(i), message))
-        return
-    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-    tally.add_all(
-        "mixed-tags",
-        changes.tolist(),
-        lambda i: (
-            columns.line(i),
-            f"the tag is {tags[codes[i]]!r} here and {tags[codes[i - 1]]!r} above: "
-            "are these several runs in one file?",
-        ),
-    )
+    expected = file_name(columns.tally.path)
+    if len(tags) > 1:
+        columns.doubt(
+            "mixed-tags",
+            (np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(),
+            lambda i: (
+                f"the tag is {tags[codes[i]]!r} here and {tags[codes[i - 1]]!r} above: "
+                "are these several runs in one file?"
+            ),
+        )
+    elif tags[0] != expected:
+        message = f"the tag is {tags[0]!r}, the file is named {expected!r}"
+        columns.doubt("tag-name", [0], lambda _: message)
 
 
-def _note_second_column(tally: Tally, columns: Columns) -> None:
+def _note_second_column(columns: Columns) -> None:
     texts, codes = columns.table.coded("q0")
-    if texts == ["Q0"]:
-        return
-    other = np.array([text != "Q0" for text in texts])
-    tally.add_all(
-        "not-q0",
-        np.flatnonzero(other[codes]).tolist(),
-        lambda i: (columns.line(i), f"the 2nd column is {texts[codes[i]]!r}, expected Q0"),
-    )
+    if texts != ["Q0"]:
+        other = np.array([text != "Q0" for text in texts])
+        columns.doubt(
+            "not-q0",
+            np.flatnonzero(other[codes]).tolist(),
+            lambda i: f"the 2nd column is {texts[codes[i]]!r}, expected Q0",
+        )
 
 
 _MANGLED = re.compile(
@@ -335,14 +291,14 @@ _MANGLED = re.compile(
 _WHY = "traces of quoting, rounding, cutting or a wrong encoding"
 
 
-def _note_mangled(tally: Tally, columns: Columns) -> None:
+def _note_mangled(columns: Columns) -> None:
     if _looks_clean(columns.run.docnos):
         return
     docnos = columns.run.docnos.as_strings()
-    tally.add_all(
+    columns.doubt(
         "mangled-docno",
-        [index for index, docno in enumerate(docnos) if _MANGLED.search(docno)],
-        lambda i: (columns.line(i), f"document {docnos[i]!r} looks mangled ({_WHY})"),
+        [place for place, docno in enumerate(docnos) if _MANGLED.search(docno)],
+        lambda i: f"document {docnos[i]!r} looks mangled ({_WHY})",
     )
 
 
@@ -367,19 +323,14 @@ def _looks_clean(docnos: Texts) -> bool:
     return not (np.isin(last, _LAST) | decimal | lost).any()
 
 
-# Topics
-
-
-def note_topics(
-    tally: Tally, columns: Columns, judged: Container[str], expected: Sequence[str]
-) -> None:
+def note_topics(columns: Columns, judged: Container[str], expected: Sequence[str]) -> None:
     """Count topics that are not `judged`, and those `expected` that the run does not answer."""
-    topics, codes = columns.run.topics, columns.run.topic_codes
+    tally, topics, codes = columns.tally, columns.run.topics, columns.run.topic_codes
     tally.add_all(
         "unknown-topic",
         [code for code, topic in enumerate(topics) if topic not in judged],
         lambda code: (
-            columns.line(int(np.argmax(codes == code))),
+            columns.lines[int(np.argmax(codes == code))],
             f"topic {topics[code]} is not in the qrels",
         ),
     )
@@ -387,6 +338,6 @@ def note_topics(
     missing = [topic for topic in expected if topic not in answered]
     if len(missing) == len(expected):
         message = answers_nothing(columns.run.tag or file_name(tally.path), expected)
-        tally.add_all("no-topic-known", [message], lambda found: (None, found))
+        tally.add(Finding(tally.path, None, "no-topic-known", message))
     else:
         tally.add_all("missing-topic", missing, lambda topic: (None, f"no line for topic {topic}"))

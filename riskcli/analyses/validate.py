@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from riskcli.analyses import checker as checking
-from riskcli.analyses.checker import Checks, FileReport, Reports
+from riskcli.analyses.checker import Checks, FileReport
 from riskcli.core.messages import Input, Note, Provenance, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.output.display import Cell, Display, Heading
@@ -17,27 +17,11 @@ from riskcli.output.result import Result
 from riskcli.scores.evaluation import Places
 from riskcli.scores.reading import OWN_RESULT
 from riskcli.trec.discovery import Folders, find_files, find_qrels, judgements_first, passed_over
-from riskcli.trec.findings import CODES
+from riskcli.trec.findings import CODES, Severity
 
 _OF_CODES = (Heading("findings"), Heading("files"), Heading("", left=True),
              Heading("code", left=True))  # fmt: skip
 _HEADINGS = (Heading("line"), *(Heading(name, left=True) for name in ("", "code", "finding")))
-
-
-def displays(reports: Reports) -> list[Display]:
-    """A table for each file in which something was found, and a line for the whole."""
-    tables = [_display(file) for file in reports.files if file.findings()]
-    codes = [_codes(reports)] if len(reports.files) > 1 and reports.codes() else []
-    return [*tables, *codes, Display.of_rows("", (), (), [summary(reports)])]
-
-
-def _codes(reports: Reports) -> Display:
-    """How much was found of each code, in all files."""
-    rows = [
-        [Cell(f"{number:,}"), Cell(f"{files:,}"), Cell(CODES[code].severity), Cell(code)]
-        for code, (number, files) in reports.codes().items()
-    ]
-    return Display.of_rows("all files, by code", _OF_CODES, rows)
 
 
 def _display(file: FileReport) -> Display:
@@ -54,76 +38,86 @@ def _display(file: FileReport) -> Display:
     return Display.of_rows(f"{file.path}: {_counts(file)}", _HEADINGS, rows)
 
 
-def _counts(counted_in: FileReport | Reports) -> str:
+def _counts(counted_in: "FileReport | Validation") -> str:
     errors, warnings = counted_in.count("error"), counted_in.count("warning")
     return f"{errors:,} error{'' if errors == 1 else 's'}, " + (
         f"{warnings:,} warning{'' if warnings == 1 else 's'}"
     )
 
 
-def summary(reports: Reports) -> str:
-    """How many files, how many of them are refused, and how much was found."""
-    refused = sum(file.count("error") > 0 for file in reports.files)
-    doubtful = sum(bool(file.tally.counts) for file in reports.files) - refused
-    return (
-        f"{counted(len(reports.files), 'file')}: {refused} refused, {doubtful} with warnings "
-        f"only; {_counts(reports)}"
-    )
-
-
-def as_github(reports: Reports) -> str:
-    """An annotation for each finding that is kept, and one for the whole."""
-    lines = []
-    for file in reports.files:
-        for finding, more in file.findings():
-            message = f"{finding.message} (and {more:,} more)" if more else finding.message
-            where = {"file": str(file.path), "line": finding.line, "title": finding.code}
-            lines.append(annotation(finding.severity, message, **where))
-    lines.append(annotation("notice", summary(reports), title="riskeval validate"))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def problems(validation: Reports) -> Iterator[Problem]:
-    """Each finding that is kept, in its file and line."""
-    for file in validation.files:
-        for finding, more in file.findings():
-            message = f"{finding.message} (and {more:,} more)" if more else finding.message
-            yield Problem(
-                finding.severity, finding.code, message, str(file.path), finding.line,
-                subject="" if finding.line else finding.message,
-            )  # fmt: skip
-
-
-# What is wrong with files, all of it: the readers' own errors, and remarks for the authors.
-
-
 COLUMNS = ("path", "line", "severity", "code", "message", "more")
 
 
 @dataclass(frozen=True, repr=False)
-class Validation(Analysis, Reports):
-    """What was found in every file, and with which checks."""
+class Validation(Analysis):
+    """What was found in every file, qrels first, and with which checks."""
+
+    files: tuple[FileReport, ...]
+
+    def codes(self) -> dict[str, tuple[int, int]]:
+        """How many findings are of each code, in how many files, errors first."""
+        by_code: dict[str, tuple[int, int]] = {}
+        for file in self.files:
+            for code, number in file.tally.counts.items():
+                findings, files = by_code.get(code, (0, 0))
+                by_code[code] = (findings + number, files + 1)
+        return dict(sorted(by_code.items(), key=lambda item: (CODES[item[0]].severity, item[0])))
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity, in all files."""
+        return sum(file.count(severity) for file in self.files)
+
+    def summary(self) -> str:
+        """How many files, how many of them are refused, and how much was found."""
+        refused = sum(file.count("error") > 0 for file in self.files)
+        doubtful = sum(bool(file.tally.counts) for file in self.files) - refused
+        return (
+            f"{counted(len(self.files), 'file')}: {refused} refused, {doubtful} with warnings "
+            f"only; {_counts(self)}"
+        )
 
     @property
     def formats(self) -> Formats:
         """Those of every result, and what CI services read."""
         return FINDING_FORMATS
 
+    def _problems(self) -> Iterator[Problem]:
+        """Each finding that is kept, in its file and line."""
+        for file in self.files:
+            for finding, more in file.findings():
+                message = f"{finding.message} (and {more:,} more)" if more else finding.message
+                yield Problem(
+                    finding.severity, finding.code, message, str(file.path), finding.line,
+                    subject="" if finding.line else finding.message,
+                )  # fmt: skip
+
     def as_github(self) -> str:
-        """Annotations, as GitHub shows them at the lines of a change."""
-        return as_github(self)
+        """An annotation for each finding that is kept, as GitHub shows them, and for the whole."""
+        lines = [
+            annotation(each.level, each.message, file=each.path, line=each.line, title=each.rule)
+            for each in self._problems()
+        ]
+        lines.append(annotation("notice", self.summary(), title="riskeval validate"))
+        return "".join(f"{line}\n" for line in lines)
 
     def as_sarif(self) -> str:
         """The findings as SARIF."""
-        return as_sarif(problems(self), "riskeval validate")
+        return as_sarif(self._problems(), "riskeval validate")
 
     def as_code_quality(self) -> str:
         """The findings as GitLab's code quality reports."""
-        return as_code_quality(problems(self), ".")
+        return as_code_quality(self._problems(), ".")
 
     def displays(self, _width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
-        return displays(self)
+        """A table for each file in which something was found, and a line for the whole."""
+        tables = [_display(file) for file in self.files if file.findings()]
+        codes = self.codes() if len(self.files) > 1 else {}
+        rows = [
+            [Cell(f"{number:,}"), Cell(f"{files:,}"), Cell(CODES[code].severity), Cell(code)]
+            for code, (number, files) in codes.items()
+        ]
+        of_codes = [Display.of_rows("all files, by code", _OF_CODES, rows)] if rows else []
+        return [*tables, *of_codes, Display.of_rows("", (), (), [self.summary()])]
 
     def result(self) -> Result:
         """A row a finding; `more` counts those of its code that were left out after it."""

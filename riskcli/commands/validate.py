@@ -54,6 +54,6 @@ def validate(
     tell(found.notes, files.quiet)
     write(found, output)
     if isinstance(output.output_format, RowsFormat) and not files.quiet:
-        click.echo(analysis.summary(found), err=True)
+        click.echo(found.summary(), err=True)
     refused = found.count("error") or (strict and found.count("warning"))
     return 1 if refused else 0

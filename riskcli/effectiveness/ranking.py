@@ -57,7 +57,7 @@ def ranked(run: Run, depth: int | None, precision: Precision = "single") -> Rank
 
     In single precision, as pytrec_eval holds them, scores tie that differ only beyond it.
     """
-    lines, keys, codes = _by_topic_and_score(run, precision)
+    lines, keys, codes = by_topic_and_score(run, precision)
     if depth is not None:
         deep_enough = _may_reach(depth, keys, codes, len(run.topics))
         lines, keys, codes = lines[deep_enough], keys[deep_enough], codes[deep_enough]
@@ -76,7 +76,7 @@ def contenders(run: Run, depth: int | None, precision: Precision = "single") -> 
     """
     if depth is None:
         return run
-    lines, keys, codes = _by_topic_and_score(run, precision)
+    lines, keys, codes = by_topic_and_score(run, precision)
     lines = lines[_may_reach(depth, keys, codes, len(run.topics))]
     return replace(
         run,
@@ -91,7 +91,7 @@ def _starts(codes: NDArray[np.int32], topics: int) -> Lines:
     return np.searchsorted(codes, np.arange(topics, dtype=np.int32))
 
 
-def _by_topic_and_score(
+def by_topic_and_score(
     run: Run, precision: Precision
 ) -> tuple[NDArray[np.intp], NDArray[np.floating], NDArray[np.int32]]:
     """Line order by topic, then by falling score, with the scores and topics in that order."""

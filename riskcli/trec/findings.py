@@ -353,6 +353,14 @@ class Tally:
             line, message = describe(item)
             self.kept.append(Finding(self.path, line, code, message))
 
+    def sift(self, items: Iterable[Finding | Item]) -> Iterator[Item]:
+        """The items where nothing is wrong; the findings among them are counted."""
+        for item in items:
+            if isinstance(item, Finding):
+                self.add(item)
+            else:
+                yield item
+
     def count(self, severity: Severity) -> int:
         """How many findings are of that severity."""
         return sum(n for code, n in self.counts.items() if CODES[code].severity == severity)
