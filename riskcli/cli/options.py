@@ -289,7 +289,10 @@ def write(source: Any, output: Output) -> None:
     format = output.output_format
     content = format.render(source, output.render_options)
     if output.output is None and sys.stdout.isatty():
-        content = _for_terminal(content, format)
+        if isinstance(content, bytes):
+            raise UsageError(f"{format.name} is not for terminals: name a file with --output")
+        # A table's colours pass; names reach a terminal without their control characters.
+        content = content if format is formats.TABLE else without_controls(content)
     formats.emit(content, output.output)
 
 
@@ -303,21 +306,13 @@ def _terminal_width() -> int:
     return formats.TERMINAL_WIDTH
 
 
-def _for_terminal(content: str | bytes, format: formats.OutputFormat) -> str:
-    """Names reach a terminal without their control characters; a table's colours pass."""
-    if isinstance(content, bytes):
-        raise UsageError(f"{format.name} is not for terminals: name a file with --output")
-    return content if format is formats.TABLE else without_controls(content)
-
-
 def _colour_wanted(asked: Colour) -> bool:
     """As asked; else as the environment has it; else on a terminal that is not dumb."""
     if asked != "auto":
         return asked == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    if any(
-        os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")
-    ):
+    forced = (os.environ.get(name, "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE"))
+    if any(value not in ("", "0") for value in forced):
         return True
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -52,7 +52,9 @@ class _Line(FileProgress):
             return
         elapsed = time.monotonic() - self._start
         left = _clock(elapsed * (whole - done) / done) if done and not self._count else ""
-        part = f"{_shortened(name)}: {done / 2**20:,.0f} of {whole / 2**20:,.0f} MiB read"
+        shown = visible(name)
+        shown = shown if len(shown) <= _NAME else f"…{shown[1 - _NAME :]}"
+        part = f"{shown}: {done / 2**20:,.0f} of {whole / 2**20:,.0f} MiB read"
         self._show(", ".join(filter(None, [self._count, part, left and f"{left} left"])))
 
     def _show(self, text: str) -> None:
@@ -74,11 +76,6 @@ class _Line(FileProgress):
         sys.stderr.write(f"\r{text:{self._length}}")
         sys.stderr.flush()
         self._length = len(text)
-
-
-def _shortened(name: str) -> str:
-    shown = visible(name)
-    return shown if len(shown) <= _NAME else f"…{shown[1 - _NAME :]}"
 
 
 def _clock(seconds: float) -> str:

@@ -22,14 +22,12 @@ def demo(folder: Path) -> None:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
-    written = 0
-    for part, ending in (("sample_runs", ".run"), ("qrels", ".qrels")):
-        for name, content in _samples(part, ending):
-            target = folder / part / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(target, content)
-            written += 1
-    click.echo(f"{written} files are in {folder}. Try:\n")
+    samples = [*_samples("sample_runs", ".run"), *_samples("qrels", ".qrels")]
+    for name, content in samples:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, content)
+    click.echo(f"{len(samples)} files are in {folder}. Try:\n")
     click.echo(f"  cd {folder}")
     click.echo("  riskeval score sample_runs --baseline indriCASP")
     click.echo("  riskeval explain sample_runs --baseline indriCASP --run boldRerank -a 10")
@@ -41,5 +39,5 @@ def _samples(part: str, ending: str) -> list[tuple[str, bytes]]:
     folder = _PACKED / part if (_PACKED / part).is_dir() else _CHECKOUT / part
     if not folder.is_dir():
         raise UsageError("the samples are missing from this installation; they are in a checkout")
-    found = [(each.name, each.read_bytes()) for each in folder.iterdir() if each.is_file()]
-    return sorted((name, content) for name, content in found if name.endswith(ending))
+    found = [each for each in folder.iterdir() if each.is_file() and each.name.endswith(ending)]
+    return sorted((f"{part}/{each.name}", each.read_bytes()) for each in found)

@@ -175,10 +175,9 @@ def _options(commands: Sequence[click.Command]) -> dict[str, str]:
     for command in commands:
         for option in (*command.params, *getattr(command, "keys", ())):
             if isinstance(option, click.Option) and option.help:
-                names = [name.removeprefix("--") for name in option.opts if name[:2] == "--"]
-                for name in names:
+                key_only = isinstance(option, Option) and option.key_only
+                for name in (long[2:] for long in option.opts if long.startswith("--")):
                     texts = owners.setdefault(name, {})
-                    key_only = isinstance(option, Option) and option.key_only
                     spelled = f"{name}, a key of riskeval.toml" if key_only else f"--{name}"
                     texts.setdefault((spelled, option.help), []).append(command.name or "")
     return {

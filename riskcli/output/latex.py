@@ -51,11 +51,9 @@ def _needs(text: str) -> Iterator[str]:
     """What the preamble must have, as comments."""
     packages = {
         "booktabs": r"\toprule", "longtable": r"{longtable}", "amssymb": r"\blacktriangle",
-        "graphicx": r"\resizebox",
+        "graphicx": r"\resizebox", "siunitx": "S[table-format",
     }  # fmt: skip
     wanted = [name for name, sign in packages.items() if sign in text]
-    if r"S[table-format" in text:
-        wanted.append("siunitx")
     yield f"% needs \\usepackage{{{','.join(wanted) or 'booktabs'}}}"
     if escape.beyond_latex(text):
         yield _ENGINE
