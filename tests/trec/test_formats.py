@@ -182,6 +182,15 @@ def test_scores_of_lines_are_runs(write: Write, format: str, named: bool) -> Non
         assert (ran.code, message in ran.err) == (2, True), ran.err
 
 
+@pytest.mark.parametrize("place", ["-1", "x", "1.0", ""])
+def test_a_place_of_ranklib_is_a_whole_number_from_0(write: Write, place: str) -> None:
+    topic, _ = ranked()[1][0]
+    path = write("x.scores", f"{topic}\t0\t0.5\n{topic}\t{place}\t0.25\n")
+    rules = Rules(("AP",), input_format="ranklib")
+    with pytest.raises(InputError, match=r":2: (bad-score: the place|column-count)"):
+        evaluate([path], qrels=write("f", features(True)), rules=rules)
+
+
 # What was written reads back
 
 
