@@ -1,6 +1,6 @@
 """How far each run's rankings of documents are from the baseline's (SIGIR'12), topic by topic."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from riskcli.core.messages import UsageError, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.ranking import JudgedDocuments, ranked
 from riskcli.output.display import Display, Heading, folded, in_title
-from riskcli.output.result import Result, Value, tidy
+from riskcli.output.result import Result, tidy
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.runs import Run, read_run
@@ -73,6 +73,11 @@ class RunChurn:
     def delta(self) -> Floats:
         """Score less the baseline's, by topic."""
         return np.asarray(self.scores - self.baseline_scores)
+
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """What moved, the scores, and their differences."""
+        return [*self.moves.columns.values(), self.scores, self.baseline_scores, self.delta]
 
     @property
     def bins(self) -> list[dict[str, int | float]]:
@@ -143,7 +148,11 @@ class ChurnTable(Analysis):
 
     def result(self) -> Result:
         """A row a run, measure and topic; what the bins add up to beside them."""
-        rows = [row for part in self.parts for row in _rows(part, self.topics)]
+        rows = [
+            (part.run, part.measure, part.baseline, *values)
+            for part in self.parts
+            for values in zip(self.topics, *map(tidy, part.columns), strict=True)
+        ]
         bins = [{"run": p.run, "measure": p.measure, "bins": p.bins} for p in self.parts]
         return Result(COLUMNS, rows, self.provenance, {"bins": bins})
 
@@ -260,22 +269,11 @@ class _Reader:
         row_of_line = rows[ranking.codes]
         lines = np.flatnonzero(row_of_line >= 0)
         judged = base.find(run.docnos, ranking.lines[lines], row_of_line[lines])
-        shared_ones = judged >= 0
-        lines, judged = lines[shared_ones], judged[shared_ones]
         order = np.argsort(row_of_line[lines], kind="stable")
-        lines, judged = lines[order], judged[order]
+        order = order[judged[order] >= 0]
+        lines, base_places = lines[order], base.grades[judged[order]].astype(np.intp)
         shared = SharedDocuments(
-            lengths,
-            base_lengths,
-            row_of_line[lines],
-            ranking.places[lines],
-            base.grades[judged].astype(np.intp),
+            lengths, base_lengths, row_of_line[lines], ranking.places[lines], base_places
         )
         overlap, rbo = agreement(shared, self.at, self.persistence)
         return Moves(kendall_distance(shared), rbo, overlap, lengths, base_lengths, shared.counts)
-
-
-def _rows(part: RunChurn, topics: Sequence[str]) -> Iterator[tuple[Value, ...]]:
-    columns = [*part.moves.columns.values(), part.scores, part.baseline_scores, part.delta]
-    for topic, *values in zip(topics, *map(tidy, columns), strict=True):
-        yield (part.run, part.measure, part.baseline, topic, *values)

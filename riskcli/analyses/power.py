@@ -15,7 +15,7 @@ from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Display, Heading, folded
 from riskcli.output.measure_words import words_of
-from riskcli.output.result import Result, Value
+from riskcli.output.result import Result
 from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.estimate import Significance
 from riskcli.risk.inference import Inference
@@ -153,16 +153,13 @@ class PowerTable(base.Analysis):
 
     def result(self) -> Result:
         """A row an answer."""
-        rows = [row for prospect in self.prospects for row in self._rows(prospect)]
+        rows = [
+            [one.measure, one.of.id, one.alpha, one.pairs, one.topics, one.share, one.spread,
+             self.questions.level, self.questions.power, answer.question, answer.size, answer.count]
+            for one in self.prospects
+            for answer in one.answers
+        ]  # fmt: skip
         return Result(COLUMNS, rows, self.provenance)
-
-    def _rows(self, prospect: Prospect) -> Iterator[list[Value]]:
-        for answer in prospect.answers:
-            yield [
-                prospect.measure, prospect.of.id, prospect.alpha, prospect.pairs, prospect.topics,
-                prospect.share, prospect.spread, self.questions.level, self.questions.power,
-                answer.question, answer.size, answer.count,
-            ]  # fmt: skip
 
 
 def share_in_words(share: float) -> str:

@@ -77,13 +77,13 @@ def swaps_of_lines(at_0: Floats, slope: Floats, pairs: Pairs, span: Span) -> Swa
     fall = _difference_of(slope, pairs)
     t = divided(start, fall, fall != 0, otherwise=np.nan)
     inside = span.holds(t)
-    first_falls = fall[inside] > 0
-    kept = pairs.where(inside)
-    return Swaps(
-        t[inside] - 1,
-        np.where(first_falls, kept.second, kept.first),
-        np.where(first_falls, kept.first, kept.second),
-    )
+    return _swaps(t[inside], pairs.where(inside), fall[inside] > 0)
+
+
+def _swaps(t: Floats, pairs: Pairs, first_falls: Mask) -> Swaps:
+    """In each pair the first is overtaken, or overtakes the second."""
+    ahead = np.where(first_falls, pairs.second, pairs.first)
+    return Swaps(t - 1, ahead, np.where(first_falls, pairs.first, pairs.second))
 
 
 def _difference_of(values: Floats, pairs: Pairs) -> Floats:
@@ -233,15 +233,13 @@ def _changes(
     sign = np.where(clear, np.sign(difference), 0.0)
     number, t, sign = (x[sign != 0] for x in (number, t, sign))
     change = np.flatnonzero((number[1:] == number[:-1]) & (sign[1:] != sign[:-1]))
-    first, second = pairs.first[number[change]], pairs.second[number[change]]
-    before = sign[change]
+    swapped, before = pairs.where(number[change]), sign[change]
 
     def still(x: Floats) -> Mask:
         with np.errstate(invalid="ignore"):
-            return np.asarray(before * (curve(x, first) - curve(x, second)) > 0)
+            return np.asarray(before * (curve(x, swapped.first) - curve(x, swapped.second)) > 0)
 
-    root = bisected(still, t[change], t[change + 1])
-    return Swaps(root - 1, np.where(before > 0, second, first), np.where(before > 0, first, second))
+    return _swaps(bisected(still, t[change], t[change + 1]), swapped, before > 0)
 
 
 def bisected(still: Callable[[Floats], Mask], low: Floats, high: Floats) -> Floats:
