@@ -17,11 +17,18 @@ from riskcli.risk.intervals import (
     rank_intervals_of_parts,
     t_interval,
 )
-from riskcli.risk.jackknife import Jackknife, LeftOut, References, Statistic, error_and_heaviest
+from riskcli.risk.jackknife import (
+    Jackknife,
+    LeftOut,
+    References,
+    Statistic,
+    SwapTest,
+    error_and_heaviest,
+    swap_tests,
+)
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.shuffles import Key, ShuffleTest, of_means, of_statistics, shuffle_tests
-from riskcli.risk.swaps import SwapTest, swap_tests
 
 MOST_SHUFFLED_CELLS = 1_000_000
 """A larger matrix is not shuffled: that would take a minute for every alpha or two."""

@@ -8,11 +8,10 @@ from typing import Self
 import numpy as np
 
 from riskcli.core.arrays import ALL, Floats, Mask, Rows, divided, row_blocks
-from riskcli.risk.jackknife import Statistic
+from riskcli.risk.jackknife import Statistic, critical_value
 from riskcli.risk.losses import Cubic
 from riskcli.risk.population import Departures, departure, over_root
 from riskcli.risk.rounding import EQUAL_STATISTIC, EXPECTED, NO_DIFFERENCE, above_rounding
-from riskcli.risk.swaps import critical_value
 
 _CELLS_AT_ONCE = 60_000
 

@@ -12,10 +12,9 @@ from scipy import stats
 
 from riskcli import Options, risk_table
 from riskcli.risk.comparison import Baseline, Comparison
-from riskcli.risk.jackknife import Jackknife, error_and_heaviest
+from riskcli.risk.jackknife import Jackknife, error_and_heaviest, influence, influence_error
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.population import Population
-from riskcli.risk.swaps import influence, influence_error
 from tests.helpers import reference
 from tests.helpers.examples import NAMES, STATISTICS, Name, golden_matrix
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values

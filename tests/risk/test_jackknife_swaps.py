@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from riskcli import Options, Significance, UsageError, risk_table
+from riskcli.risk.jackknife import critical_value, swap_tests
 from riskcli.risk.measures import georisk
-from riskcli.risk.swaps import critical_value, swap_tests
 from tests.helpers import reference
 from tests.helpers.examples import NAMES, STATISTICS, golden_matrix
 from tests.helpers.strategies import named
