@@ -52,11 +52,19 @@ class Setup:
         self, fits: Iterable[Fit] = (), notes: Iterable[Note] = (), **settings: Any
     ) -> Provenance:
         """The provenance of a result: with the options, the fitted cubics and these settings."""
-        fitted, doubts = _fitted(fits)
+        cubics = {(measure, name): cubic for measure, name, cubic in fits if cubic is not None}
+        falling = [
+            Note("loss-falls", f"{measure}, baseline {name}: {FALLING_LOSS}")
+            for (measure, name), cubic in cubics.items()
+            if not cubic.rises
+        ]
         record = described(self.options)
         if self.options.loss == SMOOTH_FIT:
-            record["fitted"] = fitted
-        return self.provenance.adding({**record, **settings}, [*notes, *doubts])
+            record["fitted"] = [
+                {"measure": measure, "baseline": name, **asdict(cubic)}
+                for (measure, name), cubic in cubics.items()
+            ]
+        return self.provenance.adding({**record, **settings}, [*notes, *falling])
 
 
 def set_up(
@@ -208,17 +216,6 @@ def population_record(options: Options) -> str:
     if isinstance(options.population, FrozenPopulation):
         return f"frozen:{options.population.hash}"
     return options.population or "auto"
-
-
-def _fitted(fits: Iterable[Fit]) -> tuple[list[dict[str, Any]], list[Note]]:
-    """The cubics in force as settings record them, and notes of those that fall somewhere."""
-    used = {(measure, baseline): cubic for measure, baseline, cubic in fits if cubic is not None}
-    notes = [
-        Note("loss-falls", f"{measure}, baseline {baseline}: {FALLING_LOSS}")
-        for (measure, baseline), cubic in used.items()
-        if not cubic.rises
-    ]
-    return [{"measure": m, "baseline": b, **asdict(cubic)} for (m, b), cubic in used.items()], notes
 
 
 def require_plain(options: Options, what: str) -> None:

@@ -234,6 +234,5 @@ def _averaged(measure: RiskMeasure, estimates: Sequence[Estimate]) -> Estimate:
 def _mean_of_known(columns: Sequence[Floats]) -> Floats:
     """The mean over columns, cell by cell, of those that are not NaN."""
     stacked = np.array(columns, dtype=float)
-    present = ~np.isnan(stacked)
-    total = np.where(present, stacked, 0.0).sum(axis=0)
-    return divided(total, present.sum(axis=0), otherwise=np.nan)
+    counts = np.count_nonzero(~np.isnan(stacked), axis=0)
+    return divided(np.nansum(stacked, axis=0), counts, otherwise=np.nan)

@@ -23,10 +23,12 @@ from riskcli.trec.runs import Run, read_run
 from riskcli.trec.source import MAX_BYTES
 
 BINS = 10
-MOVES = (
-    "distance", "bin", "rbo", "overlap", "documents", "baseline_documents", "shared_documents",
-)  # fmt: skip
-"""The columns of what moved."""
+MOVES = {
+    "distance": ("distance", 3), "bin": ("bin", 0), "rbo": ("RBO", 3), "overlap": ("overlap", 3),
+    "documents": ("docs", 0), "baseline_documents": ("base\ndocs", 0),
+    "shared_documents": ("shared\ndocs", 0),
+}  # fmt: skip
+"""The columns of what moved: their headings and decimals in tables for people."""
 USUAL_DEPTH = 10
 USUAL_PERSISTENCE = 0.9
 COLUMNS = ("run", "measure", "baseline", "topic", *MOVES, "score", "baseline_score", "delta")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -263,23 +262,13 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
         if all(display.width_of(chunk) <= width for chunk in chunks):
             break
     if len(chunks) == 1:
-        chunks = [_filled(chunks[0], _extras(blocks, layout), width)]
+        for extra in _extras(blocks, layout):
+            if display.width_of([*chunks[0], extra]) <= width:
+                chunks[0].append(extra)
     titles = [_title([blocks[i] for i in group]) for group in groups]
     tables = list(map(Display, titles, chunks))
     caption = _caption(table, blocks, blocks, tables[-1].headings)
     return [replace(each, caption=caption, marks=layout.marks) for each in tables]
-
-
-def _filled(shown: list[Column], extras: Iterator[Column], width: int) -> list[Column]:
-    """The columns, and each of the extras that still fits; none is made where none can."""
-    narrowest = Column(Heading(_TITLES["losses20"]), ())
-    while display.width_of([*shown, narrowest]) <= width:
-        extra = next(extras, None)
-        if extra is None:
-            break
-        if display.width_of([*shown, extra]) <= width:
-            shown = [*shown, extra]
-    return shown
 
 
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
@@ -290,7 +279,7 @@ def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
     measured = [(m, estimates[m.id]) for m in by_weight if m.id in estimates]
     ranked = [m for m, e in measured if e.rank_low is not None and not np.isnan(e.rank_low).all()]
     if layout.ranks:
-        yield from (_rank_column(first, measure, layout) for measure in islice(ranked, 2))
+        yield from (_rank_column(first, measure, layout) for measure in ranked[:2])
     yield from (_named_column(first, name, USUAL) for name in _TITLES)
     for measure, estimate in measured:
         if estimate.low is not None:

@@ -25,21 +25,15 @@ from riskcli.scores.comparisons import Options, as_names, comparisons, matching_
 from riskcli.scores.matrix import ScoreMatrix
 
 KEYS = ("run", "measure", "baseline", "population", "alpha", "topic")
-_HEADINGS: dict[str, tuple[str, int]] = {
+FIGURES = {
     "score": ("score", 4), "baseline_score": ("base", 4), "delta": ("δ", 4), "w": ("w", 4),
     "tr": ("TR", 2), "tj": ("TJ", 2), "flag": ("flag", 0), "expected": ("exp.", 4), "z": ("z", 2),
     "zrisk_part": ("part", 4), "zrisk_share": ("share", 3),
 }  # fmt: skip
-"""By column: its heading and decimals in tables for people."""
-_HEADINGS_OF_MOVES = {
-    "distance": ("distance", 3), "bin": ("bin", 0), "rbo": ("RBO", 3), "overlap": ("overlap", 3),
-    "documents": ("docs", 0), "baseline_documents": ("base\ndocs", 0),
-    "shared_documents": ("shared\ndocs", 0),
-}  # fmt: skip
-FIGURES = tuple(_HEADINGS)
+"""The columns of the topics: their headings and decimals in tables for people."""
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
 """What the minus convention turns: what URisk and ZRisk are made of."""
-_PAIRED = FIGURES[:6]
+_PAIRED = ("score", "baseline_score", "delta", "w", "tr", "tj")
 _IN_POPULATION = ("expected", "z", "zrisk_share")
 _MEANS = ("distance", "rbo", "overlap")
 """Of these columns a run's mean over all topics stands with its totals."""
@@ -199,7 +193,7 @@ def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
         return Column(Heading(name), [*map(Cell, cells), Cell("")])
-    title, places = (_HEADINGS | _HEADINGS_OF_MOVES)[name]
+    title, places = (FIGURES | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
