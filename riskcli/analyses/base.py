@@ -136,12 +136,7 @@ def provenance_of(scores: Scores) -> Provenance:
 
 
 def refuse_much(
-    work: str,
-    matrices: Sequence[ScoreMatrix],
-    options: Options,
-    *,
-    pairs: int = 0,
-    lines: int = 0,
+    work: str, matrices: Sequence[ScoreMatrix], options: Options, *, pairs: int = 0, lines: int = 0
 ) -> None:
     """Refuse what this machine lacks the memory for; `work` names what it takes (`core.memory`).
 

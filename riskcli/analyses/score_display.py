@@ -106,7 +106,7 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
     if column.field in _TITLED_FIELDS:
         title = next(words_of(m).title for m in measures() if m.id == column.measure)
         heading = f"{title} {column.field.replace('_', ' ')}"
-    return Column.of_texts(prefix + heading, texts)
+    return Column.of(prefix + heading, texts)
 
 
 def _left_columns(table: View, block: Block) -> list[Column]:
@@ -124,7 +124,7 @@ def _left_columns(table: View, block: Block) -> list[Column]:
         ranks = block.numbers(name)
     else:
         ranks = rank(np.array(block.numbers(table.ordered_by), dtype=float)).tolist()
-    return [Column.of_texts("#", display.decimals(ranks, 0)), names]
+    return [Column.of("#", display.decimals(ranks, 0)), names]
 
 
 def _measure_column(
@@ -157,7 +157,7 @@ def _interval_column(
         UNDEFINED if UNDEFINED in ends else f"[{', '.join(ends)}]"
         for ends in zip(low, high, strict=True)
     ]
-    return Column.of_texts(f"{prefix}{titled(measure, block.convention)} interval", texts)
+    return Column.of(f"{prefix}{titled(measure, block.convention)} interval", texts)
 
 
 def _rank_column(block: Block, measure: RiskMeasure, _layout: Layout, prefix: str = "") -> Column:
@@ -166,7 +166,7 @@ def _rank_column(block: Block, measure: RiskMeasure, _layout: Layout, prefix: st
     texts = [UNDEFINED] * len(block.runs)
     if low is not None and high is not None:
         texts = list(map(display.span, low.tolist(), high.tolist()))
-    return Column.of_texts(f"{prefix}{titled(measure, block.convention)} ranks", texts)
+    return Column.of(f"{prefix}{titled(measure, block.convention)} ranks", texts)
 
 
 def _record_column(block: Block, prefix: str = "", optional: bool = False) -> Column:
@@ -175,7 +175,7 @@ def _record_column(block: Block, prefix: str = "", optional: bool = False) -> Co
     texts = [
         UNDEFINED if UNDEFINED in each else "/".join(each) for each in zip(*counts, strict=True)
     ]
-    return Column.of_texts(Heading(f"{prefix}W/T/L", optional=optional), texts)
+    return Column.of(Heading(f"{prefix}W/T/L", optional=optional), texts)
 
 
 def _counts(values: Sequence[float | None]) -> list[str]:

@@ -165,14 +165,14 @@ def _groups(table: PairTable) -> Display:
     """The runs from best to worst; runs that share a letter are not significantly different."""
     order, ranks, words = _best_first(table), rank(table.values), words_of(table.of)
     columns = [
-        Column.of_texts("#", [f"{ranks[row]:.0f}" for row in order]),
-        Column.of_texts(Heading("run", left=True, names=True), [table.runs[row] for row in order]),
-        Column.of_texts(words.title, [f"{table.values[row]:.{words.decimals}f}" for row in order]),
-        Column.of_texts("ranks", [_ranks(table, row) for row in order]),
+        Column.of("#", [f"{ranks[row]:.0f}" for row in order]),
+        Column.of(Heading("run", left=True, names=True), [table.runs[row] for row in order]),
+        Column.of(words.title, [f"{table.values[row]:.{words.decimals}f}" for row in order]),
+        Column.of("ranks", [_ranks(table, row) for row in order]),
     ]
     if _has_groups(table):
         letters = [table.groups[row] for row in order]
-        columns.append(Column.of_texts(Heading("groups", left=True), letters))
+        columns.append(Column.of(Heading("groups", left=True), letters))
     return Display(_title(table), columns)
 
 
@@ -223,36 +223,29 @@ def _matrix(table: PairTable) -> Display:
         cells[above][below - 1] = Cell(text, mark=mark)
     headings = [Heading("row - column", left=True)]
     headings += [Heading(f"{index + 1}", marked=True) for index in range(1, len(order))]
-    rows = [
-        [Cell(f"{index + 1} {table.runs[row]}"), *cells[index]]
-        for index, row in enumerate(order[:-1])
-    ]
+    names = (Cell(f"{index + 1} {table.runs[row]}") for index, row in enumerate(order[:-1]))
+    rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
     return Display.of_rows("", headings, rows)
 
 
 def _differences(table: PairTable, plan: Significance) -> Display:
     """Each run against the baseline, with the interval of the difference."""
-    pairs, decimals = table.pairs, words_of(table.of).decimals
-    order = sorted(range(len(pairs.first)), key=lambda i: -table.values[pairs.first[i]])
-    rows = []
-    for i in order:
+    pairs, words = table.pairs, words_of(table.of)
+    marks = pairs.flag.tolist()
+    rows: list[list[str | Cell]] = []
+    for i in sorted(range(len(marks)), key=lambda i: -table.values[pairs.first[i]]):
         run, tested = int(pairs.first[i]), bool(np.isfinite(pairs.p[i]))
-        difference, low, high = (
-            f"{cells[i]:.{decimals}f}" for cells in (pairs.difference, pairs.low, pairs.high)
+        value, difference, low, high = (
+            f"{number:.{words.decimals}f}"
+            for number in (table.values[run], pairs.difference[i], pairs.low[i], pairs.high[i])
         )
         texts = [f"[{low}, {high}]", f"{pairs.p[i]:.2g}", f"{pairs.p_adjusted[i]:.2g}"]
         is_known = tested or not (_is_tested(table) or np.isnan(pairs.difference[i]))
-        rows.append(
-            [
-                Cell(table.runs[run]),
-                Cell(f"{table.values[run]:.{decimals}f}"),
-                Cell(difference if is_known else UNDEFINED, mark=pairs.flag.tolist()[i]),
-                *(Cell(text if tested else UNDEFINED) for text in texts),
-            ]
-        )
-    headings = [
-        Heading("run", left=True, names=True), Heading(words_of(table.of).title),
-        Heading("difference", marked=True), Heading("interval"), Heading("p"), Heading("adjusted"),
+        cell = Cell(difference if is_known else UNDEFINED, mark=marks[i])
+        rows.append([table.runs[run], value, cell, *(texts if tested else [UNDEFINED] * 3)])
+    headings: list[str | Heading] = [
+        Heading("run", left=True, names=True), words.title, Heading("difference", marked=True),
+        "interval", "p", "adjusted",
     ]  # fmt: skip
     title = f"{_title(table)}, less that of {table.others[0]}"
     return Display.of_rows(title, headings, rows, _caption(table, plan))
@@ -278,20 +271,17 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         test = _test_of(table, plan)
         tests = counted(table.pairs.family, "test")
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {tests}"
-    lines = [
+    percent = f"{100 * (1 - plan.gamma):g} %"
+    line = (
         f"{on}; ▲ ▼ differ at the significance level γ = {plan.gamma:g} ({how}), taking the runs "
         "as given."
-    ]
-    if table.of_all_pairs:
-        percent = f"{100 * (1 - plan.gamma):g} %"
-        lines.append(
-            f"ranks: {percent} confidence interval of each run's rank (Holm over its "
-            f"{counted(len(table.runs) - 1, 'comparison')})."
-        )
-        best = [table.runs[row] for row in _may_be_best(table)]
-        if best and _has_groups(table):
-            lines.append(f"May be the best: {', '.join(best)}.")
-            lines.append("Runs that share a letter are not significantly different.")
-    else:
-        lines.append(f"{100 * (1 - plan.gamma):g} % confidence intervals, one per difference.")
-    return lines
+    )
+    if not table.of_all_pairs:
+        return [line, f"{percent} confidence intervals, one per difference."]
+    others = counted(len(table.runs) - 1, "comparison")
+    ranks = f"ranks: {percent} confidence interval of each run's rank (Holm over its {others})."
+    best = ", ".join(table.runs[row] for row in _may_be_best(table))
+    if not best or not _has_groups(table):
+        return [line, ranks]
+    letters = "Runs that share a letter are not significantly different."
+    return [line, ranks, f"May be the best: {best}.", letters]

@@ -171,8 +171,8 @@ class TopicTable(base.Analysis):
     def _displays(self, part: RunTopics, width: int) -> list[Display]:
         counting = weights([part.alpha], part.convention)
         title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
-        topics = [*(Cell(topic) for topic in part.topics), Cell("all", strong=True)]
-        first = Column(Heading("topic", left=True), topics)
+        topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
+        first = Column.of(Heading("topic", left=True), topics)
         usual = (*_PAIRED, *(_MEANS if self.churn else ()))
         columns = [first, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
@@ -192,7 +192,7 @@ class TopicTable(base.Analysis):
 def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
-        return Column(Heading(name), [*map(Cell, cells), Cell("")])
+        return Column.of(name, [*cells, ""])
     title, places = (FIGURES | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)

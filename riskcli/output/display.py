@@ -66,10 +66,10 @@ class Column:
     cells: Sequence[Cell]
 
     @classmethod
-    def of_texts(cls, heading: str | Heading, texts: Iterable[str]) -> Self:
-        """The column whose cells are plain texts; a heading that is a text is over numbers."""
+    def of(cls, heading: str | Heading, cells: Iterable[str | Cell]) -> Self:
+        """The column of cells or plain texts; a heading that is a text is over numbers."""
         heading = heading if isinstance(heading, Heading) else Heading(heading)
-        return cls(heading, [*map(Cell, texts)])
+        return cls(heading, [cell if isinstance(cell, Cell) else Cell(cell) for cell in cells])
 
     @cached_property
     def texts(self) -> list[str]:
@@ -124,10 +124,8 @@ class Display:
         caption: Sequence[str] = (),
     ) -> Self:
         """The table whose cells are given by rows; a heading that is a text is over numbers."""
-        known = [h if isinstance(h, Heading) else Heading(h) for h in headings]
-        cells = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in rows]
-        by_column = zip(*cells, strict=True) if cells else [()] * len(known)
-        return cls(title, list(map(Column, known, by_column)), caption)
+        by_column = zip(*rows, strict=True) if rows else [()] * len(headings)
+        return cls(title, list(map(Column.of, headings, by_column)), caption)
 
     @property
     def full_title(self) -> str:
