@@ -115,12 +115,8 @@ def _matrix(one: MatrixBias) -> Display:
     numbers = {row: str(number + 1) for number, row in enumerate(one.order)}
     headings = [Heading("#"), Heading("run", left=True, names=True)]
     headings += [Heading(numbers.get(i, one.baselines[i]), ranked=True) for i in one.baseline_order]
-    rows = [
-        [
-            Cell(numbers[row]),
-            Cell(one.runs[row]),
-            *(_urisk_cell(one, row, index) for index in one.baseline_order),
-        ]
+    rows: list[list[str | Cell]] = [
+        [numbers[row], one.runs[row], *(_urisk_cell(one, row, i) for i in one.baseline_order)]
         for row in one.order
     ]
     caption = [

@@ -259,7 +259,6 @@ class LossTest:
 
     of: str
     alpha: float | None
-    meaning: str
 
     def text(self, margin: float | None = None) -> str:
         """How reports name it."""
@@ -279,9 +278,9 @@ class Policy:
     rules: tuple[Rule, ...] = ()
 
 
-_MEAN = LossTest("mean", None, "the mean is not significantly below the baseline's")
-_GEORISK = LossTest("georisk", None, "GeoRisk is not significantly below the baseline's")
-_LOSSES_TWICE = LossTest("trisk", 1.0, "losses weighted ×2 do not significantly outweigh the gains")
+_MEAN = LossTest("mean", None)
+_GEORISK = LossTest("georisk", None)
+_LOSSES_TWICE = LossTest("trisk", 1.0)
 
 POLICIES = {
     policy.name: policy

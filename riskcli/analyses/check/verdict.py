@@ -125,9 +125,10 @@ class Gate(formats.Analysis):
         allowed = {"pass", "inconclusive"} if self.inconclusive == "pass" else {"pass"}
         return all(verdict.outcome in allowed for verdict in self.verdicts)
 
-    def tolerates(self, finding: RuleOutcome) -> bool:
-        """Whether the rule is not decided, and counts as kept."""
-        return finding.outcome == "inconclusive" and self.inconclusive == "pass"
+    def level(self, finding: RuleOutcome) -> Level:
+        """A warning is a rule that is not decided, where that counts as kept."""
+        undecided = finding.outcome == "inconclusive" and self.inconclusive == "pass"
+        return "warning" if undecided else "error"
 
     @property
     def formats(self) -> Formats:
@@ -162,17 +163,15 @@ _WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "i
 
 
 def _display(verdict: Verdict) -> Display:
-    headings = [
-        Heading("", left=True), Heading("rule", left=True), Heading("value"), Heading("p"),
-        Heading("", left=True),
-    ]  # fmt: skip
-    rows = [
+    words = Heading("", left=True)
+    headings = (words, Heading("rule", left=True), "value", "p", words)
+    rows: list[list[str | Cell]] = [
         [
             Cell(_WORDS[finding.outcome], strong=not finding.passed),
-            Cell(finding.rule),
-            Cell("" if finding.value is None else f"{finding.value:.4g}"),
-            Cell("" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}"),
-            Cell(finding.why),
+            finding.rule,
+            "" if finding.value is None else f"{finding.value:.4g}",
+            "" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}",
+            finding.why,
         ]
         for finding in verdict.findings
     ]
@@ -220,19 +219,15 @@ def problems(gate: Gate) -> Iterator[Problem]:
             message = f"{verdict.about}: {finding.rule}: {verdict.explained(finding)}"
             path = files.get(verdict.candidate)
             subject = f"{verdict.candidate}, {verdict.measure}"
-            yield Problem(_level(gate, finding), finding.rule, message, path, subject=subject)
+            yield Problem(gate.level(finding), finding.rule, message, path, subject=subject)
     yield from of_files(gate.skipped)
-
-
-def _level(gate: Gate, finding: RuleOutcome) -> Level:
-    return "warning" if gate.tolerates(finding) else "error"
 
 
 def as_junit(gate: Gate) -> str:
     """A test suite a candidate and measure, a test case a rule; an error a file left out."""
     root = Tree.Element("testsuites", name=TOOL)
     for verdict in gate.verdicts:
-        skipped = sum(gate.tolerates(finding) for finding in verdict.failures)
+        skipped = sum(gate.level(finding) == "warning" for finding in verdict.failures)
         suite = Tree.SubElement(
             root,
             "testsuite",
@@ -243,20 +238,20 @@ def as_junit(gate: Gate) -> str:
             skipped=str(skipped),
         )
         for finding in verdict.findings:
-            _test_case(suite, verdict, finding, gate.tolerates(finding))
+            _test_case(suite, verdict, finding, gate.level(finding))
     if gate.skipped:
         _add_errors(root, "files left out", of_files(gate.skipped))
     return _as_xml(root)
 
 
-def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, skipped: bool) -> None:
+def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, level: Level) -> None:
     """Its class names candidate and measure: some readers take the first case of a name only."""
     owner = visible(f"{verdict.candidate}.{verdict.measure}")
     case = Tree.SubElement(suite, "testcase", name=visible(finding.rule), classname=owner)
     if finding.passed:
         return
     message = visible(f"{finding.rule}: {finding.reason}")
-    if skipped:
+    if level == "warning":
         Tree.SubElement(case, "skipped", message=message)
         return
     kind = "inconclusive" if finding.outcome == "inconclusive" else "rule"
@@ -293,8 +288,8 @@ def as_github(gate: Gate) -> str:
     for verdict in gate.verdicts:
         for finding in verdict.failures:
             title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
-            level = _level(gate, finding)
-            lines.append(annotation(level, verdict.explained(finding), title=title) + "\n")
+            why = verdict.explained(finding)
+            lines.append(annotation(gate.level(finding), why, title=title) + "\n")
     left_out = _annotations("left out", of_files(gate.skipped))
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
