@@ -156,13 +156,10 @@ def refuse_outside(key: str, path: Path, folder: Path) -> None:
             f"{'this folder' if folder == Path() else folder}; "
             f"give --{key} on the command line if that is meant"
         )
-    if any(part.lower() == _GIT for part in real.parts):
+    if any(part.lower() == ".git" for part in real.parts):
         raise UsageError(
             f"the settings here ask for {key} = {path}: nothing is read or written below .git"
         )
-
-
-_GIT = ".git"
 
 
 def refuse_location(key: str, name: str) -> None:

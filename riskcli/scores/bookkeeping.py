@@ -125,15 +125,13 @@ def _name_as_baseline(file: FileScores, known: Set[str]) -> str | None:
 
 def _refuse_shared_names(loaded: Sequence[FileScores]) -> None:
     owners: dict[tuple[str, str], Path] = {}
-    for file in loaded:
-        for matrix in file.matrices:
-            for run in matrix.runs:
-                first = owners.setdefault((matrix.measure, run), file.path)
-                if first is not file.path:
-                    raise UsageError(
-                        f"two runs are named {run!r}: in {first} and {file.path}"
-                        f"{_way_out(loaded, (first, file.path))}"
-                    )
+    matrices = [(file.path, matrix) for file in loaded for matrix in file.matrices]
+    for path, matrix in matrices:
+        for run in matrix.runs:
+            first = owners.setdefault((matrix.measure, run), path)
+            if first is not path:
+                way_out = _way_out(loaded, (first, path))
+                raise UsageError(f"two runs are named {run!r}: in {first} and {path}{way_out}")
     naming.refuse_virtual_names({run: path for (_, run), path in owners.items()})
 
 

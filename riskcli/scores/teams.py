@@ -107,10 +107,9 @@ def without_team(runs: Sequence[str], teams: Mapping[str, str]) -> list[Note]:
 
 
 def with_teams(
-    evaluation: Evaluation, teams: Mapping[str, str], names: Mapping[str, str] | None = None
+    evaluation: Evaluation, teams: Mapping[str, str], shown: Mapping[str, str]
 ) -> Evaluation:
     """The evaluation with its runs in teams, under the names to show."""
-    shown = dict(names or {})
     runs = _runs(evaluation)
     public = [shown.get(run, run) for run in runs]
     for run, name in zip(runs, public, strict=True):
