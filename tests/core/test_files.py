@@ -136,7 +136,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert "x.csv: cannot-write: No such file or directory" in ran.err
 
 
-OTHERS = {"analyses/check/publish.py", "commands/__init__.py", "__main__.py", "output/binary.py"}
+OTHERS = {"analyses/check/files.py", "commands/__init__.py", "__main__.py", "output/binary.py"}
 """GitHub's job summary, which is appended to; a traceback, in a new file; stdout; a workbook in
 memory."""
 
