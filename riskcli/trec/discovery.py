@@ -19,7 +19,6 @@ _ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cf
 IGNORED_SUFFIXES = frozenset(f".{ending}" for ending in _ENDINGS.split())
 _NAMES = "readme readme.txt makefile dockerfile license license.txt copying thumbs.db"
 IGNORED_NAMES = frozenset(_NAMES.split())
-_NO_FOLDERS_OF_RUNS = ("__pycache__",)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ def list_folder(folder: Path, folders: Folders, but: Sequence[Path] = ()) -> Lis
     """A folder's files; those among `but` (the judgements), or open as an output, are no runs."""
     listing = Listing()
     judgements = {path.resolve() for path in but}
-    outputs = set(_outputs())
+    # The files that the shell made for what is printed are no runs.
+    outputs = {_identity(descriptor) for descriptor in (1, 2)} - {None}
     home = folder.resolve()
     for inner, entry, is_link in _entries(folder, "", folders.recursive, listing.unread):
         resolved = entry.resolve() if is_link else home / inner
@@ -95,14 +95,12 @@ def _entries(
     try:
         visible = [entry for entry in _listed(folder) if not entry.name.startswith(".")]
         files = [entry for entry in visible if entry.is_file()]
-        below = [entry for entry in visible if entry.is_dir()]
+        below = [entry for entry in visible if entry.is_dir() and entry.name != "__pycache__"]
     except OSError as error:
         raise InputError(folder, "unreadable", error.strerror or str(error)) from error
     for entry in files:
         yield prefix + entry.name, _as_path(folder, entry), entry.is_symlink()
     for entry in below:
-        if entry.name in _NO_FOLDERS_OF_RUNS:
-            continue
         inside = prefix + entry.name
         if not recursive:
             unread.append(inside)
@@ -122,23 +120,13 @@ def _as_path(folder: Path, entry: Path | os.DirEntry[str]) -> Path:
     return entry if isinstance(entry, Path) else folder / entry.name
 
 
-def _outputs() -> Iterator[tuple[int, int]]:
-    """The files that the shell made for what is printed: they are no runs."""
-    for descriptor in (1, 2):
-        try:
-            status = os.fstat(descriptor)
-        except OSError:
-            continue
-        if stat.S_ISREG(status.st_mode):
-            yield status.st_dev, status.st_ino
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(file: Path | int) -> tuple[int, int] | None:
+    """What tells a file, or one that is open, from all others; None where it is no plain file."""
     try:
-        status = path.stat()
+        status = os.fstat(file) if isinstance(file, int) else file.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 # Which files are the runs, and which one holds the judgements.
@@ -183,8 +171,9 @@ def find_files(
             raise InputError(place, "not-found", "no such file or folder")
         for resolved, file in taken.items():
             files.setdefault(resolved, file)
-            if name is not None:
-                names[resolved] = _the_only_name(name, names.get(resolved, name), file)
+            if name is not None and names.setdefault(resolved, name) != name:
+                other = names[resolved]
+                raise UsageError(f"{file} is named {other!r} and {name!r}: give it one name")
     given = {files[resolved]: name for resolved, name in names.items()}
     of_folders = frozenset(path for resolved, path in files.items() if resolved not in named)
     notes = tuple(_notes(sorted(ignored), sorted(unread)))
@@ -206,12 +195,6 @@ def passed_over(names: Iterable[str]) -> Note:
     return Note(
         "files-passed-over", f"skipped in folders (not runs): {listed(names)}", warning=False
     )
-
-
-def _the_only_name(name: str, other: str, file: Path) -> str:
-    if name != other:
-        raise UsageError(f"{file} is named {other!r} and {name!r}: give it one name")
-    return name
 
 
 def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[Path, str]:
