@@ -151,7 +151,7 @@ def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, format: Outp
     A verdict that is inconclusive is no pass here, whatever it counts as.
     """
     run = only_candidate(gate)
-    if gate.skipped or not all(each.outcome == "pass" for each in gate.verdicts):
+    if gate.skipped or not all(each.passed for each in gate.verdicts):
         return f"{file} is left unchanged: {run} does not pass, or not with certainty"
     from riskcli.analyses.matrix import Matrices  # late: it loads Parquet, which no gate reads
 

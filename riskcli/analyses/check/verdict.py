@@ -91,6 +91,11 @@ class Verdict:
         return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
 
     @property
+    def passed(self) -> bool:
+        """Whether every rule passed; inconclusive is not a pass."""
+        return self.outcome == "pass"
+
+    @property
     def failures(self) -> list[RuleOutcome]:
         """The rules that failed or are inconclusive."""
         return [finding for finding in self.findings if not finding.passed]
