@@ -191,13 +191,13 @@ def named(path: Path, entries: Entries, documents: Documents | None) -> Entries:
 # Parquet
 
 
-PARQUET = b"PAR1"
+_PARQUET = b"PAR1"
 _SCORE = ("score",)
 
 
 def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
     """The columns of topic, document and value, if a whole Parquet file has just these."""
-    if not (text.startswith(PARQUET) and text.endswith(PARQUET)):
+    if not (text.startswith(_PARQUET) and text.endswith(_PARQUET)):
         return None
     try:
         names = arrow.parquet().read_schema(arrow.reader(text)).names

@@ -21,7 +21,6 @@ LAYOUT = {
 }
 _WANTED = ("topic", "docno", "grade")
 _LINES = LineFormat(len(LAYOUT), " ".join(LAYOUT), list(LAYOUT).index("grade"))
-_PLACES = tuple(list(LAYOUT).index(name) for name in _WANTED)
 MAX_GRADE = 2**15
 """pytrec_eval allocates a counter for every grade up to the highest; this bounds it."""
 
@@ -106,7 +105,7 @@ def _inspect_lines(path: Path, text: bytes) -> Entries:
 
 
 def _line(line: int, parts: list[bytes]) -> Entry:
-    topic, docno, grade = (parts[index].decode() for index in _PLACES)
+    topic, docno, grade = (parts[used].decode() for used in (0, 2, 3))
     return Entry(line, topic, docno, grade)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Literal
@@ -168,21 +167,22 @@ class Measure:
 # The registry.
 
 
-@cache
-def families() -> tuple[Family, ...]:
-    """All families of measures, in the order of lists."""
-    declared = [
-        family
-        for module in iter_modules(__path__)
-        for family in import_module(f"{__name__}.{module.name}").FAMILIES
-    ]
-    return tuple(sorted(declared, key=lambda family: family.position))
+FAMILIES: tuple[Family, ...] = tuple(
+    sorted(
+        (
+            family
+            for module in iter_modules(__path__)
+            for family in import_module(f"{__name__}.{module.name}").FAMILIES
+        ),
+        key=lambda family: family.position,
+    )
+)
+"""All families of measures, in the order of lists."""
 
 
 # Names of effectiveness measures: ir_measures' and trec_eval's, to one canonical form.
 
 
-FAMILIES = families()
 DEFAULT_MEASURES = ("ERR@20", "nDCG@20")
 OFFICIAL = (
     *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
