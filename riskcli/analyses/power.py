@@ -242,7 +242,12 @@ def _prospects(
     matrix: ScoreMatrix, of: RiskMeasure, options: Options, questions: Questions
 ) -> list[Prospect]:
     """One for each share of the pairs; none where no pair differs."""
-    rows, members = _paired_rows(matrix, options.baselines), _members(matrix, options)
+    rows, frozen = _paired_rows(matrix, options.baselines), options.population
+    if frozen == "all":
+        raise UsageError(
+            "power measures each pair of runs alone: its population is baselines, or a frozen one"
+        )
+    members = frozen_members(frozen, matrix) if isinstance(frozen, FrozenPopulation) else None
     all_pairs = pair_spreads(matrix, of, options.alphas[0], rows, members)
     known = all_pairs[all_pairs > NO_DIFFERENCE]
     if not len(known):
@@ -275,16 +280,6 @@ def _paired_rows(matrix: ScoreMatrix, baselines: Sequence[str]) -> Sequence[int]
     return range(len(matrix.runs))
 
 
-def _members(matrix: ScoreMatrix, options: Options) -> Members | None:
-    """The members of a frozen population; None for that of each pair alone, as the gate has it."""
-    if options.population == "all":
-        raise UsageError(
-            "power measures each pair of runs alone: its population is baselines, or a frozen one"
-        )
-    frozen = options.population
-    return frozen_members(frozen, matrix) if isinstance(frozen, FrozenPopulation) else None
-
-
 def pair_spreads(
     matrix: ScoreMatrix,
     of: RiskMeasure,
@@ -294,9 +289,9 @@ def pair_spreads(
 ) -> Floats:
     """The spread of every pair of a run in `rows` and another run, each pair once.
 
-    Each pair is measured in the matrix of its two runs alone, or within `members`, as the gate
-    does. NaN where the test is undefined; scores below 0 give NaN where the risk measure cannot
-    take them.
+    Each pair is measured in the matrix of its two runs alone, or within the `members` of a frozen
+    population, as the gate does. NaN where the test is undefined; scores below 0 give NaN where
+    the risk measure cannot take them.
     """
     spreads = [np.empty(0)]
     for index, row in enumerate(rows, start=1):

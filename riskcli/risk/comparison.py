@@ -151,8 +151,7 @@ class Comparison:
 
     def reference_scores(self) -> Iterator[Floats]:
         """The scores of each reference run."""
-        for row in self.reference:
-            yield self.scores[row]
+        return (self.scores[row] for row in self.reference)
 
     def reference_populations(self) -> list[Population]:
         """Each reference run measured in every run's own population (a row a population)."""

@@ -216,7 +216,7 @@ class Portion(Comparison):
 
     def reference_scores(self) -> Iterator[Floats]:
         """The scores of each reference run, which need not be among these runs."""
-        yield from self.whole.reference_scores()
+        return self.whole.reference_scores()
 
     def population_of(self, rows: slice) -> Population:
         """As in the whole; `rows` are those of the portion, all of them."""

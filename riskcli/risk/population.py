@@ -65,10 +65,12 @@ def distinct_runs(scores: Floats, runs: Sequence[str], teams: Sequence[str | Non
     groups: dict[tuple[int, str], list[int]] = {}
     for row, (run, team) in enumerate(zip(runs, teams, strict=True)):
         groups.setdefault((1, run) if team is None else (0, team), []).append(row)
-    order = [(0, name) for name in naturally(name for kind, name in groups if kind == 0)]
-    order += [(1, name) for name in naturally(name for kind, name in groups if kind == 1)]
     # Distinct rows come sorted: neither copies nor the order of the runs change a digit.
-    return [np.unique(scores[groups[key]] + 0.0, axis=0) for key in order]
+    return [
+        np.unique(scores[groups[kind, name]] + 0.0, axis=0)
+        for kind in (0, 1)
+        for name in naturally(name for each, name in groups if each == kind)
+    ]
 
 
 # How far a run's profile over topics departs from what a population leads one to expect.

@@ -60,6 +60,7 @@ class ShuffleTest:
         return adjusted
 
 
+@dataclass(frozen=True)
 class Shuffled:
     """What is tested of runs that are shuffled within topics.
 
@@ -69,28 +70,27 @@ class Shuffled:
     the same scores have the same p-values in whatever order runs and topics come.
     """
 
-    def __init__(
-        self,
-        scores: Floats,
-        keys: Sequence[Key],
-        measured: Callable[[Floats, Rows | slice], tuple[Floats, Floats]],
-        noise: float,
-        order: Rows,
-    ) -> None:
-        self.cells = np.sort(scores.T, axis=1)[order]
-        self._keys, self._measured, self._noise, self.order = keys, measured, noise, order
-        self._observed = measured(scores.T[None], ALL)
+    scores: Floats
+    keys: Sequence[Key]
+    measured: Callable[[Floats, Rows | slice], tuple[Floats, Floats]]
+    noise: float
+    order: Rows
+
+    @cached_property
+    def cells(self) -> Floats:
+        """The scores of each topic, in the canonical order."""
+        return np.sort(self.scores.T, axis=1)[self.order]
 
     def sizes_of_t(self, shuffled: Floats) -> Floats:
         """|t| by replicate, key and run."""
-        return np.abs(_t(*self._measured(shuffled, self.order), self._noise))
+        return np.abs(_t(*self.measured(shuffled, self.order), self.noise))
 
     def tests(self, shuffled: Floats) -> dict[Key, ShuffleTest]:
         """The test of each key, given the |t| of shuffled runs."""
-        difference, error = self._observed
+        difference, error = self.measured(self.scores.T[None], ALL)
         return {
-            key: ShuffleTest(difference[0, k], error[0, k], shuffled[:, k], self._noise)
-            for k, key in enumerate(self._keys)
+            key: ShuffleTest(difference[0, k], error[0, k], shuffled[:, k], self.noise)
+            for k, key in enumerate(self.keys)
         }
 
 
