@@ -1,7 +1,5 @@
 """Each run in turn as the baseline: how far the verdict depends on that choice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -75,7 +73,7 @@ class Bias(base.Analysis):
     part: BiasPart | None = None
     """What is shown: a table for people shows all parts where none is named."""
 
-    def only(self, part: BiasPart | None) -> Bias:
+    def only(self, part: BiasPart | None) -> "Bias":
         """Only that part (None: all)."""
         if part is not None:
             check_words(part=(part, BiasPart))

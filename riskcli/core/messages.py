@@ -1,7 +1,5 @@
 """Errors and notes in the words that the user reads, what a result rests on, and names in order."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +25,7 @@ class InputError(RiskevalError):
         self.line = line
         super().__init__(f"{location(self.path, line)}: {code}: {message}")
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, int | None]]:
+    def __reduce__(self) -> "tuple[type[InputError], tuple[str, str, str, int | None]]":
         """Errors travel between processes."""
         return InputError, (self.path, self.code, self.message, self.line)
 
@@ -175,7 +173,7 @@ class Provenance:
 
     def adding(
         self, settings: Mapping[str, Any] | None = None, notes: Iterable[Note] = ()
-    ) -> Provenance:
+    ) -> "Provenance":
         """The provenance of what was computed from this: more settings, and each note once."""
         return Provenance(
             {**self.settings, **(settings or {})},

@@ -3,8 +3,6 @@
 Score descending, then docno descending by bytes; the rank column of the file plays no part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -34,7 +32,7 @@ class RankedLines:
     counts: Lines
 
     @classmethod
-    def of(cls, lines: Lines, codes: NDArray[np.int32], topics: int) -> RankedLines:
+    def of(cls, lines: Lines, codes: NDArray[np.int32], topics: int) -> "RankedLines":
         """The ranking of sorted lines, for so many topics."""
         starts = _starts(codes, topics)
         places = np.asarray(np.arange(len(lines)) - starts[codes])

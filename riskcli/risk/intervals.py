@@ -8,8 +8,6 @@ topics contribute to a part, or to the value if that has heavier tails.
 `docs/appendix-calibration.md` has the coverage that this gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -103,7 +101,7 @@ class Parts:
     @classmethod
     def of(
         cls, plus: Floats, minus: Floats, contributions: Contributions, topics: int, gamma: float
-    ) -> Parts:
+    ) -> "Parts":
         """The parts of all runs; without errors below 3 topics."""
         found = np.full((8, len(plus)), np.nan)
         for rows in row_blocks(len(plus), topics) if topics >= LEAST_TOPICS else ():

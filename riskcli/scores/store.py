@@ -10,8 +10,6 @@ KEY is a checksum of what the scores in it have in common, SUM that of the file'
 are only ever added or removed whole. `SCORES` and `LOOKS` document the columns.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform
@@ -122,7 +120,7 @@ class Store:
 
     def section(
         self, qrels: str, measures: Sequence[str], rules: Mapping[str, Any]
-    ) -> StoreSection:
+    ) -> "StoreSection":
         """The scores by these measures."""
         about = (as_json(rules), as_json(engine()))
         keys = [Key(qrels, measure, *about) for measure in measures]

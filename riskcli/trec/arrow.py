@@ -5,8 +5,6 @@ be let go of while Python ends: such a thread aborts the whole program. So Arrow
 its own wherever it reads with threads, as it does CSV and Parquet.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -102,7 +100,7 @@ class Texts:
     end: Places
 
     @classmethod
-    def of_column(cls, column: Any) -> Texts:
+    def of_column(cls, column: Any) -> "Texts":
         """The texts of an Arrow large_string array without nulls."""
         _, offsets, data = column.buffers()
         where: Places = np.frombuffer(offsets, dtype=np.int64)
@@ -110,28 +108,28 @@ class Texts:
         return cls(_long_enough(data or b""), where[:-1], where[1:])
 
     @classmethod
-    def of_strings(cls, strings: Sequence[str]) -> Texts:
+    def of_strings(cls, strings: Sequence[str]) -> "Texts":
         """The texts of a list."""
         encoded = [text.encode("utf-8", "surrogatepass") for text in strings]
         where: Places = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls(_long_enough(b"".join(encoded)), where[:-1], where[1:])
 
     @classmethod
-    def joined(cls, parts: Sequence[Texts]) -> Texts:
+    def joined(cls, parts: "Sequence[Texts]") -> "Texts":
         """The texts of all parts, one after the other, in a buffer of their own."""
         sizes = np.concatenate([part.end - part.start for part in parts])
         where = np.concatenate([[0], np.cumsum(sizes)])
         data = b"".join([part.packed() for part in parts])
         return cls(_long_enough(data), where[:-1], where[1:])
 
-    def copy(self) -> Texts:
+    def copy(self) -> "Texts":
         """The same texts in a buffer that holds no others."""
         return Texts.joined([self])
 
     def __len__(self) -> int:
         return len(self.start)
 
-    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> Texts:
+    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> "Texts":
         """The texts at these places."""
         return Texts(self.data, self.start[places], self.end[places])
 
@@ -156,7 +154,7 @@ class Texts:
             part._hash(size[some], hashes[some], scratch[: len(part)])
         return hashes
 
-    def equal(self, other: Texts) -> NDArray[np.bool_]:
+    def equal(self, other: "Texts") -> NDArray[np.bool_]:
         """Which texts are the same as the other's at the same place."""
         size = self.end - self.start
         same = np.asarray(size == other.end - other.start)
@@ -236,7 +234,7 @@ class PairHashes:
     hashes: Words
 
     @classmethod
-    def of(cls, topics: tuple[str, ...], codes: NDArray[np.int32], docnos: Texts) -> PairHashes:
+    def of(cls, topics: tuple[str, ...], codes: NDArray[np.int32], docnos: Texts) -> "PairHashes":
         """The pairs of lines; `codes` point into `topics`."""
         return cls(topics, codes, pair_hashes(Texts.of_strings(topics).hashes(), codes, docnos))
 

@@ -12,8 +12,6 @@ distinct ones (topic, tag) are mostly neighbours: comparing each with the one ab
 sooner than hashing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -109,7 +107,7 @@ class Table:
     columns: pa.Table
 
     @classmethod
-    def of_lists(cls, layout: Layout, columns: Mapping[str, Sequence[Any]]) -> Table:
+    def of_lists(cls, layout: Layout, columns: Mapping[str, Sequence[Any]]) -> "Table":
         """The table that `read` makes, from values that were read in another way."""
         arrays = {}
         for name, values in columns.items():

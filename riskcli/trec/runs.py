@@ -1,7 +1,5 @@
 """TREC run files: `topic Q0 docno rank score tag`, one retrieved document a line."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +62,7 @@ class Run:
         return self.tags[0] if len(self.tags) == 1 else None
 
     @classmethod
-    def of_table(cls, path: Path, table: fields.Table) -> Run:
+    def of_table(cls, path: Path, table: fields.Table) -> "Run":
         """The run whose lines are the rows of a table."""
         tags, _ = table.coded("tag")
         topics, codes = table.coded("topic")
@@ -72,12 +70,12 @@ class Run:
         return cls(path, tuple(tags), tuple(topics), codes, table.texts("docno"), scores)
 
     @classmethod
-    def of_lines(cls, path: Path, lines: Sequence[Line]) -> Run:
+    def of_lines(cls, path: Path, lines: Sequence[Line]) -> "Run":
         """The run with these lines, of which there is at least one."""
         return cls.of_table(path, table_of(lines))
 
     @classmethod
-    def joined(cls, parts: Sequence[Run]) -> Run:
+    def joined(cls, parts: "Sequence[Run]") -> "Run":
         """The run of which these are the parts, in order."""
         codes_of: dict[str, int] = {}
         codes = []

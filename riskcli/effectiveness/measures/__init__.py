@@ -5,8 +5,6 @@ its names are accepted wherever a measure is, and the help and the docs list it.
 pytrec_eval does not compute brings a function of its own (`computed_by`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -84,7 +82,7 @@ class Family:
     """The score of a topic that a run does not answer."""
     relevant_alone: bool = False
     """Whether a document judged not relevant is to it one that was not judged."""
-    computed_by: Callable[[Measure, RankedGrades], Floats] | None = None
+    computed_by: "Callable[[Measure, RankedGrades], Floats] | None" = None
     """The scores of the topics, where pytrec_eval does not compute them."""
     bounded: bool = False
     """Whether a grade above --max-grade is an error."""
