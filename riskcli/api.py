@@ -3,8 +3,6 @@
 Figures and the page are annexes: each is imported when it is asked for, through its own door.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -77,10 +75,10 @@ class RiskTable(ComparisonTable):
         of: str | None = None,
         measure: str | None = None,
         alpha: float | Sequence[float] | None = None,
-        width: int | FigureWidth | None = None,
+        width: "int | FigureWidth | None" = None,
         height: int | None = None,
         seed: int = 20161,
-    ) -> alt.TopLevelMixin:
+    ) -> "alt.TopLevelMixin":
         """A figure as an Altair chart, which a notebook shows and `.save(...)` writes.
 
         The kinds and their options are those of `riskeval plot`: `run` names runs to show, `of` is

@@ -3,8 +3,6 @@
 Apart from the declarations, since this needs numpy and the readers, and help needs neither.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -153,7 +151,7 @@ def _named(inputs: Given, evaluation: Evaluation) -> Evaluation:
     return evaluation
 
 
-def _store(inputs: Given) -> Store | None:
+def _store(inputs: Given) -> "Store | None":
     """The store of scores, if one is named."""
     if inputs.store is None:
         return None
@@ -162,7 +160,7 @@ def _store(inputs: Given) -> Store | None:
     return Store(inputs.store, inputs.rehash)
 
 
-def _workers(inputs: Given) -> AbstractContextManager[Workers | None]:
+def _workers(inputs: Given) -> "AbstractContextManager[Workers | None]":
     """The workers of a cluster, if one is named."""
     if inputs.cluster is None:
         return nullcontext()

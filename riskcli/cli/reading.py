@@ -4,8 +4,6 @@ Which files, which judgements, and how scores are made of them. An option fills 
 name in the library's `Rules`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -109,7 +107,7 @@ class Files(Quiet):
         return self.judged[0] if self.judged else None
 
     @property
-    def folders(self) -> Folders:
+    def folders(self) -> "Folders":
         """Which files of folders are taken."""
         from riskcli.trec.discovery import Folders
 
@@ -195,7 +193,7 @@ class Inputs(Files):
         given = self.teams
         return given.removeprefix(types.PATTERN_MARK) if isinstance(given, str) else None
 
-    def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> Evaluation:
+    def evaluate(self, baselines: Sequence[str] = (), checksums: bool = True) -> "Evaluation":
         """Read and score everything, in teams and under the names to show.
 
         With checksums, where the result's form has them or a population's judgements are compared.

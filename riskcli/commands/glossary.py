@@ -3,8 +3,6 @@
 Most words are in glossary.toml; only for others is imported what computes measures and columns.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -188,7 +186,7 @@ def _options(commands: Sequence[click.Command]) -> dict[str, str]:
     }
 
 
-def _measure(measure: RiskMeasure) -> str:
+def _measure(measure: "RiskMeasure") -> str:
     from riskcli.output.measure_words import words_of
 
     words = words_of(measure)
@@ -199,14 +197,14 @@ def _measure(measure: RiskMeasure) -> str:
     return "\n\n".join([*parts, f"{source}Columns: {', '.join(columns_of(measure))}."])
 
 
-def columns_of(measure: RiskMeasure) -> list[str]:
+def columns_of(measure: "RiskMeasure") -> list[str]:
     """The columns that bear the measure's name."""
     from riskcli.output.measure_words import columns
 
     return [name for name, column in columns().items() if column.measure == measure.id]
 
 
-def _family(family: Family) -> str:
+def _family(family: "Family") -> str:
     takes = _TAKES[family.argument].format(family.name)
     lines = [f"{family.name}: {family.summary}; {takes}."]
     lines += [known.meaning.format(family.name) for known in family.parameters]

@@ -1,7 +1,5 @@
 """`riskeval sweep`: how the verdict changes with alpha, baseline, measure or population."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +138,7 @@ def _refuse_unused(over: SweepOver) -> None:
             raise UsageError(f"{name} belongs to --over {' or '.join(owners)}, not to {over}")
 
 
-def _compared(against: options.Against, over: SweepOver) -> Options:
+def _compared(against: options.Against, over: SweepOver) -> "Options":
     """The library's options; without --alpha, with the alphas that suit what is varied."""
     compared = against.options(swept=True)
     if over not in USED_OVER["--loss"]:

@@ -17,9 +17,6 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from riskcli.core.messages import InputError
 
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
 _URL = re.compile(r"(?:[^=/]+=)?[A-Za-z][A-Za-z0-9+.-]+://")
 _COLLAPSED = re.compile(r"^((?:[^=/]+=)?[A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
 _RANGE = 8 * 2**20
@@ -216,7 +213,7 @@ class _Ranges(io.RawIOBase):
         self._at = max(0, base + offset)
         return self._at
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         room, whole = memoryview(buffer).cast("B"), self._length or 0
         if self._at >= whole:
             return 0

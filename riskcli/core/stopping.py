@@ -6,8 +6,6 @@ is still being written is removed, and the process ends. (This module imports li
 may arrive while the others are imported.)
 """
 
-from __future__ import annotations
-
 import os
 
 TYPE_CHECKING = False
@@ -37,7 +35,7 @@ def stop_quietly() -> None:
             signal.signal(number, _stopping(code, word))
 
 
-def _stopping(code: int, word: bytes) -> Callable[[int, object], None]:
+def _stopping(code: int, word: bytes) -> "Callable[[int, object], None]":
     """What handles a signal."""
     return lambda _number, _frame: _stop(code, word)
 
@@ -52,7 +50,7 @@ def _stop(code: int, word: bytes) -> None:
     os._exit(code)
 
 
-def _attempt(function: Callable[..., object], *arguments: object) -> None:
+def _attempt(function: "Callable[..., object]", *arguments: object) -> None:
     try:
         function(*arguments)
     except OSError:

@@ -9,8 +9,6 @@
 The objectives need numpy alone. What trains needs LightGBM, the extra `learn`.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

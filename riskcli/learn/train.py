@@ -1,7 +1,5 @@
 """`riskeval train`: learn rankers that lose less, and test whether that pays."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -99,7 +97,7 @@ class Training:
         """Each alpha asked for, once."""
         return tuple(dict.fromkeys(a for group in self.alphas for a in group)) or (1.0,)
 
-    def plan(self) -> experiment.Plan:
+    def plan(self) -> "experiment.Plan":
         """The experiment that the options describe."""
         # Late: help and wrong options need no numpy.
         from riskcli.learn import comparators, experiment, folds, training
@@ -126,7 +124,7 @@ class Training:
 
         return read_params(self.params)
 
-    def _models(self, own: dict[str, str]) -> list[training.ModelSpec]:
+    def _models(self, own: dict[str, str]) -> "list[training.ModelSpec]":
         """A model for each objective and alpha, its name shows parameters other than defaults."""
         from riskcli.learn import (
             objectives,
@@ -150,7 +148,7 @@ class Training:
             for alpha in self.chosen_alphas
         ]  # fmt: skip
 
-    def recorded(self, plan: experiment.Plan) -> dict[str, Any]:
+    def recorded(self, plan: "experiment.Plan") -> dict[str, Any]:
         """The settings, as the folder and machine formats hold them."""
         from riskcli.learn.training import tree_params  # late, as above
 

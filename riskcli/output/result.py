@@ -1,7 +1,5 @@
 """What a command found: tidy rows, and the settings, inputs and warnings they rest on."""
 
-from __future__ import annotations
-
 from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +28,7 @@ class Result:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the JSON object."""
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """The rows as a DataFrame."""
         # Late: pandas takes longer than all else, and the command line does without.
         import pandas as pd
