@@ -154,6 +154,12 @@ class Texts:
             part._hash(size[some], hashes[some], scratch[: len(part)])
         return hashes
 
+    def as_words(self) -> Words | None:
+        """Each text as one number, as far as they are short enough and hold no NUL byte."""
+        if int((self.end - self.start).max(initial=0)) > _WORD:
+            return None
+        return self._words(0)
+
     def equal(self, other: "Texts") -> NDArray[np.bool_]:
         """Which texts are the same as the other's at the same place."""
         size = self.end - self.start

@@ -44,9 +44,17 @@ def _codes(chunk: pa.Array, code_of: dict[bytes, int]) -> NDArray[np.int32]:
     if starts is not None:
         distinct = texts.take(starts).as_bytes()
         return np.repeat(_noted(distinct, code_of), np.diff(starts, append=len(chunk)))
-    encoded = chunk.dictionary_encode()
-    distinct = [text.encode() for text in encoded.dictionary.to_pylist()]
-    return _noted(distinct, code_of)[arrow.values_in(encoded.indices, np.int32)]
+    words = texts.as_words()
+    if words is None:
+        encoded = chunk.dictionary_encode()
+        distinct = [text.encode() for text in encoded.dictionary.to_pylist()]
+        return _noted(distinct, code_of)[arrow.values_in(encoded.indices, np.int32)]
+    # Without Arrow's own encoding, whose import takes longer than a small file.
+    _, first, places = np.unique(words, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    numbers = np.empty(len(first), dtype=np.int32)
+    numbers[by_appearance] = _noted(texts.take(first[by_appearance]).as_bytes(), code_of)
+    return numbers[places]
 
 
 def _noted(texts: list[bytes], code_of: dict[bytes, int]) -> NDArray[np.int32]:
