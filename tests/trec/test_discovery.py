@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from riskcli import InputError, UsageError
-from riskcli.trec.discovery import IGNORED_SUFFIXES, Folders, find_files, find_qrels
+from riskcli.trec.discovery import (
+    IGNORED_SUFFIXES,
+    Folders,
+    find_files,
+    find_qrels,
+    judgements_first,
+)
 
 _ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
 SPOKEN_OF = _ENDINGS.split()
@@ -296,3 +302,25 @@ def test_settings_that_are_no_toml_are_an_error(here: Path, content: bytes) -> N
     Path("riskeval.toml").write_bytes(content)
     with pytest.raises(InputError, match=r"riskeval\.toml: bad-settings: "):
         find_qrels(None, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "are"),
+    [
+        ("1 0 d 1\n1 0 e 0\n", True),
+        ("# pooled\n1 0 d 1\n", True),
+        ("1 0 d 1\nbroken line\n1 0 e 0\n", True),
+        ("1 0 d high\n1 0 e low\n", False),  # the fourth column is no grade
+        ("1 Q0 d 1 2.5 tag\n", False),
+        ("1 Q0 d 1 2.5 tag\n1 0 d 1\n1 0 e 1\n", False),  # the first line decides
+        ("1 0 d 1\n1 Q0 d 1 2.5 tag\n", False),  # and more than half must agree
+        ("run 1 2 3\na 1 0 1\n", False),  # a table of whole scores
+        ("", False),
+    ],
+)
+def test_judgements_may_stand_first(tmp_path: Path, text: str, are: bool) -> None:
+    first = tmp_path / "first"
+    first.write_text(text)
+    places, qrels, notes = judgements_first([first, "runs"], None)
+    assert (places, qrels) == ((["runs"], first) if are else ([first, "runs"], None))
+    assert [note.code for note in notes] == ["qrels-first"] * are
