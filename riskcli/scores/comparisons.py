@@ -305,10 +305,10 @@ def _population(
         return "all", frozen_members(options.population, matrix)
     # By default the baselines are the population where two or more runs are named.
     rule = options.population or ("baselines" if len(named) > 1 else "all")
-    if not options.teams:
+    chosen = range(len(matrix.runs)) if rule == "all" else named
+    if not options.teams or not chosen:
         return rule, None
     teams = options.teams.of(matrix.runs)
-    chosen = range(len(matrix.runs)) if rule == "all" else named
     runs, scores = [matrix.runs[row] for row in chosen], matrix.values[list(chosen)]
     name = "teams" if rule == "all" else "baseline teams"
     return rule, Members.of_teams(scores, runs, [teams[row] for row in chosen], name)

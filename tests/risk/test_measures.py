@@ -18,6 +18,7 @@ from riskcli.risk.estimate import rank
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from riskcli.scores.comparisons import choose_baselines
+from riskcli.scores.teams import Teams
 from tests.helpers import reference
 from tests.helpers.strategies import ALPHAS, Floats, named, score_values
 
@@ -369,9 +370,11 @@ def test_default_population_is_all_runs_or_two_named_baselines() -> None:
     assert populations == {"r0": "all", "@mean": "all", "r0 r1": "baselines"}
 
 
-def test_a_virtual_baseline_has_no_population_of_baselines() -> None:
+@pytest.mark.parametrize("teams", [Teams(), Teams({"r0": "a", "r1": "a"})])
+def test_a_virtual_baseline_has_no_population_of_baselines(teams: Teams) -> None:
+    options = Options(population="baselines", teams=teams)
     with pytest.raises(UsageError, match="needs a baseline that is a run"):
-        risk_table(named(np.eye(3)), "@mean", options=Options(population="baselines"))
+        risk_table(named(np.eye(3)), "@mean", options=options)
 
 
 @pytest.mark.parametrize("alpha", [-1.0, math.nan, math.inf])
