@@ -249,18 +249,18 @@ def _prospects(
         )
     members = frozen_members(frozen, matrix) if isinstance(frozen, FrozenPopulation) else None
     all_pairs = pair_spreads(matrix, of, options.alphas[0], rows, members)
-    known = all_pairs[all_pairs > NO_DIFFERENCE]
-    if not len(known):
+    varying = all_pairs[all_pairs > NO_DIFFERENCE]
+    if not len(varying):
         return []
     alpha = options.alphas[0] if of.depends_on_alpha else None
     spreads = {
-        share: float(np.quantile(known, share, method="inverted_cdf"))
-        for share in (SHARES if len(known) > 1 else (1.0,))
+        share: float(np.quantile(varying, share, method="inverted_cdf"))
+        for share in (SHARES if len(varying) > 1 else (1.0,))
     }
     return [
         Prospect(
-            matrix.measure, of, alpha, len(known), len(all_pairs) - len(known), len(matrix.topics),
-            share, spread, tuple(questions.answers(spread)),
+            matrix.measure, of, alpha, len(varying), len(all_pairs) - len(varying),
+            len(matrix.topics), share, spread, tuple(questions.answers(spread)),
         )
         for share, spread in spreads.items()
     ]  # fmt: skip

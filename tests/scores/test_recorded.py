@@ -26,7 +26,8 @@ ROWS = [
     for topic, score in by_topic.items()
 ]
 TIMES = 40
-_BAD_JSON = re.compile("(bad-json): .*")  # the words are those of the version of Python
+_BAD_JSON = re.compile(r"(:\d+)?: bad-json: .*")
+"""Which line, and in which words, depends on the version of Python."""
 
 
 def _lines(separator: str, heading: str, form: str) -> bytes:
@@ -80,7 +81,7 @@ def _outcome(path: Path) -> str:
     try:
         scores = riskcli.evaluate([path])
     except riskcli.RiskevalError as error:
-        return _BAD_JSON.sub(r"\1", str(error).replace(str(path.parent), ""))
+        return _BAD_JSON.sub(": bad-json", str(error).replace(str(path.parent), ""))
     matrices = [(m.measure, m.runs, m.topics, m.values.tolist()) for m in scores.matrices]
     notes = [str(note).replace(str(path.parent), "") for note in scores.provenance.notes]
     return " ".join(sha256(repr(part).encode()).hexdigest()[:6] for part in (matrices, notes))

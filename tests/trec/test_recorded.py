@@ -25,7 +25,8 @@ TOPICS = {
 }
 GRADES = {"1": {"d1": 2, "d3": 0}, "2": {"d9": 1, "d8": -2}, "10": {"d5": 3, "d1": 0}}
 TIMES = 40
-_BAD_JSON = re.compile("(bad-json): .*")  # the words are those of the version of Python
+_BAD_JSON = re.compile(r"(:\d+)?: bad-json: .*")
+"""Which line, and in which words, depends on the version of Python."""
 
 
 def _json_lines() -> bytes:
@@ -101,7 +102,7 @@ def _said(path: Path, read: Callable[[], Any]) -> str:
     try:
         return sha256(repr(read()).encode()).hexdigest()[:8]
     except riskcli.RiskevalError as error:
-        return _BAD_JSON.sub(r"\1", str(error).replace(str(path.parent), ""))
+        return _BAD_JSON.sub(": bad-json", str(error).replace(str(path.parent), ""))
 
 
 def _findings(run: Path, qrels: Path) -> list[str]:
@@ -110,13 +111,10 @@ def _findings(run: Path, qrels: Path) -> list[str]:
     except riskcli.RiskevalError as error:
         return [str(error).replace(str(run.parent), "")]
     return [
-        f"{Path(place).name}:{line} {severity} {code} +{more} {_digest(words, code)}"
+        f"{Path(place).name}: {severity} {code} +{more}"
+        + ("" if code == "bad-json" else f" {line} {sha256(words.encode()).hexdigest()[:4]}")
         for place, line, severity, code, words, more in rows
     ]
-
-
-def _digest(words: str, code: str) -> str:
-    return "" if code == "bad-json" else sha256(words.encode()).hexdigest()[:4]
 
 
 def said(kind: str, folder: Path) -> dict[str, list[str]]:
