@@ -171,7 +171,7 @@ def test_the_numbers_are_those_that_were_recorded(name: str, made: Callable[[], 
         return
     assert list(found) == list(expected)
     for column, values in expected.items():
-        close = values if isinstance(values, str) else pytest.approx(values, rel=1e-7, abs=1e-9)
+        close = values if isinstance(values, str) else pytest.approx(values, rel=1e-6, abs=1e-8)
         assert found[column] == close, column
 
 
