@@ -170,8 +170,9 @@ def test_the_numbers_are_those_that_were_recorded(name: str, made: Callable[[], 
         assert found == expected
         return
     assert list(found) == list(expected)
+    digits = 1e-4 if name == "power" else 1e-7  # as the oldest scipy has of Student's noncentral t
     for column, values in expected.items():
-        close = values if isinstance(values, str) else pytest.approx(values, rel=1e-6, abs=1e-8)
+        close = values if isinstance(values, str) else pytest.approx(values, rel=digits, abs=1e-8)
         assert found[column] == close, column
 
 
