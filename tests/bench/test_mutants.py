@@ -62,7 +62,7 @@ def test_tests_that_fail_by_themselves_tell_nothing(tmp_path: Path) -> None:
 def test_a_sample_is_of_all_modules_and_each_has_its_tests(tmp_path: Path) -> None:
     (tmp_path / "riskcli" / "risk" / "measures").mkdir(parents=True)
     (tmp_path / "tests" / "risk").mkdir(parents=True)
-    modules = ("riskcli/risk/intervals.py", "riskcli/risk/measures/mean.py", "riskcli/risk/new.py")
+    modules = ("riskcli/risk/ranks.py", "riskcli/risk/measures/mean.py", "riskcli/risk/new.py")
     for module in modules:
         (tmp_path / module).write_text(FEW)
     for name in ("ranks", "ranks_of_parts", "measures", "rank"):
