@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from riskcli import ScoreMatrix, UsageError
 from riskcli.core.choices import TopicRule
-from riskcli.scores.matrix import join
+from riskcli.scores.matrix import join, topics_asked
 
 Rows = dict[str, dict[str, float]]
 NAN = math.nan
@@ -225,3 +225,10 @@ def test_a_frame_that_is_no_matrix_is_an_error(frame: pd.DataFrame, message: str
     with pytest.raises(UsageError) as caught:
         ScoreMatrix.from_frame(frame)
     assert message in str(caught.value)
+
+
+def test_topics_are_asked_for_in_lists() -> None:
+    assert topics_asked("1, 2 3,1") == topics_asked(["1 2", "3"]) == ("1", "2", "3")
+    assert topics_asked([]) == ()
+    with pytest.raises(UsageError, match="no topic is named"):
+        topics_asked(" , ")

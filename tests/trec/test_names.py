@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskcli import UsageError
-from riskcli.trec.names import file_name, file_names, name_runs
+from riskcli.trec.names import file_name, file_names, name_runs, named_place
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
 
@@ -237,3 +237,16 @@ def test_a_file_whose_own_name_has_an_equals_sign_is_itself(experiments: Path) -
     (experiments / "0.9.txt").write_text("not a run")
     ran = riskeval("score", "bm25.k1=0.9.txt", "exp2", *ONE, cwd=experiments)
     assert runs_of(ran) == ["bm25.k1=0.9", "run"]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "place"),
+    [
+        ("s3://bucket/a.run", None, "s3://bucket/a.run"),
+        ("ours=s3://bucket/a.run", "ours", "s3://bucket/a.run"),
+        ("s3://bucket/k=v/a.run", None, "s3://bucket/k=v/a.run"),
+        ("ours=absent.run", None, "ours=absent.run"),
+    ],
+)
+def test_a_place_elsewhere_may_be_named(given: str, name: str | None, place: str) -> None:
+    assert tuple(map(str, named_place(given))) == (str(name), place)

@@ -410,3 +410,10 @@ def test_a_file_that_is_cut_while_it_is_read_is_changed(
     os.truncate(path, len("".join(lines[:kept])))
     with pytest.raises(InputError, match="changed"):
         list(pieces)
+
+
+def test_a_packed_file_is_taken_to_hold_more_than_its_size(write: Write) -> None:
+    text = b"1 Q0 d 1 2.5 tag\n" * 100
+    plain, packed = write("a.run", text), write("b.run.gz", gzip.compress(text))
+    assert TextFile(plain).likely_size == len(text)
+    assert TextFile(packed).likely_size == source._UNPACKED * packed.stat().st_size
