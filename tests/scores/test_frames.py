@@ -29,3 +29,11 @@ def test_a_measure_of_judged_documents_counts_the_first_of_them() -> None:
     ranked = {"1": {"first": 3.0, "second": 2.0, "third": 1.0}}
     scores = riskcli.score_runs({"r": ranked}, grades, ["Bpref"])
     assert scores.matrices[0].values.tolist() == [[0.0]]
+
+
+def test_scores_without_a_row_are_refused() -> None:
+    empty = pd.DataFrame({"run": [], "topic": [], "measure": [], "score": []})
+    with pytest.raises(UsageError, match="no scores given"):
+        riskcli.scores_from_frame(empty)
+    one = pd.DataFrame({"run": ["a"], "topic": ["1"], "measure": ["AP"], "score": [0.5]})
+    assert riskcli.scores_from_frame(one).matrices[0].values.tolist() == [[0.5]]
