@@ -27,7 +27,7 @@ from riskcli.core.limits import COSTS, OTHERWISE, READING
 from riskcli.effectiveness.measures import FAMILIES
 from riskcli.output.measure_words import columns, meaning_of, words_of
 from riskcli.risk.measures import measures
-from riskcli.trec.findings import CODES
+from riskcli.trec.codes import CODES
 
 MARK = "<!-- made by docs/generate.py when the site is built -->"
 """Where a page takes what is made."""

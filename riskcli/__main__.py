@@ -9,6 +9,7 @@ import os
 import sys
 
 from riskcli.core.stopping import stop_quietly
+from riskcli.core.supervisor import supervise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ LEAST_FILES = 8
 def start() -> None:
     """The installed program."""
     stop_quietly()
+    _open_streams()
+    supervise()
     _collect_seldom()
     _mend_streams()
     _refuse_few_files()
@@ -32,7 +35,7 @@ def start() -> None:
 
 def _collect_seldom() -> None:
     """Look for garbage seldom: what was imported stays, and looking takes a third of a run."""
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(200_000, 50, 50)
     atexit.register(gc.freeze)
 
 
@@ -43,17 +46,21 @@ def main() -> None:
     run()
 
 
-def _mend_streams() -> None:
-    """Put something behind standard streams that are closed, and let no note on stderr fail.
+def _open_streams() -> None:
+    """Put something behind standard streams that are closed.
 
     Otherwise the next file to be opened would take the place of a closed stream. Reading such a
-    stdin and writing such a stdout fail, as they should; what is said on stderr is lost.
+    stdin and writing such a stdout fail, as they should.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, mode)
+
+
+def _mend_streams() -> None:
+    """Let Python know streams that were closed, and let no note on stderr fail: it is lost then."""
 
     class Lossy(io.FileIO):
         def write(self, data: Any, /) -> int:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,7 @@ def test_json_carries_version_settings_inputs_and_warnings() -> None:
     assert [entry["kind"] for entry in document["inputs"]] == ["run"] * 9 + ["qrels"]
     assert all(len(entry["sha256"]) == 64 for entry in document["inputs"])
     assert [warning["code"] for warning in document["warnings"]] == [
+        "tie-order",
         "unanswered-topics",
         "one-heavy-topic",
     ]
@@ -353,7 +355,7 @@ RUN = "1 Q0 d1 1 2.5 tag\n1 Q0 d2 2 1.5 tag\n"
         (RUN + "1 Q0 d1 3 0.5 tag\n", ":3", "duplicate-document: topic 1 has document d1 already"),
         (RUN + "1 Q0 d3 3 nan tag\n", ":3", "bad-score"),
         ("", "", "empty-file"),
-        ("1 0 d1 1\n", ":1", "column-count: found 4 columns"),
+        ("1 0 d1 1\n", "", "other-kind: this file holds judgements"),
     ],
 )
 def test_bad_runs_name_file_and_line_and_print_nothing(
@@ -378,7 +380,7 @@ def test_bad_runs_name_file_and_line_and_print_nothing(
         (["score", "sample_runs/", "--gamma", "2"], "gamma"),
         (["scor", "sample_runs/"], "did you mean score"),
         (["score"], "Missing argument"),
-        (["score", "sample_runs/", "-q", "sample_runs/indriCASP.run"], "indriCASP.run:1"),
+        (["score", "sample_runs/", "-q", "sample_runs/indriCASP.run"], "this file holds a run"),
         (["score", "sample_runs/", "-o", "x.unknown"], "choose one of table, tsv"),
         (["score", "sample_runs/", "-o", "no/such/folder/x.csv"], "cannot-write"),
         (["score", "sample_runs/", Key("test", "swap")], "needs one run as the baseline"),
@@ -399,7 +401,7 @@ def test_runs_of_another_collection_are_refused(tmp_path: Path) -> None:
 def test_two_runs_of_one_name_are_told_apart_by_their_folders_or_refused(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "same.run").write_text("101 Q0 d 1 1.0 tag\n")
+        (tmp_path / folder / "same.run").write_text("101 Q0 sim12-en0000-01-24662 1 1.0 tag\n")
     call = ("score", tmp_path / "one", tmp_path / "two", "-q", QRELS, "-m", "P@5")
     ran = riskeval(*call)
     assert ran.code == 0 and {row["run"] for row in table_of(ran.out)} == {"one/same", "two/same"}
@@ -419,8 +421,8 @@ def test_an_error_leaves_the_old_output_whole(tmp_path: Path) -> None:
 
 
 def test_a_hostile_name_reaches_no_terminal(tmp_path: Path) -> None:
-    (tmp_path / "a.run").write_text("101 Q0 d 1 1.0 evil\x1b[2Jname\n")
-    (tmp_path / "b.run").write_text("101 Q0 d 1 1.0 other\n")
+    (tmp_path / "a.run").write_text("101 Q0 sim12-en0000-01-24662 1 1.0 evil\x1b[2Jname\n")
+    (tmp_path / "b.run").write_text("101 Q0 sim12-en0000-01-24662 1 1.0 other\n")
     for format in ("table", "markdown"):
         ran = riskeval("score", tmp_path, "-q", QRELS, *ONE, "-f", format)
         assert ran.code == 0 and "\x1b" not in ran.out + ran.err
@@ -599,10 +601,14 @@ def test_a_matrix_with_gaps_or_virtual_names_is_refused() -> None:
 NUMBERED = ["Mean", "W/T/L", "URisk", "TRisk", "ZRisk", "GeoRisk"]
 
 
+@cache
+def shown_in(columns: int) -> str:
+    return on_terminal("riskeval score sample_runs/ -b indriCASP -m ERR@20 2>/dev/null", columns)[1]
+
+
 @pytest.mark.parametrize("columns", [20, 40, 60, 70])
 def test_a_narrow_terminal_cuts_no_number_and_names_what_it_leaves_out(columns: int) -> None:
-    command = "riskeval score sample_runs/ -b indriCASP -m ERR@20 2>/dev/null"
-    wide, narrow = on_terminal(command, 80)[1], on_terminal(command, columns)[1]
+    wide, narrow = shown_in(80), shown_in(columns)
     assert all(len(line) <= columns for line in narrow.splitlines())
     rows = {line.split()[1]: line.split() for line in wide.splitlines()[3:12]}
     lines = narrow.splitlines()

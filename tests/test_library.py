@@ -8,6 +8,7 @@ import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -208,6 +209,37 @@ def test_a_table_carries_what_it_rests_on(evaluation: riskcli.Evaluation) -> Non
     assert table.settings["topics"] == "relevant" and table.settings["gamma"] == 0.05
     assert [file.kind for file in table.inputs] == ["run"] * 3 + ["qrels"]
     assert "unanswered-topics" in [note.code for note in table.notes]
+
+
+ANALYSES: dict[str, Callable[[Any], Any]] = {
+    "risk_table": lambda scores: riskcli.risk_table(scores, "indriCASP"),
+    "explain_run": lambda scores: riskcli.explain_run(scores, "indriCASP", run="caspPlus"),
+    "compare_pairs": lambda scores: riskcli.compare_pairs(scores, "indriCASP"),
+    "alpha_sweep": lambda scores: riskcli.alpha_sweep(scores, "indriCASP"),
+    "topic_table": lambda scores: riskcli.topic_table(scores, "indriCASP", runs="caspPlus"),
+    "judge": lambda scores: riskcli.judge(scores, "indriCASP"),
+    "power_table": lambda scores: riskcli.power_table(scores, "indriCASP"),
+    "baseline_bias": riskcli.baseline_bias,
+}
+
+
+@pytest.mark.parametrize("analysis", ANALYSES.values(), ids=ANALYSES.keys())
+def test_what_the_scores_rest_on_goes_along_with_one_matrix(
+    evaluation: riskcli.Evaluation, analysis: Callable[[Any], Any]
+) -> None:
+    """`evaluation["ERR@20"]` is how the tutorial asks for one measure."""
+    assert any(note.code == "unanswered-topics" for note in evaluation.notes)
+    matrix = evaluation["ERR@20"]
+    for scores in (matrix, [matrix, evaluation["nDCG@20"]]):
+        if isinstance(scores, list) and analysis is ANALYSES["explain_run"]:
+            continue
+        found = analysis(scores)
+        assert set(evaluation.notes) <= set(found.notes) and found.inputs == evaluation.inputs
+        given = [each.measure for each in (scores if isinstance(scores, list) else [scores])]
+        assert found.settings == {**evaluation.settings, **found.settings, "measures": given}
+    assert matrix.values is evaluation.matrices[0].values
+    frozen = riskcli.freeze(matrix)
+    assert frozen.settings["topics"] == "relevant" and len(frozen.inputs) == len(evaluation.inputs)
 
 
 def test_results_show_themselves(evaluation: riskcli.Evaluation) -> None:

@@ -7,13 +7,23 @@ the official judgements; both hold scores in double precision.
 from __future__ import annotations
 
 import csv
+import gzip
+import json
+import math
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+import pytrec_eval
 
 from riskcli import Evaluation, Options, Rules, evaluate, risk_table
 from riskcli.core.choices import Precision
+from riskcli.core.limits import LEAST_SCORE
+from riskcli.effectiveness.measures import FAMILIES, parse_measure
+from tests.effectiveness.test_measures_by_pytrec_eval import PLAIN
+from tests.helpers.inprocess import run_inside
 from tests.helpers.shared_data import shared as shared_file
 
 Cells = dict[str, str]
@@ -109,3 +119,138 @@ def test_urisk_against_indri_casp_is_as_printed(shared: Path) -> None:
             assert as_printed(value, line[f"urisk_{measure}"]), (line, measure, value)
             compared += 1
     assert compared == 2 * 7 * len(alphas)
+
+
+# ---------------------------------------------------------------- every measure, to the last rank
+
+OWN = (
+    "ERR", "ERR@20", "RBP", "RBP(p=0.5)", "RBP(p=0.1)", "RBP(rel=2)@10", "RBPres", "RBPres(p=0.5)",
+    "Judged", "Judged@10",
+)  # fmt: skip
+EVERY = tuple(str(parse_measure(name)) for name in (*PLAIN, *OWN))
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `matrix` says of the eight runs by every measure, which all commands take."""
+    assert {parse_measure(name).family for name in EVERY} == set(FAMILIES)
+    file = tmp_path_factory.mktemp("scores") / "scores.json"
+    runs, qrels = (shared_file("trec-web-2012", name) for name in ("runs", "qrels.txt.gz"))
+    ran = run_inside("matrix", runs, "-q", qrels, "-m", ",".join(EVERY), "--long", "-o", file)
+    assert ran.code == 0, ran.err
+    return file
+
+
+def fields_of(path: Path) -> list[list[str]]:
+    with gzip.open(path, "rt", encoding="latin-1") as file:
+        return [line.split() for line in file]
+
+
+@cache
+def lines_of_all() -> dict[str, dict[str, float]]:
+    """trec_eval's line `all` (-c) of each measure and run, from pytrec_eval's value of each topic.
+
+    As trec_eval has it: counts are summed, and the measures gm_... have geometric means.
+    """
+    grades: dict[str, dict[str, int]] = {}
+    for topic, _, docno, grade in fields_of(shared_file("trec-web-2012", "qrels.txt.gz")):
+        grades.setdefault(topic, {})[docno] = int(grade)
+    evaluator = pytrec_eval.RelevanceEvaluator(grades, {asked for asked, _ in PLAIN.values()})
+    lines: dict[str, dict[str, float]] = {name: {} for name in PLAIN}
+    for run in RUNS:
+        ranking: dict[str, dict[str, float]] = {}
+        for topic, _, docno, _, score, _ in fields_of(
+            shared_file("trec-web-2012", "runs", f"{run}.txt.gz")
+        ):
+            ranking.setdefault(topic, {})[docno] = float(score)
+        by_topic = evaluator.evaluate(ranking)
+        assert len(by_topic) == 50
+        for name, (_, key) in PLAIN.items():
+            total = math.fsum(scores[key] for scores in by_topic.values())
+            mean = math.exp(total / 50) if key.startswith("gm_") else total / 50
+            lines[name][run] = total if key.startswith("num_") else mean
+    return lines
+
+
+def test_every_mean_is_trec_evals_line_all(scores: Path) -> None:
+    ran = run_inside("score", scores, "-b", "indriCASP", "-f", "json")
+    assert ran.code == 0, ran.err
+    rows = json.loads(ran.out)["rows"]
+    assert {row["measure"] for row in rows} == set(EVERY)
+    lines, compared = lines_of_all(), 0
+    for row in (row for row in rows if row["measure"] in PLAIN):
+        is_count = PLAIN[row["measure"]][1].startswith("num_")
+        for mean, run in ((row["mean"], row["run"]), (row["baseline_mean"], "indriCASP")):
+            shown = mean * 50 if is_count else mean  # trec_eval sums counts
+            expected = lines[row["measure"]][run]
+            assert f"{shown:.4f}" == f"{expected:.4f}", (row["measure"], run)
+            assert shown == pytest.approx(expected, rel=1e-9)
+            compared += 1
+    assert compared == 2 * 8 * len(PLAIN)
+
+
+def test_the_reference_prints_what_trec_eval_printed(shared: Path) -> None:
+    asked = {"map": "AP", "P_10": "P@10", "recip_rank": "RR"}
+    rows = [row for row in printed("expected_per_topic.csv") if row["measure"] in asked]
+    means = [row for row in rows if row["topic"] == "amean"]
+    assert len(means) == 3 * 8
+    for row in means:
+        assert as_printed(lines_of_all()[asked[row["measure"]]][row["run"]], row["value"])
+
+
+@pytest.mark.slow
+def test_every_command_takes_every_measure(scores: Path, tmp_path: Path) -> None:
+    ran = run_inside("check", scores, "--baseline", "indriCASP", "-f", "json")
+    rows = json.loads(ran.out)["rows"]
+    assert ran.code in (0, 1) and {row["measure"] for row in rows} == set(EVERY)
+    # GeoRisk is not to be had of a baseline without a score above 0.
+    undecided = {row["measure"] for row in rows if row["outcome"] == "inconclusive"}
+    assert undecided == {"IPrec@1"}
+    page = tmp_path / "page.html"
+    ran = run_inside("report", scores, "-b", "indriCASP", "-o", page)
+    assert ran.code == 0, ran.err
+    assert "gm_map, gm_bpref: means are shown as exp of the mean logarithm" in page.read_text()
+
+
+def test_geometric_means_are_shown_and_their_logarithms_are_tested(scores: Path) -> None:
+    call = ("score", scores, "-m", "gm_map,gm_bpref", "-b", "indriCASP", "-a", "0,1", "-f")
+    rows = [r for r in json.loads(run_inside(*call, "json").out)["rows"] if r["run"] == "indriCA"]
+    table = " ".join(run_inside(*call, "table").out.split())
+    assert len(rows) == 4
+    for row in rows:
+        told = f"{row['measure']}: means are shown as exp of the mean logarithm, as trec_eval does"
+        assert told in table and f"{row['mean']:.4f}" in table
+        assert row["mean_lo"] < row["mean"] < row["mean_hi"]
+        assert row["mean_diff"] == pytest.approx(math.log(row["mean"] / row["baseline_mean"]))
+        assert row["mean_diff_lo"] < row["mean_diff"] < row["mean_diff_hi"]
+        assert row["zrisk"] is None and row["georisk"] is None
+        if row["alpha"] == 0:
+            assert row["mean_p"] == pytest.approx(row["trisk_p"])
+            assert row["mean_diff"] == pytest.approx(row["urisk"])
+
+
+@pytest.mark.parametrize("p", ["0.8", "0.5", "0.1"])
+def test_rbp_is_that_of_exact_fractions_to_the_last_rank(scores: Path, p: str) -> None:
+    name = str(parse_measure(f"RBP(p={p})"))
+    ran = run_inside("matrix", scores, "-m", name, "-f", "json")
+    assert ran.code == 0, ran.err
+    found = {row["run"]: row["scores"] for row in json.loads(ran.out)["rows"]}
+    grades = {
+        (topic, docno): int(grade)
+        for topic, _, docno, grade in fields_of(shared_file("trec-web-2012", "qrels.txt.gz"))
+    }
+    lines = fields_of(shared_file("trec-web-2012", "runs", "indriCA.txt.gz"))
+    ranked: dict[str, list[tuple[float, str]]] = {}
+    for topic, _, docno, _, score, _ in lines:
+        ranked.setdefault(topic, []).append((float(np.float32(score)), docno))
+    tiny = 0
+    for topic, documents in ranked.items():
+        ranks = enumerate(sorted(documents, reverse=True))
+        exact = (1 - Fraction(p)) * sum(
+            Fraction(p) ** rank for rank, (_, docno) in ranks if grades.get((topic, docno), 0) > 0
+        )
+        value = found["indriCA"][topic]
+        assert (value == 0) == (exact < Fraction(LEAST_SCORE)), (topic, value)
+        assert abs(Fraction(value) - exact) <= exact / 10**9 or value == 0
+        tiny += 0 < value < 1e-50
+    assert tiny > 1

@@ -22,6 +22,7 @@ from riskcli.scores import comparisons
 from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.plausibility import notes_on_scores
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import each_baseline
 
@@ -81,7 +82,9 @@ def set_up(
     baseline is noted, unless the analysis does not need one.
     """
     chosen = comparisons.combined(options, baseline, alpha, default)
-    provenance, matrices = provenance_of(scores), matrices_of(scores)
+    matrices, provenance = matrices_of(scores), provenance_of(scores)
+    if not isinstance(scores, Evaluation) and not provenance.settings:  # nobody looked at them yet
+        provenance = provenance.adding(notes=notes_on_scores(matrices, "the scores"))
     if isinstance(chosen.population, FrozenPopulation):
         chosen.population.check_settings(provenance.settings, input_records(provenance))
     teams, names = chosen.teams, chosen.baselines
@@ -131,8 +134,24 @@ def input_records(provenance: Provenance) -> list[dict[str, Any]]:
 
 
 def provenance_of(scores: Scores) -> Provenance:
-    """What the scores rest on, where they say."""
-    return scores.provenance if isinstance(scores, Evaluation) else Provenance()
+    """What the scores rest on, where they say; settings in which several differ are left out."""
+    if isinstance(scores, Evaluation | ScoreMatrix):
+        return scores.provenance
+    if not isinstance(scores, list | tuple) or not scores:
+        return Provenance()
+    parts = [matrix.provenance for matrix in scores]
+    settings = {
+        name: value
+        for name, value in parts[0].settings.items()
+        if all(part.settings.get(name) == value for part in parts)
+    }
+    if "measures" in parts[0].settings:
+        settings["measures"] = [matrix.measure for matrix in scores]
+    inputs, notes, skipped = (
+        tuple(dict.fromkeys(each for part in parts for each in getattr(part, of)))
+        for of in ("inputs", "notes", "skipped")
+    )
+    return Provenance(settings, inputs, notes, skipped)
 
 
 def refuse_much(

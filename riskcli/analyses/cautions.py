@@ -8,6 +8,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, counted, listed
+from riskcli.output.measure_words import about_logarithms
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS, Inference
@@ -71,7 +72,10 @@ def _of_scores(
 ) -> Iterator[Note]:
     """What negative scores, zeros, and runs above 0 on one topic or none do to tests."""
     measure, scores = matrix.measure, comparison.scores
-    if comparison.has_negative:
+    if comparison.logarithms:
+        (told,) = about_logarithms([measure])
+        yield Note("negative-score", f"{told} ZRisk and GeoRisk are left empty")
+    elif comparison.has_negative:
         negative = np.argwhere(scores < 0)
         run, topic = negative[0]
         message = (

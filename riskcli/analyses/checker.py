@@ -12,14 +12,16 @@ from riskcli.analyses.doubts import MAX_DOCS
 from riskcli.core.choices import Only, check_words
 from riskcli.core.messages import InputError
 from riskcli.effectiveness.measures import parse_measure
-from riskcli.effectiveness.ranking import JudgedDocuments
+from riskcli.effectiveness.plausibility import doubts_on, findings_of, ranks_in, starts_oddly
+from riskcli.scores import plausibility
 from riskcli.scores.files.registry import Format, format_of, tag_of
-from riskcli.scores.files.tables import UNNAMED_RUN
+from riskcli.scores.files.tables import UNNAMED_RUN, About, ScoreRow, assemble
+from riskcli.scores.plausibility import UNNAMED
 from riskcli.trec import runs
+from riskcli.trec.codes import Severity
 from riskcli.trec.findings import (
     Finding,
     RunFormat,
-    Severity,
     Tally,
     count_lines,
     text_lines,
@@ -29,7 +31,7 @@ from riskcli.trec.qrels import Qrels, inspect_qrels, parse_qrels, quick_qrels
 from riskcli.trec.source import MAX_BYTES, TextFile
 
 if TYPE_CHECKING:
-    from riskcli.effectiveness.scoring import Scorer
+    from riskcli.effectiveness.scoring import Scored, Scorer
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,6 @@ class Checker:
         self._checks = checks
         self._checksums = checksums
         self._qrels: Qrels | None = None
-        self._judged: JudgedDocuments | None = None
         self._scorer: Scorer | None = None
 
     @property
@@ -178,17 +179,21 @@ class Checker:
 
     def check_qrels(self, path: Path) -> FileReport:
         """What is wrong with the judgements; good ones are kept for the runs."""
-        return self._checked(path, self._check_qrels)
+        return self._checked(path, self._check_qrels, judgements=True)
 
     def check(self, path: Path) -> FileReport:
         """What is wrong with a run or a score file."""
         return self._checked(path, self._check_file)
 
-    def _checked(self, path: Path, check: Callable[[Tally, bytes], FileReport]) -> FileReport:
+    def _checked(
+        self, path: Path, check: Callable[[Tally, bytes], FileReport], judgements: bool = False
+    ) -> FileReport:
         tally = Tally(path, self._checks.max_findings)
         try:
             source = TextFile(path, self._checks.max_bytes, self._checksums)
-            report = check(tally, source.text())
+            with source.mistakes_named(judgements):
+                report = check(tally, source.text())
+                _raise_mistake(report, source.start, judgements)
         except InputError as error:
             tally.add(Finding.of(error))
             return FileReport(path, "unread", tally)
@@ -212,7 +217,13 @@ class Checker:
         return self._check_run(tally, text, format)
 
     def _check_scores(self, tally: Tally, text: bytes, format: Format) -> FileReport:
-        rows = tally.sift(format.inspect(tally.path, text))
+        items = list(tally.sift(format.inspect(tally.path, text)))
+        rows = [row for row in items if isinstance(row, ScoreRow)]
+        own = any(isinstance(item, About) and item.settings for item in items)
+        for finding in findings_of(
+            tally.path, plausibility.doubts_on(assemble(rows, UNNAMED), of_judgements=own)
+        ):
+            tally.add(finding)
         names = dict.fromkeys(row.run for row in rows)
         tag = tag_of(text, format.name, list(names))
         named = UNNAMED_RUN not in names and tag is None
@@ -241,32 +252,53 @@ class Checker:
         if self._qrels is not None:
             judged = self._qrels.judgements
             doubts.note_topics(columns, judged, self._qrels.relevant_topics)
-            if self._judged is None:  # two threads may find it so at the same time
-                self._judged = JudgedDocuments(judged)
-            if doubts.none_is_judged(columns.run, self._judged):
-                message = f"no document is judged{doubts.likely_cause(columns.run, judged)}"
-                tally.add(Finding(tally.path, None, "nothing-judged", message))
+        scorer = self._scorer_at_hand()
+        scored = None if scorer is None else scorer.scored(columns.run)
+        ranks = ranks_in(columns.table) if format is None else None
+        found = doubts_on(columns.run, ranks, scored, scorer, starts_oddly(text))
+        for finding in findings_of(tally.path, found):
+            tally.add(finding)
+        if "exchanged-columns" in tally.counts:
+            tally.drop("bad-rank")  # the same mistake, line by line
         return FileReport(
             tally.path,
             "run",
             tally,
             columns.run.tags if format is None else (),
             rankings=doubts.ranking_digests(columns.run),
-            scores={} if tally.count("error") else self._scores(columns.run),
+            scores={} if scored is None or tally.count("error") else _by_topic(scored),
         )
 
-    def _scores(self, run: runs.Run) -> dict[str, float]:
-        """The run's scores by topic, to find copies; none without judgements."""
+    def _scorer_at_hand(self) -> "Scorer | None":
+        """What scores runs, where there are judgements."""
         if self._qrels is None:
-            return {}
+            return None
         # Late: without judgements nothing is scored.
         from riskcli.effectiveness.scoring import Scorer
 
         if self._scorer is None:
             self._scorer = Scorer(self._qrels, [parse_measure(COPY_MEASURE)])
-        topics, scores = self._scorer.score(run)
-        (values,) = scores.values()
-        return dict(zip(topics, values.tolist(), strict=True))
+        return self._scorer
+
+
+def _by_topic(scored: "Scored") -> dict[str, float]:
+    """The scores by topic, to find copies."""
+    (values,) = scored.scores.values()
+    return dict(zip(scored.topics, values.tolist(), strict=True))
+
+
+def _raise_mistake(report: FileReport, start: bytes, judgements: bool) -> None:
+    """Raise what the whole file is, if that is known, in place of all that is wrong with lines."""
+    error = next((each for each in report.tally.kept if each.severity == "error"), None)
+    if error is not None:
+        from riskcli.trec.mistaken import explained  # late: few files need it
+
+        given = error.as_error()
+        mistake = explained(given, report.path, start, judgements)
+        if mistake is not given:
+            report.tally.counts.clear()
+            report.tally.kept.clear()
+            raise mistake
 
 
 def _line_numbers(text: bytes, count: int) -> Sequence[int]:

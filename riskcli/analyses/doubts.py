@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.core.arrays import Mask
-from riskcli.effectiveness.ranking import JudgedDocuments, by_topic_and_score
+from riskcli.effectiveness.ranking import by_topic_and_score
 from riskcli.scores.matrix import answers_nothing
 from riskcli.trec.arrow import Texts, Words, pair_hashes
 from riskcli.trec.fields import Table
 from riskcli.trec.findings import Described, Finding, Tally, whole_number
 from riskcli.trec.names import file_name
 from riskcli.trec.runs import Run
-
-_SAMPLE = 200
-_SEPARATOR = re.compile(r"[-_:/.]")
 
 
 def ranking_digests(run: Run) -> dict[str, str]:
@@ -68,38 +65,6 @@ def _sort_ties(hashes: Words, tied: Mask) -> None:
     group = np.concatenate([[0], np.cumsum(~tied)])
     places = np.flatnonzero(member)
     hashes[places] = hashes[places][np.lexsort((hashes[places], group[places]))]
-
-
-def none_is_judged(run: Run, judged: JudgedDocuments) -> bool:
-    """Whether no document is judged for its topic; False for a run that has none of the topics."""
-    index = np.array([judged.topics.get(topic, -1) for topic in run.topics], dtype=np.intp)
-    topics = index[run.topic_codes]
-    judged_lines = np.flatnonzero(topics >= 0)
-    documents = judged.find(run.docnos, judged_lines, topics[judged_lines])
-    return bool(len(judged_lines)) and not np.any(documents >= 0)
-
-
-def likely_cause(run: Run, judgements: Mapping[str, Mapping[str, int]]) -> str:
-    """Why none of them is: letter case, or a prefix that one side has; nothing where unknown."""
-    sample = run.docnos.take(np.arange(min(_SAMPLE, len(run.docnos)))).as_strings()
-    judged_docnos = {docno for grades in judgements.values() for docno in grades}
-    folded = {docno.casefold() for docno in judged_docnos}
-    if any(docno.casefold() in folded for docno in sample):
-        return "; they differ from the judged ones in upper and lower case"
-    for docno in sample:
-        for start in _starts(docno):
-            if docno[start:] in judged_docnos:
-                return f"; the qrels lack their prefix {docno[:start]!r}"
-    shorter = {docno[start:]: docno[:start] for docno in judged_docnos for start in _starts(docno)}
-    for docno in sample:
-        if docno in shorter:
-            return f"; they lack the prefix {shorter[docno]!r} of the qrels"
-    return f"; is {sample[0]!r} of the collection that was judged?"
-
-
-def _starts(docno: str) -> Iterable[int]:
-    """Where a document number goes on behind a separator."""
-    return (match.end() for match in _SEPARATOR.finditer(docno) if match.end() < len(docno))
 
 
 # What looks wrong in a run that can be read: remarks for its author, found on whole columns.
@@ -226,15 +191,16 @@ def _note_single_precision_ties(columns: Columns) -> None:
     with np.errstate(over="ignore"):
         single = ordered.astype(np.float32)
     tied = (single[1:] == single[:-1]) & (ordered[1:] != ordered[:-1]) & (codes[1:] == codes[:-1])
-    columns.doubt_pairs(
-        "single-precision-tie",
-        *_by_line(order[:-1][tied], order[1:][tied]),
-        lambda first, second: (
-            f"topic {columns.topic(second)}: the scores {float(scores[first])!r} (line "
-            f"{lines[first]}) and {float(scores[second])!r} tie in single precision, "
-            "as in trec_eval 9"
-        ),
+    pairs = _by_line(order[:-1][tied], order[1:][tied])
+    if not tied.any():
+        return
+    first, second = (int(some[np.argmin(pairs[1])]) for some in pairs)
+    message = (
+        f"{tied.sum():,} pairs of scores differ but tie in single precision, as in trec_eval 9: "
+        f"topic {columns.topic(second)} has {float(scores[first])!r} (line {lines[first]}) and "
+        f"{float(scores[second])!r}"
     )
+    columns.doubt("single-precision-tie", [second], lambda _: message)
 
 
 def _note_long_topics(columns: Columns, max_docs: int) -> None:

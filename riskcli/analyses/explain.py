@@ -10,7 +10,7 @@ from riskcli.analyses.base import Names, Scores
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import Display, Heading
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance
@@ -56,6 +56,7 @@ class Explanation(base.Analysis):
         about = [f"{words.title}: {words.summary}.", words.reading]
         if words.formula:
             about = [f"{words.title} = {words.formula}", f"({words.source})", words.reading]
+        about += about_logarithms([self.measure])
         tables = [_display(title, self.steps, about)]
         if self.test:
             tables.append(_display("Its test", self.test, [self.verdict]))
@@ -102,15 +103,19 @@ def explain_run(
     baseline: Names = None,
     *,
     run: str,
-    of: str = "georisk",
+    of: str | None = None,
     worst: int = 5,
     alpha: float | None = None,
     options: Options | None = None,
 ) -> Explanation:
-    """Explain one run's value by the risk measure `of`, against one baseline at one alpha."""
+    """Explain one run's value by the risk measure `of`, against one baseline at one alpha.
+
+    By default that is GeoRisk, and the mean where scores are below 0.
+    """
     setup = base.set_up(scores, options, baseline, alpha)
     options, matrix = setup.options, base.one_matrix(setup.matrices)
     base.require_plain(options, "explain")
+    of = of or ("mean" if matrix.has_negative else "georisk")
     (measure,) = base.chosen_measures(of, measures(), "cannot explain")
     if run not in matrix.runs:
         raise UsageError(f"no run is named {run!r}{nearest(run, matrix.runs)}")

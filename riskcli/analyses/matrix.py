@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from riskcli.analyses.base import Analysis
+from riskcli.core.content_hash import CONTENT_HASH, text_with_hash
 from riskcli.core.messages import UsageError, counted, listed
 from riskcli.output.binary import parquet_bytes
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
@@ -16,7 +17,7 @@ from riskcli.output.renderers import as_json
 from riskcli.output.result import Result
 from riskcli.scores.files.registry import LONG, METADATA_KEY, RUN
 from riskcli.scores.matrix import ScoreMatrix
-from riskcli.trec.arrow import coded, numbers, texts
+from riskcli.trec.arrow import coded, numbers, table_sha256, texts
 
 # The score matrix in each of its formats; as CSV, TSV, JSON or Parquet every command takes it back.
 #
@@ -63,13 +64,13 @@ class Matrices(Analysis):
     def as_json(self) -> str:
         """A row a score; or a row a run, with an object of scores by topic."""
         if self.long:
-            return as_json(self.result())
+            return text_with_hash(as_json(self.result()))
         matrix = self.matrices[0]
         rows = [
             [run, matrix.measure, dict(zip(matrix.topics, row, strict=True))]
             for run, row in zip(matrix.runs, matrix.values.tolist(), strict=True)
         ]
-        return as_json(self._rows((RUN, "measure", "scores"), rows))
+        return text_with_hash(as_json(self._rows((RUN, "measure", "scores"), rows)))
 
     def as_parquet(self) -> bytes:
         """The table of the wide or long format, with measure and settings in its metadata."""
@@ -78,7 +79,8 @@ class Matrices(Analysis):
         about = self._rows(table.column_names, []).envelope()
         if not self.long:
             about["measure"] = matrices[0].measure
-        return parquet_bytes(table, METADATA_KEY, about)
+        about[CONTENT_HASH] = table_sha256(table, about)
+        return parquet_bytes(table, METADATA_KEY, about, write_page_checksum=True)
 
     def _rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Result:
         return Result(tuple(columns), rows, self.provenance)

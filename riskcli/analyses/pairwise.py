@@ -9,13 +9,13 @@ from scipy.special import stdtrit
 
 from riskcli.analyses.blocks import risk_blocks
 from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
-from riskcli.core.arrays import Flags, Floats, Rows, row_blocks
+from riskcli.core.arrays import Flags, Floats, Rows, row_blocks, units
 from riskcli.core.choices import DEFAULT_BASELINE, Correction
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.measure_words import words_of
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import adjust, flags, rank
-from riskcli.risk.intervals import rank_intervals
+from riskcli.risk.intervals import error_of, rank_intervals
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size, ratio_to_error, two_sided_p
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
@@ -74,8 +74,7 @@ def _errors_to_later(deviations: Floats, row: int) -> Floats:
     topics = deviations.shape[1]
     if topics < 2:
         return np.full(len(deviations) - row - 1, np.nan)
-    apart = deviations[row + 1 :] - deviations[row]
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", apart, apart) / (topics * (topics - 1))))
+    return error_of(deviations[row + 1 :] - deviations[row])
 
 
 def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> Floats:
@@ -96,6 +95,7 @@ def randomised_tukey_hsd(scores: Floats, replicates: int, seed: int) -> Floats:
     topics = scores.shape[1]
     first, second = np.triu_indices(len(scores), k=1)
     order = np.lexsort(np.sort(scores, axis=0))
+    scores = scores / units(scores.ravel())  # no square is lost
     centred = (scores - scores.mean(axis=0))[:, order]
     apart = centred[first] - centred[second]
     squares = np.einsum("ij,ij->i", apart, apart)
@@ -191,6 +191,7 @@ def all_pairs(
         options = replace(options, baselines=(DEFAULT_BASELINE,))
     (comparison,) = comparisons(matrix, options)
     values = _values(measure, comparison, alpha)
+    shown = measure.shown(comparison, values)
     deviations = measure.deviations_of(comparison, alpha)
     tukey = tukey and measure.plain_mean
     # A run whose scores are all 0 has no test.
@@ -203,8 +204,8 @@ def all_pairs(
         p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
         pairs = replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
     table = PairTable(
-        matrix.measure, measure, alpha, comparison.topics, matrix.runs, values, matrix.runs,
-        values[pairs.second], pairs, comparison.population_name,
+        matrix.measure, measure, alpha, comparison.topics, matrix.runs, shown, matrix.runs,
+        shown[pairs.second], pairs, comparison.population_name,
         TUKEY if tukey else plan.correction, of_all_pairs=True,
     )  # fmt: skip
     notes = cautions(matrix, comparison, options.alphas)
@@ -263,8 +264,10 @@ def against_baseline(
         rows, np.zeros_like(rows), difference, error, low, high, p, adjusted, flag, estimate.family
     )
     table = PairTable(
-        matrix.measure, measure, alpha, comparison.topics, matrix.runs, values, (block.baseline,),
-        values[rows] - difference, pairs, block.population, options.significance.correction,
+        matrix.measure, measure, alpha, comparison.topics, matrix.runs,
+        measure.shown(comparison, values), (block.baseline,),
+        measure.shown(comparison, values[rows] - difference), pairs, block.population,
+        options.significance.correction,
     )  # fmt: skip
     notes = [note for note in notes if note.code != NO_RANK_INTERVALS]
     return table, notes if estimate.p is not None else [*notes, _not_tested(measure)]

@@ -19,6 +19,7 @@ from riskcli.risk.measures import measures
 from riskcli.risk.population import Members
 from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons, read_population
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.plausibility import refuse_percent
 from riskcli.scores.teams import Teams
 
 MEMBER_COLUMNS = ("run", "team", "measure", "topics", "mean", "weight")
@@ -92,6 +93,7 @@ def _check_scores(matrix: ScoreMatrix) -> None:
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
     matrix.check_finite()
+    refuse_percent(matrix)
     negative = np.argwhere(matrix.values < 0)
     if len(negative):
         run, topic = negative[0]

@@ -14,7 +14,7 @@ from riskcli.core.choices import PopulationRule, is_virtual, population_in_words
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Display, Heading, folded
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result
 from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.estimate import Significance
@@ -150,6 +150,7 @@ class PowerTable(base.Analysis):
         yield level + (corrected if self.tests > 1 else ".")
         if self.population and not all(prospect.of.plain_mean for prospect in self.prospects):
             yield f"Population of GeoRisk: {population_in_words(self.population)}."
+        yield from about_logarithms([first.measure])
 
     def result(self) -> Result:
         """A row an answer."""

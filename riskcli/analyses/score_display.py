@@ -12,7 +12,15 @@ from riskcli.core.choices import Marks, population_in_words
 from riskcli.core.messages import UsageError, counted, nearest
 from riskcli.output import display, measure_words
 from riskcli.output.display import BASELINE_MARK, UNDEFINED, Cell, Column, Display, Heading
-from riskcli.output.measure_words import MINUS, Claim, titled, usual_measures, weights, words_of
+from riskcli.output.measure_words import (
+    MINUS,
+    Claim,
+    about_logarithms,
+    titled,
+    usual_measures,
+    weights,
+    words_of,
+)
 from riskcli.risk.estimate import Significance, correction_title, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -305,7 +313,8 @@ def _caption(
 ) -> list[str]:
     """What the display is about, and what the marks of these blocks claim."""
     headings = [replace(heading, text=heading.text.rpartition("\n")[2]) for heading in shown]
-    return [_about(table, blocks, headings), *_flag_claims(table, marked, headings)]
+    logarithms = about_logarithms(block.measure for block in blocks)
+    return [_about(table, blocks, headings), *logarithms, *_flag_claims(table, marked, headings)]
 
 
 def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> str:

@@ -14,9 +14,10 @@ from riskcli.core.choices import Between, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, Mark, folded, span
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result, Value, rows_of, tidy
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
+from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import Options
 
@@ -62,6 +63,7 @@ class SignificanceTables(base.Analysis):
         return Result(COLUMNS, rows, self.provenance)
 
 
+_UNASKED = ("mean", "georisk")
 _NAME_A_BASELINE = "name a --baseline to compare each run with it"
 
 
@@ -69,13 +71,15 @@ def compare_pairs(
     scores: base.Scores,
     baseline: base.Names = None,
     *,
-    of: base.Names = ("mean", "georisk"),
+    of: base.Names = None,
     between: Between | None = None,
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
     tukey: bool = False,
 ) -> SignificanceTables:
     """Compare every pair of runs, or each run with the baseline (where one is named).
+
+    By default `of` is the mean and GeoRisk, and the mean alone where scores are below 0.
 
     The family that p-values are corrected for is all pairs of one measure. With `tukey`, means are
     compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
@@ -89,11 +93,7 @@ def compare_pairs(
         raise UsageError("all pairs are compared in the population of all runs")
     if tukey and between != "all":
         raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
-    able = [m for m in measures() if m.deviations or m.statistic or m.details is None]
-    chosen = base.chosen_measures(
-        of, able, "runs cannot be compared in pairs by",
-        "; URisk and TRisk compare with a baseline: see score",
-    )  # fmt: skip
+    chosen = _measures_named(of or _UNASKED)
     compared = pairwise.against_baseline
     if between == "all":
         compared = partial(pairwise.all_pairs, tukey=tukey)
@@ -106,7 +106,8 @@ def compare_pairs(
     tables: list[PairTable] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
-        for measure in chosen:
+        asked = chosen if of else [m for m in chosen if not (m.nonnegative and matrix.has_negative)]
+        for measure in asked:
             for level in options.alphas if measure.depends_on_alpha else options.alphas[:1]:
                 table, cautions = compared(matrix, measure, level, options)
                 tables.append(table)
@@ -115,6 +116,15 @@ def compare_pairs(
     return SignificanceTables(
         tuple(tables), options.significance, provenance=setup.provenance.adding(settings, notes)
     )
+
+
+def _measures_named(names: base.Names) -> list[RiskMeasure]:
+    """The risk measures of these names; each must be one that pairs of runs have."""
+    able = [m for m in measures() if m.deviations or m.statistic or m.details is None]
+    return base.chosen_measures(
+        names, able, "runs cannot be compared in pairs by",
+        "; URisk and TRisk compare with a baseline: see score",
+    )  # fmt: skip
 
 
 def _rows(table: PairTable) -> Iterator[list[Value]]:
@@ -263,8 +273,9 @@ def _test_of(table: PairTable, plan: Significance) -> str:
 def _caption(table: PairTable, plan: Significance) -> list[str]:
     """What was tested, how, and in which family."""
     on = f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}"
+    logarithms = about_logarithms([table.measure])
     if not _is_tested(table):
-        return [f"{on}; neither ▲ nor ▼: nothing could be tested."]
+        return [f"{on}; neither ▲ nor ▼: nothing could be tested.", *logarithms]
     if table.correction == pairwise.TUKEY:
         how = f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
     else:
@@ -277,11 +288,11 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         "as given."
     )
     if not table.of_all_pairs:
-        return [line, f"{percent} confidence intervals, one per difference."]
+        return [line, f"{percent} confidence intervals, one per difference.", *logarithms]
     others = counted(len(table.runs) - 1, "comparison")
     ranks = f"ranks: {percent} confidence interval of each run's rank (Holm over its {others})."
     best = ", ".join(table.runs[row] for row in _may_be_best(table))
     if not best or not _has_groups(table):
-        return [line, ranks]
+        return [line, ranks, *logarithms]
     letters = "Runs that share a letter are not significantly different."
-    return [line, ranks, f"May be the best: {best}.", letters]
+    return [line, ranks, f"May be the best: {best}.", letters, *logarithms]

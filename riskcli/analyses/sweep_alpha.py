@@ -13,7 +13,7 @@ from riskcli.core.choices import Convention, SweepPart, check_words
 from riskcli.core.messages import Note, UsageError, counted, listed
 from riskcli.output import display
 from riskcli.output.display import BASELINE_MARK, Cell, Column, Display, Heading, in_title
-from riskcli.output.measure_words import MINUS, symbol, titled, weight, words_of
+from riskcli.output.measure_words import MINUS, about_logarithms, symbol, titled, weight, words_of
 from riskcli.output.result import Result, Tables, Value, part_of, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Turn
@@ -352,7 +352,7 @@ def _series_tables(swept: Swept, width: int) -> list[Display]:
     ]
     if not tables:
         return []
-    about = ["# rank among all runs, 1 is best."]
+    about = ["# rank among all runs, 1 is best.", *about_logarithms([swept.measure])]
     if len(tables[-1].headings) <= len(swept.series[0].alphas):
         about.append(f"Not every {symbol(swept.convention)} is shown: -f tsv has them all.")
     if swept.convention == MINUS:

@@ -12,7 +12,9 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError
+from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.display import Cell, Display, Heading, decimal, decimals, folded, p_value
+from riskcli.output.measure_words import about_logarithms
 from riskcli.output.result import Result, Value, part_of, rows_of, tidy
 from riskcli.risk.estimate import DEFAULT_SEED, rank
 from riskcli.scores.comparisons import Options
@@ -119,7 +121,8 @@ def _matrix(one: MatrixBias) -> Display:
     ]
     caption = [
         "One column per baseline: the run of that number, or a virtual run. Beside URisk its rank "
-        "under that baseline."
+        "under that baseline.",
+        *about_logarithms([one.measure]),
     ]
     title = f"URisk by {one.measure}, α = {one.alpha:g}, each run in turn as the baseline"
     return Display.of_rows(title, headings, rows, caption)
@@ -235,7 +238,7 @@ def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBi
         alpha=alpha,
         topics=len(matrix.topics),
         runs=matrix.runs,
-        means=matrix.values.mean(axis=1),
+        means=matrix.shown_means(),
         figures=figures,
         ranks=np.stack([rank(values) for values in compared.T], axis=1),
         components=bias.principal_components(matrix.values, virtual, components),
@@ -258,8 +261,10 @@ def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
 
 def _baseline_rows(one: MatrixBias) -> Iterator[list[Any]]:
     figures, equal = one.figures, one.figures.equal_runs
+    means = figures.scores.mean(axis=1)
+    shown = np.exp(means) if is_logarithm(one.measure) else means
     columns = [
-        figures.scores.mean(axis=1), figures.tau_b, figures.bias, figures.partial,
+        shown, figures.tau_b, figures.bias, figures.partial,
         equal.bias.mean, equal.bias.p, equal.partial.mean, equal.partial.p,
     ]  # fmt: skip
     for index, (mean, *values) in enumerate(zip(*map(tidy, columns), strict=True)):

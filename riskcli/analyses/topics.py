@@ -14,9 +14,17 @@ from riskcli.analyses.churn import MOVES, ChurnTable, RunChurn
 from riskcli.core.arrays import Flags, Floats, Mask, Rows, divided
 from riskcli.core.choices import Convention, TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
+from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output import display
 from riskcli.output.display import Cell, Column, Display, Heading
-from riskcli.output.measure_words import MINUS, titled, usual_measures, weights, words_of
+from riskcli.output.measure_words import (
+    MINUS,
+    about_logarithms,
+    titled,
+    usual_measures,
+    weights,
+    words_of,
+)
 from riskcli.output.result import Result, Value, tidy
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import flags, negative
@@ -165,6 +173,7 @@ class TopicTable(base.Analysis):
             if any("exp." in heading.text for heading in tables[-1].headings):
                 caption.append(_POPULATION_LEGEND)
             caption += [self.churn.legend] if self.churn else []
+            caption += about_logarithms(part.measure for part in self.parts)
             tables[-1] = replace(tables[-1], caption=caption)
         return tables
 
@@ -202,10 +211,11 @@ def _column(part: RunTopics, name: str) -> Column:
 
 def _foot(part: RunTopics, name: str, places: int) -> Cell:
     """The figure of the run that the column adds up to, over all topics, shown or not."""
+    own, base_mean = part.totals["mean"], part.baseline_mean
     figures = {
-        "score": part.totals["mean"],
-        "baseline_score": part.baseline_mean,
-        "delta": part.totals["mean"] - part.baseline_mean,
+        "score": own,
+        "baseline_score": base_mean,
+        "delta": np.log(own / base_mean) if is_logarithm(part.measure) else own - base_mean,
         "w": part.totals["urisk"],
         **{mean: part.totals[mean] for mean in _MEANS if mean in part.totals},
     }
@@ -316,7 +326,7 @@ def _tables(
             columns={name: column[row] for name, column in columns.items()} | moves,
             totals={name: float(values[row]) for name, values in totals.items()}
             | {name: float(moves[name].mean()) for name in _MEANS if moves},
-            baseline_mean=float(comparison.baseline.scores.mean()),
+            baseline_mean=float(comparison.shown_mean(comparison.baseline.scores.mean())),
             of_topics=comparison.topics,
             critical=critical,
             convention=options.convention,

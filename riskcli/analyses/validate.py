@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from riskcli.analyses import checker as checking
 from riskcli.analyses.checker import Checks, FileReport
+from riskcli.core.inputs import not_inputs
 from riskcli.core.messages import Input, Note, Provenance, counted
 from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.output.display import Cell, Display, Heading
@@ -16,8 +17,8 @@ from riskcli.output.problems import Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result
 from riskcli.scores.evaluation import Places
 from riskcli.scores.reading import OWN_RESULT
-from riskcli.trec.discovery import Folders, find_files, find_qrels, judgements_first, passed_over
-from riskcli.trec.findings import CODES, Severity
+from riskcli.trec.codes import CODES, Severity
+from riskcli.trec.discovery import Folders, find_files, find_qrels, judgements_first, neighbours
 
 _OF_CODES = (Heading("findings"), Heading("files"), Heading("", left=True),
              Heading("code", left=True))  # fmt: skip
@@ -179,7 +180,7 @@ def validate(
     checker = checking.Checker(checks, checksums)
     reports = [] if judgements is None else [checker.check_qrels(judgements)]
     checked = _checked(checker, run_files.files, jobs or available_cores(), progress, cache)
-    taken, passed = _without_own(checked, run_files.of_folders)
+    taken, passed = _without_neighbours(checked, run_files.of_folders)
     reports += taken
     checking.note_names(reports, checks.run_names, run_files.names)
     checking.note_same_rankings(reports)
@@ -190,14 +191,17 @@ def validate(
     return Validation(tuple(reports), provenance=Provenance(checks.settings(), inputs, notes))
 
 
-def _without_own(
+def _without_neighbours(
     reports: Sequence[FileReport], of_folders: Set[Path]
 ) -> tuple[list[FileReport], list[Note]]:
-    """The reports but those on results of this program that lay in a folder; and news of these."""
-    own_results = [r.path for r in reports if OWN_RESULT in r.tally.counts and r.path in of_folders]
-    names = sorted(f"{path.name} (a result of riskeval)" for path in own_results)
-    taken = [report for report in reports if report.path not in own_results]
-    return taken, [passed_over(names)] if names else []
+    """The reports but those on files that lay in a folder and are no runs; and news of these."""
+    inside = [report for report in reports if report.path in of_folders]
+    errors = [report.tally.kept[0].as_error() for report in inside if report.tally.kept]
+    passed = [error for error in errors if error.code in (OWN_RESULT, "other-kind")]
+    not_inputs(Path(error.path) for error in passed if error.code == OWN_RESULT)
+    paths = {error.path for error in passed}
+    taken = [report for report in reports if str(report.path) not in paths]
+    return taken, neighbours(passed) if passed else []
 
 
 def _checked(

@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from riskcli.core.choices import words
+from riskcli.core.inputs import refuse_same
 from riskcli.core.messages import nearest
 
 Function = Callable[..., Any]
@@ -172,6 +173,10 @@ class Command(click.Command):
             raise click.UsageError(f"{message}into riskeval.toml", ctx) from error
         for key in self.keys:
             key.handle_parse_result(ctx, {}, [])
+        given = ctx.params
+        further = [given[name] for name in ("successor", "anonymise") if given.get(name)]
+        reports = [file for _, file in given.get("reports", ())]
+        refuse_same([given.get("output"), *further, *reports])
         return rest
 
 

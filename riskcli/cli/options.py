@@ -27,6 +27,7 @@ from riskcli.core.limits import MOST_ALPHA
 from riskcli.core.messages import Note, UsageError
 from riskcli.output import formats
 from riskcli.output.escape import all_visible, without_controls
+from riskcli.output.overwriting import refuse_to_replace
 
 if TYPE_CHECKING:
     from riskcli.scores.comparisons import Options
@@ -179,7 +180,12 @@ class Output:
     # fmt: on
 
     def __post_init__(self) -> None:
-        _ = self.output_format  # a suffix that tells no format is an error before any work is done
+        if str(self.output) == formats.STDOUT:
+            object.__setattr__(self, "output", None)
+        # What is wrong with the output is an error before any work is done.
+        _ = self.output_format
+        if self.output is not None:
+            refuse_to_replace(self.output)
 
     @property
     def output_format(self) -> formats.OutputFormat:

@@ -145,6 +145,10 @@ class Inputs(Files):
         "--score-precision", choice=Precision, default="single", settings=NOTHING,
         help="Precision in which scores tie: single as in trec_eval 9, double as in gdeval.pl.",
     )
+    scale: float = _input(
+        "--scale", type=types.SIZE, default=1.0, metavar="FACTOR", settings=NOTHING,
+        help="Multiply what files of scores hold, not what is scored here: 0.01 for percent.",
+    )
     on_error: OnError = _input(
         "--on-error", choice=OnError, default="stop", settings=NOTHING,
         help="What to do with a broken run: stop, or leave it out, report it and exit with 1.",

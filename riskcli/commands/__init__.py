@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from riskcli.cli.option import LazyGroup
+from riskcli.core.inputs import one_call
 from riskcli.core.messages import RiskevalError
-from riskcli.core.stopping import INTERRUPTED
+from riskcli.core.stopping import INTERRUPTED, forget_stdout
 from riskcli.core.version import __version__
 from riskcli.output.escape import visible
 
@@ -178,14 +179,15 @@ def run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     wishes: dict[str, Any] = {"debug": False}
     try:
-        code = _run(wishes)
+        with one_call():
+            code = _run(wishes)
     except KeyboardInterrupt:
         code = fail("interrupted", INTERRUPTED)
     except Exception as error:
         said = trouble_with_the_machine(error)  # for which riskeval is not to blame
         code = UNFORESEEN if said is None else WRONG_INPUT
         fail(said or report(error, wishes["debug"]), code)
-        _forget_stdout()
+        forget_stdout()
     sys.exit(code)
 
 
@@ -193,10 +195,13 @@ def _run(wishes: dict[str, Any]) -> int:
     """The exit code of the command, where nothing but its input or its answer is wrong."""
     try:
         code = riskeval.main(prog_name="riskeval", standalone_mode=False, obj=wishes)
-        sys.stdout.flush()
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:  # its reader has seen enough; the answer stays
+            forget_stdout()
     except RiskevalError as error:
         code = fail(str(error), error.exit_code)
-        _forget_stdout()
+        forget_stdout()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -204,7 +209,7 @@ def _run(wishes: dict[str, Any]) -> int:
         code = fail("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # click makes a SystemExit of the former
         code = 0  # the reader has seen enough
-        _forget_stdout()
+        forget_stdout()
     return code if isinstance(code, int) else 0
 
 
@@ -213,11 +218,3 @@ def fail(message: str, code: int) -> int:
     shown = "\n".join(map(visible, message.split("\n")))
     click.echo(f"riskeval: {shown}", err=True)
     return code
-
-
-def _forget_stdout() -> None:
-    """What stdout still holds cannot be written; Python would complain while closing it."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, AttributeError, ValueError):
-        return

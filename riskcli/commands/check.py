@@ -1,17 +1,22 @@
 """`riskeval check`: the gate."""
 
+import re
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
 from riskcli.analyses.check.rules import POLICIES
 from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli import options
-from riskcli.cli.option import Reach, Section, command, one_option, own_option
+from riskcli.cli.option import Function, Reach, Section, command, one_option, own_option
 from riskcli.cli.reading import Inputs, scoring_options
 from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
-from riskcli.core.choices import Correction, Inconclusive
-from riskcli.core.messages import Note, UsageError
+from riskcli.commands import trouble_with_the_machine
+from riskcli.core import stopping
+from riskcli.core.choices import Correction, Inconclusive, OtherJudgements
+from riskcli.core.messages import Note, RiskevalError, UsageError
 from riskcli.output.formats import OutputFormat, named
 
 
@@ -26,6 +31,14 @@ def _report(value: object) -> tuple[OutputFormat, Path]:
         raise click.BadParameter(str(error)) from error
 
 
+def _sha256(value: object) -> str:
+    """64 hexadecimal digits."""
+    digest = str(value).lower()
+    if re.fullmatch("[0-9a-f]{64}", digest) is None:
+        raise click.BadParameter(f"{value!r} is not a SHA-256: 64 hexadecimal digits")
+    return digest
+
+
 def _margin(value: object) -> tuple[str, float]:
     """SIZE, or MEASURE=SIZE."""
     measure, _, size = str(value).rpartition("=")
@@ -35,7 +48,29 @@ def _margin(value: object) -> tuple[str, float]:
         raise click.BadParameter(f"{value!r} is not a number, or MEASURE=NUMBER") from error
 
 
-@command(scoring_options, options.output_options(FORMATS, for_people=True))
+def _reporting(function: Function) -> Function:
+    """Let every report that is asked for say why the call fails; the error goes on."""
+
+    @wraps(function)
+    def told(**given: Any) -> Any:
+        try:
+            if stopping.crash:
+                raise UsageError(stopping.crash)
+            return function(**given)
+        except BrokenPipeError:  # the reader of stdout has seen enough
+            raise
+        except Exception as error:
+            from riskcli.analyses.check.files import tell_refusal  # late, as below
+
+            sentence = trouble_with_the_machine(error) or f"{type(error).__name__}: {error}"
+            told = error if isinstance(error, RiskevalError) else UsageError(sentence)
+            tell_refusal(told, given)
+            raise
+
+    return told
+
+
+@command(_reporting, scoring_options, options.output_options(FORMATS, for_people=True))
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
     shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
@@ -83,6 +118,14 @@ def _margin(value: object) -> tuple[str, float]:
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
 )  # fmt: skip
 @own_option(
+    "--baseline-sha256", "pin", type=_sha256, metavar="HEX", settings=Reach.NOTHING,
+    help="Refuse a baseline file of another SHA-256, by its bytes or the hash that it states.",
+)  # fmt: skip
+@own_option(
+    "--other-judgements", choice=OtherJudgements, default="refuse", settings=Reach.NOTHING,
+    help="What scores kept from other judgements are: an error, or a warning in every report.",
+)  # fmt: skip
+@own_option(
     "--update-baseline", "successor", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
     help="If the only candidate passes, save its scores here (json, parquet, csv or tsv) as the "
     "next baseline; otherwise leave the file unchanged.",
@@ -102,6 +145,8 @@ def check(
     detect: float | None,
     top: int,
     reports: tuple[tuple[OutputFormat, Path], ...],
+    pin: str | None,
+    other_judgements: OtherJudgements,
     successor: Path | None,
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
@@ -115,25 +160,21 @@ def check(
     from riskcli.cli.evaluating import frozen_population
     from riskcli.risk.estimate import Significance
 
-    format = None if successor is None else files.kept_format(successor)
-    with files.reporting(output, reports):
-        if len(baselines) != 1:
-            raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
-        parsed = [rule for text in rules for rule in files.rules_of_option(text)]
-        frozen = frozen_population(population)
-        formats = [output.output_format, *(each for each, _ in reports), format]
-        checksums = frozen is not None or any(each and each.checksums for each in formats)
-        evaluation, name = files.with_baseline(inputs, baselines[0], checksums=checksums)
-        judged = gate.judge(
-            evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
-            significance=Significance(gamma=gamma, correction=correction),
-            margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
-        )  # fmt: skip
-        if format is not None:
-            files.only_candidate(judged)  # an error before anything is written
+    format = None if successor is None else files.kept_format(successor, inputs.scale)
+    parsed = [rule for text in rules for rule in files.rules_of_option(text)]
+    frozen = frozen_population(population)
+    evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements)
+    judged = gate.judge(
+        evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
+        significance=Significance(gamma=gamma, correction=correction),
+        margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
+    )  # fmt: skip
+    if format is not None:
+        files.only_candidate(judged)  # an error before anything is written
     options.tell(judged.notes, inputs.quiet)
-    files.publish(judged, output, reports)
+    files.publish(judged, reports)
+    options.write(judged, output)
     if successor is not None and format is not None:
-        message = files.update_baseline(judged, evaluation, successor, format)
+        message = files.update_baseline(judged, evaluation, successor, format, baselines[0])
         options.tell([Note("baseline", message, warning=False)], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1

@@ -12,12 +12,12 @@ from riskcli.cli.types import FROM_0, among, risk_measures, runs
     help="The run to explain.",
 )  # fmt: skip
 @own_option(
-    "--of", shell_complete=among(risk_measures), default="georisk", settings=Reach.NOTHING,
-    help="The risk measure to explain.",
+    "--of", shell_complete=among(risk_measures), settings=Reach.NOTHING,
+    help="The risk measure to explain. [default: georisk]",
 )  # fmt: skip
 @own_option("--top", type=FROM_0, default=5, settings=Reach.NOTHING, help="Topics to show.")
 def explain(
-    inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str, top: int
+    inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str | None, top: int
 ) -> int:
     """How one run's value and significance mark were computed.
 

@@ -16,7 +16,7 @@ import click
 from riskcli.analyses.check.rules import POLICIES, TOPIC_QUANTITIES
 from riskcli.cli.option import Option
 from riskcli.core.messages import UsageError, nearest
-from riskcli.trec.findings import CODES
+from riskcli.trec.codes import CODES
 
 if TYPE_CHECKING:
     from riskcli.effectiveness.measures import Family

@@ -9,6 +9,7 @@ from riskcli.cli.options import Output, output_options, tell, write
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import PATH
 from riskcli.output.formats import emit
+from riskcli.output.overwriting import refuse_to_replace
 
 SUMMARIES = {
     "freeze": "Write the population that the runs make to a file.",
@@ -49,6 +50,8 @@ def freeze(inputs: Inputs, output: Path | None) -> int:
     """
     from riskcli.analyses import population as analysis  # late: help needs no numpy
 
+    if output is not None:
+        refuse_to_replace(output)
     evaluation = inputs.evaluate()
     made = analysis.freeze(evaluation)
     tell(evaluation.notes, inputs.quiet)

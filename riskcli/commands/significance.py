@@ -21,8 +21,9 @@ _CORRECTION = {
     input_options, options(Comparing, "comparing", {"correction": _CORRECTION}), output_options()
 )
 @own_option(
-    "--of", multiple=True, shell_complete=among(risk_measures), default=("mean", "georisk"),
-    settings=Reach.NOTHING, help="What is compared: mean, zrisk or georisk. Repeatable.",
+    "--of", multiple=True, shell_complete=among(risk_measures),
+    settings=Reach.NOTHING,
+    help="What is compared: mean, zrisk or georisk. Repeatable. [default: mean, georisk]",
 )  # fmt: skip
 @own_option(
     "--between", choice=Between, settings=Reach.NOTHING,

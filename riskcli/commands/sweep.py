@@ -35,7 +35,7 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     "alpha": tuple(float(alpha) for alpha in range(21)),
     "measure": (1.0,),
 }
-"""Over others it is 10."""
+"""Over baseline and population it is 10."""
 
 
 @command(input_options)

@@ -15,12 +15,52 @@ ALL = slice(None)
 """Every row."""
 
 _CELLS_AT_ONCE = 50_000
+TINY = 1e-60
+"""Fourth powers of smaller numbers are lost."""
+NEARLY_NOTHING = 1e-6
+"""A rest this small beside its whole is no longer to be had by subtraction."""
 
 
 def row_blocks(rows: int, columns: int, cells: int | None = None) -> list[slice]:
     """Rows in portions of so many cells: by default such as fit into the processor's cache."""
     at_once = max(1, (cells or _CELLS_AT_ONCE) // max(columns, 1))
     return [slice(start, min(start + at_once, rows)) for start in range(0, rows, at_once)]
+
+
+def units(rows: Floats) -> Floats:
+    """For each row (the last axis) a power of two to compute it in, which costs no digit.
+
+    It is 1 but where all numbers of a row are so small that their fourth powers would be lost.
+    """
+    largest = np.maximum(rows.max(axis=-1, initial=0.0), -rows.min(axis=-1, initial=0.0))
+    is_tiny = (largest > 0) & (largest < TINY)
+    return np.where(is_tiny, np.ldexp(1.0, np.frexp(largest)[1]), 1.0)
+
+
+def in_units(rows: Floats) -> tuple[Floats, Floats]:
+    """The rows in their units, and these."""
+    unit = units(rows)
+    return (rows if (unit == 1).all() else rows / unit[..., None]), unit
+
+
+def sums_of_others(values: Floats) -> Floats:
+    """For each number the sum of the others of its row (the last axis), or 0 if that is below 0.
+
+    Where one is nearly all of its row, what a subtraction leaves is rounding: the rest is added up.
+    """
+    others = np.asarray(values.sum(axis=-1, keepdims=True) - values)
+    lost = np.nonzero(is_nearly_all(values))
+    if len(lost[-1]):
+        rows = values[lost[:-1]].reshape(len(lost[-1]), -1)
+        rows = np.where(np.arange(values.shape[-1]) == lost[-1][:, None], 0.0, rows)
+        others[lost] = rows.sum(axis=-1)
+    return np.asarray(np.maximum(others, 0.0, out=others))
+
+
+def is_nearly_all(values: Floats) -> Mask:
+    """Where a number is nearly the sum of its row, so that a subtraction leaves only rounding."""
+    total = values.sum(axis=-1, keepdims=True)
+    return np.asarray((values <= total) & (values > (1 - NEARLY_NOTHING) * total))
 
 
 def divided(

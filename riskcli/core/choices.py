@@ -25,6 +25,8 @@ Marks = Literal["arrows", "daggers", "none"]
 Family = Literal["column", "all"]
 Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
+OtherJudgements = Literal["refuse", "allow"]
+"""What a gate does with files of scores that were made from other judgements than the rest."""
 Inconclusive = Literal["pass", "fail"]
 """What a gate makes of a verdict that the data do not decide."""
 SweepOver = Literal["alpha", "baseline", "measure", "population"]

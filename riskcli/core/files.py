@@ -4,11 +4,12 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from riskcli.core.inputs import note_input, refuse_input, refuse_inputs_below
 from riskcli.core.locations import RemotePath
 from riskcli.core.messages import InputError, UsageError
 from riskcli.core.stopping import UNFINISHED
@@ -29,6 +30,7 @@ LIST_MARK = "@"
 
 def listed_in(path: Path, what: str) -> list[tuple[int, str]]:
     """The lines of a file that hold something but comments (#), by their numbers."""
+    note_input(path)
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -55,11 +57,14 @@ GZIP = ".gz"
 """The ending of outputs that are compressed."""
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, state: bool = False) -> None:
     """Write a file in the target's folder and rename it: readers see the old one or the new one.
 
-    A device or a pipe is written to; it is nothing that could be replaced.
+    A device or a pipe is written to; it is nothing that could be replaced. An input of this call is
+    refused, unless it is `state`: there to be read and replaced, as a kept baseline is.
     """
+    if not state:
+        refuse_input(path)
     if isinstance(path, RemotePath):
         path.replace_content(data)
         return
@@ -67,7 +72,7 @@ def replace_file(path: Path, data: bytes) -> None:
         target = path.resolve()
         if target.is_symlink():  # since Python 3.13 `resolve` returns a loop of links as it is
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        if target.exists() and not target.is_file():
+        if path.exists() and not path.is_file():  # what `resolve` makes of a pipe is no name
             with path.open("wb") as stream:
                 stream.write(data)
         else:
@@ -98,8 +103,11 @@ def _replace(target: Path, data: bytes) -> None:
 
 
 @contextmanager
-def replaced_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill with `write_part`, which then takes the place of `path` as a whole."""
+def replaced_folder(path: Path, state: Collection[Path] = ()) -> Iterator[Path]:
+    """A folder to fill with `write_part`, which then takes the place of `path` as a whole.
+
+    One that holds an input of this call is refused, unless that is `state` of the folder's own.
+    """
     import shutil  # late: it loads all compression formats
 
     path.resolve().parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +117,7 @@ def replaced_folder(path: Path) -> Iterator[Path]:
         part.mkdir()
         yield part
         if path.exists():
+            refuse_inputs_below(path, state)
             old = part.with_suffix(".old")
             path.replace(old)
             part.replace(path)
@@ -213,6 +222,7 @@ def _is_own(path: Path) -> bool:
 
 def sha256_of_file(path: Path) -> str | None:
     """The checksum of a file's bytes; None where they cannot be read."""
+    note_input(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,8 +13,9 @@ from riskcli.core.messages import UsageError
 MOST_JOBS = 1024
 MOST_ALPHA = 1e9
 """Above it 1 + α leaves nothing of a gain beside a loss, and its powers leave the doubles."""
-LEAST_SCORE, LARGEST_SCORE = 1e-50, 1e50
-"""The sizes of effectiveness scores besides 0: the fourth powers of them are ordinary doubles."""
+LEAST_SCORE, LARGEST_SCORE = 1e-302, 1e50
+"""The sizes of effectiveness scores besides 0: RBP at p = 0.5 falls to 9e-302 in 1,000 ranks, and
+the fourth powers of the largest are ordinary doubles."""
 MOST_PAIRS = 1_000_000
 """Pairs of runs that one table compares: 1,414 runs."""
 MOST_LISTED_PAIRS = 1_999_000
@@ -104,6 +105,15 @@ OTHERWISE = 40
 IN_HAND = 60_000_000
 """What is worked on of each file at a time."""
 _SMALL = 8_000_000
+CELL, FEATURE_CELL = 180, 60
+"""Bytes for each cell of Parquet, whose files may be as small as one likes: names and scores in
+Python's hands, and features."""
+
+
+def refuse_table(path: Path, rows: int, columns: int, each: int = CELL) -> None:
+    """Refuse to read a table whose cells exceed the memory."""
+    size = f"{rows:,} rows by {columns:,} columns"
+    refuse_beyond(BASE + each * rows * columns, f"reading {path} ({size})")
 
 
 def refuse_file(path: Path, kind: str, size: int, at_once: int) -> None:

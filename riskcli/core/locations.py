@@ -8,7 +8,6 @@ not be read, is not. (universal-pathlib does none of this, and drops the host of
 from __future__ import annotations
 
 import io
-import json
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -259,6 +258,8 @@ class DataSetPath(Location):
             raise
         except Exception as error:  # a download, a licence, a damaged file: it says what
             raise InputError(self, "unreadable", " ".join(str(error).split())[:200]) from error
+        import json  # late: only this needs it
+
         return json.dumps(by_topic).encode()
 
     def grades(self) -> str:

@@ -77,6 +77,14 @@ class Note:
     warning: bool = True
 
 
+TEXT_HASH = "text_sha256"
+"""Of judgements in a packed file: the member that states the checksum of their text."""
+OTHER_JUDGEMENTS = "other-judgements"
+NOT_JUDGED = "not-judged"
+IN_EVERY_REPORT = frozenset({OTHER_JUDGEMENTS, NOT_JUDGED})
+"""Codes of warnings that stand beside the numbers wherever there is room, not on stderr alone."""
+
+
 def listed(names: Iterable[str], most: int = 5) -> str:
     """`a, b, c and 4 more`: enough names to recognise, never a flood."""
     all_names = list(names)
@@ -158,7 +166,14 @@ class Input:
     sha256: str | None = None
     """The checksum of the bytes that were read, taken while reading; None where none was."""
     run: str | None = None
-    """What the run in it is called, if it is one."""
+    """What the run in it is called, if it is or holds one."""
+    judgements: tuple[str, ...] = ()
+    """The checksums of the qrels that a file of scores names."""
+    mixed: bool = False
+    """Whether a file of scores says that these are not all made from the same judgements."""
+    content: str | None = None
+    """The hash of its content that it carries, if it is riskeval's; of judgements that of their
+    text, where that is not the file's (which is packed)."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from riskcli.core.inputs import note_input
 from riskcli.core.messages import InputError, UsageError, nearest
 
 FILES = (("pyproject.toml", ("tool", "riskeval")), ("riskeval.toml", ()))
@@ -123,6 +124,7 @@ def _known(profiles: Iterable[str], files: Sequence[SettingsFile]) -> str:
 
 
 def _table(file: Path, keys: tuple[str, ...]) -> dict[str, Any]:
+    note_input(file)
     try:
         content: Any = tomllib.loads(file.read_text(encoding="utf-8"))
     except RecursionError as error:

@@ -148,6 +148,8 @@ class JudgedDocuments:
         """Their grades, and at the end 0: that of -1, which is not judged."""
         self._texts = Texts.of_strings(self.docnos)
         sizes = np.array([len(grades) for grades in judgements.values()], dtype=np.uint64)
+        self.sizes = sizes.astype(np.intp)
+        """How many documents of each topic are judged."""
         self._slots = _SLOTS * np.maximum(sizes, 1)  # no slot serves two topics
         self._first_slot = np.cumsum(self._slots) - self._slots
         hashes = self._texts.hashes()

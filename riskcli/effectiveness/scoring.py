@@ -4,17 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, Mask
 from riskcli.core.choices import Precision
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, RankedGrades
-from riskcli.effectiveness.ranking import JudgedDocuments, ranked
+from riskcli.effectiveness.ranking import JudgedDocuments, RankedLines, ranked
+from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
 
@@ -61,10 +62,50 @@ class _Answer:
     found: NDArray[np.intp]
     grades: NDArray[np.int64]
 
+    signs: "Signs"
+
     @property
     def longest(self) -> int:
         """The length of the longest ranking."""
         return int(self.counts.max(initial=0))
+
+
+TOP = 10
+"""The ranks of which some documents should be judged."""
+LEAST_JUDGED = 1 / 20
+USUAL_TOP = 20
+"""The ranks that ties should not disturb, at least."""
+MOST_MOVED = 1 / 5
+"""The share of topics on which they may."""
+
+
+class Signs(NamedTuple):
+    """What was seen of a run's top while it was ranked, and asks for a closer look or does not."""
+
+    judged: int
+    """How many of the documents at ranks 1 to TOP are judged."""
+    possible: int
+    """How many could be: no more of a topic than are judged."""
+    tied: bool
+    """Whether the scores of each topic are equal, or ties are not in the order of the lines."""
+
+    @property
+    def hardly_judged(self) -> bool:
+        """Whether next to nothing of the top is judged, if any topic is."""
+        return self.judged < LEAST_JUDGED * self.possible
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether all of the run should be looked at."""
+        return self.tied or self.hardly_judged
+
+
+class Scored(NamedTuple):
+    """The judged topics that a run answers, and its scores on them by measure's name."""
+
+    topics: list[str]
+    scores: dict[str, Floats]
+    signs: Signs
 
 
 class Scorer:
@@ -79,8 +120,10 @@ class Scorer:
         precision: Precision = "single",
     ) -> None:
         """`max_grade` is ERR's G; None takes the highest grade of the qrels."""
-        self._judged = JudgedDocuments(qrels.judgements)
-        self._precision = precision
+        refuse_unfit("the judgements", qrels.judgements)
+        self.qrels, self.measures, self.precision = qrels, measures, precision
+        self.judged = JudgedDocuments(qrels.judgements)
+        self._relevant = frozenset(qrels.relevant_topics)
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
         for measure in measures:
             _refuse_what_nobody_computes(measure)
@@ -102,6 +145,10 @@ class Scorer:
 
     def score(self, run: Run) -> tuple[list[str], dict[str, Floats]]:
         """The judged topics that the run answers, and its scores on them by measure's name."""
+        return self.scored(run)[:2]
+
+    def scored(self, run: Run) -> Scored:
+        """The same with the signs of trouble that were seen on the way."""
         answer = self._answer(run)
         answers = {
             question: self._ask(question, evaluator, answer)
@@ -116,22 +163,29 @@ class Scorer:
             else:
                 values = compute(measure, self._ranked_grades(measure.cutoff, answer))
             scores[str(measure)] = values
-        return answer.topics, scores
+        return Scored(answer.topics, scores, answer.signs)
 
     def _answer(self, run: Run) -> _Answer:
-        indices = [self._judged.topics.get(topic, -1) for topic in run.topics]
+        indices = [self.judged.topics.get(topic, -1) for topic in run.topics]
         names = [topic for topic, index in zip(run.topics, indices, strict=True) if index >= 0]
         judged_index = np.array(indices)
         row_of = np.where(judged_index >= 0, np.cumsum(judged_index >= 0) - 1, -1)
-        ranking = ranked(run, self.depth, self._precision)
+        ranking = ranked(run, looked_at(self.measures), self.precision)
         rows = row_of[ranking.codes]
         judged = rows >= 0
-        documents = self._judged.find(
+        documents = self.judged.find(
             run.docnos, ranking.lines[judged], judged_index[ranking.codes[judged]]
         )
         counts = ranking.counts[judged_index >= 0]
-        grades = self._judged.grades[documents]
-        return _Answer(names, counts, rows[judged], ranking.places[judged], documents, grades)
+        grades = self.judged.grades[documents]
+        places = ranking.places[judged]
+        in_top = np.count_nonzero(documents[places < TOP] >= 0)
+        of_topics = self.judged.sizes[judged_index[judged_index >= 0]]
+        possible = np.minimum(of_topics, np.minimum(counts, TOP)).sum()
+        counted = np.array([topic in self._relevant for topic in run.topics], dtype=bool)
+        tied = _disturbed(run.scores[ranking.lines], ranking, counted, self.precision)
+        signs = Signs(int(in_top), int(possible), tied)
+        return _Answer(names, counts, rows[judged], places, documents, grades, signs)
 
     def _ask(
         self, question: _Question, evaluator: Any, answer: _Answer
@@ -146,7 +200,7 @@ class Scorer:
         unjudged, falling = _stand_ins(min(limit, answer.longest))
         shown_documents = answer.grades > 0 if question.relevant_alone else answer.found >= 0
         hits = np.flatnonzero(shown_documents & (answer.places < limit))
-        docnos = self._judged.docnos
+        docnos = self.judged.docnos
         named = [docnos[index] for index in answer.found[hits].tolist()]
         ranks = answer.places[hits].tolist()
         ends = np.searchsorted(answer.rows[hits], np.arange(len(answer.topics)), side="right")
@@ -174,11 +228,27 @@ class Scorer:
         return RankedGrades(grades, judged, np.minimum(answer.counts, depth), self._max_grade)
 
 
+def _disturbed(scores: Floats, ranking: RankedLines, counted: Mask, precision: Precision) -> bool:
+    """Whether all scores tie, or ties order many of the `counted` topics otherwise than the file.
+
+    The scores are those of the ranked lines.
+    """
+    with np.errstate(over="ignore"):
+        keys = scores if precision == "double" else scores.astype(np.float32)
+    same = ranking.codes[1:] == ranking.codes[:-1]
+    equal = same & (keys[1:] == keys[:-1])
+    if not equal.any():
+        return False
+    moved = equal & (ranking.lines[1:] < ranking.lines[:-1])
+    many = counted[np.unique(ranking.codes[1:][moved])].sum() > MOST_MOVED * counted.sum()
+    return bool(many or equal[same].all())
+
+
 @lru_cache(maxsize=4)
 def _stand_ins(count: int) -> tuple[list[str], list[float]]:
     """Names of documents that are not judged, and scores, for a ranking of that length.
 
-    No judged document has such a name, for its line end.
+    No judged document has such a name: a line end in one is refused.
     """
     return [f"\n{rank:07d}" for rank in range(count)], [float(-rank) for rank in range(count)]
 
@@ -205,6 +275,12 @@ def deepest(measures: Iterable[Measure]) -> int | None:
     """The number of documents a topic that can matter to any of the measures; None: all."""
     cutoffs = [measure.cutoff for measure in measures]
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff)
+
+
+def looked_at(measures: Iterable[Measure]) -> int | None:
+    """The same, but so many that doubts on a run do not depend on the measures."""
+    depth = deepest(measures)
+    return None if depth is None else max(depth, USUAL_TOP)
 
 
 def _refuse_what_nobody_computes(measure: Measure) -> None:

@@ -23,7 +23,8 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import Input, InputError, Note, UsageError, counted
 from riskcli.learn.features import Features, pooled_start, standardised, tie_free
 from riskcli.learn.lambdas import Queries
-from riskcli.learn.training import Model, RankedDocuments, predicted, read_model
+from riskcli.learn.model_files import Model, natively, read_model
+from riskcli.learn.training import RankedDocuments, predicted
 from riskcli.risk.comparison import POOLS
 from riskcli.risk.paired import Paired
 from riskcli.trec.runs import Run, run_of
@@ -98,7 +99,8 @@ def scored(
     about = model.about
     if about.features and len(documents.names) <= len(about.features):
         documents = documents.widened(about.features)
-    scores = predicted(model.booster, documents)
+    with natively(model.path):
+        scores = predicted(model.booster, documents)
     if not about.start_weight:
         return scores, []
     sources = start or [parse_source(text) for text in about.baselines]

@@ -55,6 +55,11 @@ class ModelComparison:
     table: ComparisonTable
     """Of the first seed's runs: what `riskeval score` says of them."""
 
+    @property
+    def notes(self) -> Sequence[Note]:
+        """Those of the table."""
+        return self.table.notes
+
     @cached_property
     def scores(self) -> dict[str, Floats]:
         """By run of the first seed, its scores on the counted test queries, fold after fold."""

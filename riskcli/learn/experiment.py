@@ -11,6 +11,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Input, Note, UsageError
+from riskcli.core.supervisor import be_patient
 from riskcli.learn import comparators, training
 from riskcli.learn.comparators import BaselineSource
 from riskcli.learn.features import Features
@@ -52,6 +53,7 @@ def interruptible() -> Iterator[Interrupts]:
         yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
+        be_patient(signal.SIGINT, interrupts.pressed)  # then what is kept is yet to be written
 
 
 BLEND, SELECTIVE = ".blend", ".select"
@@ -165,6 +167,7 @@ def _counting(
 
     def tick() -> bool:
         stop.keeping = True
+        be_patient(signal.SIGINT)
         if on_progress:
             on_progress(min(next(done), total), total)
         return not stop.pressed

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riskcli.core.limits import BASE, refuse_beyond
+from riskcli.core.limits import BASE, FEATURE_CELL, refuse_beyond
 from riskcli.core.messages import InputError
+from riskcli.core.supervisor import Natively
 from riskcli.learn.features import FeatureLines, Features, features_of_lines
-from riskcli.trec.arrow import UNREADABLE, parquet, reader
+from riskcli.trec.arrow import UNREADABLE, damaged, parquet_file
 from riskcli.trec.findings import number, whole_number
 from riskcli.trec.formats import docno_of
 from riskcli.trec.qrels import MAX_GRADE
@@ -198,9 +199,11 @@ def _from_table(path: Path, text: bytes) -> Features:
     from pyarrow import compute
 
     try:
-        table = parquet().ParquetFile(reader(text)).read()
+        with Natively(path, "bad-parquet", "Arrow crashes on it"):
+            table = parquet_file(path, text, each=FEATURE_CELL).read()
+            table.validate(full=True)
     except UNREADABLE as error:
-        raise InputError(path, "bad-parquet", str(error)) from error
+        raise damaged(path, error).as_error() from error
     header = table.column_names
     topic, grade, docno, features = _places(path, header)
     topics = _strings(path, table, topic)

@@ -3,7 +3,10 @@
 It is written beside its place and then moved there, so that nobody ever sees half of one.
 """
 
+import csv
+import hashlib
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,18 +15,26 @@ from typing import Any
 
 import numpy as np
 
+from riskcli.core.content_hash import with_hash
 from riskcli.core.files import replaced_folder, write_part
-from riskcli.core.messages import Note, Provenance, UsageError
+from riskcli.core.messages import Note, Provenance, UsageError, counted, listed
 from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE
 from riskcli.learn.comparison import ModelComparison, alpha_ranges
 from riskcli.learn.experiment import Outcome
 from riskcli.learn.features import qrels_lines, run_lines
+from riskcli.learn.model_files import MODEL_HASH, Sidecar
 from riskcli.learn.objective import FIGURES
-from riskcli.learn.training import Sidecar, TrainedModel, lightgbm
+from riskcli.learn.training import TrainedModel, lightgbm
 from riskcli.output.renderers import as_csv
 from riskcli.output.result import Result
 
 SETTINGS = "settings.json"
+_WRITTEN = (
+    r"settings\.json|qrels|report\.html|(?:curve|importance|comparison|comparators|models/index)"
+    r"\.csv|models/MODEL(?:-seed-?\d+)?-fold\d+\.(?:txt|json)|"
+    r"runs(?:-seed-?\d+)?/(?:baseline\d*|MODEL(?:\.\w+)?)\.run"
+)
+"""The files that an experiment leaves, with the names of its models for MODEL."""
 _MODELS = ("run", "seed", "fold", "trees", "start_weight", "validation")
 _CURVE = ("seed", "fold", "run", "part", "trees", *FIGURES)
 _IMPORTANCE = ("seed", "fold", "run", "feature", "gain", "splits")
@@ -39,6 +50,20 @@ def check_folder(path: Path, replace: bool) -> None:
         raise UsageError(f"{path} holds something else: name a new folder")
     if not replace:
         raise UsageError(f"{path} holds an experiment already: --replace writes over it")
+    if strange := _from_elsewhere(path):
+        said = f"{counted(len(strange), 'file')} from elsewhere ({listed(strange)})"
+        raise UsageError(f"{path} holds {said}, which would be lost: move them away")
+
+
+def _from_elsewhere(path: Path) -> list[str]:
+    """The files in an experiment's folder that no training wrote, by their names."""
+    index = path / "models" / "index.csv"
+    lines = index.read_text(encoding="utf-8").splitlines()[1:] if index.is_file() else []
+    models = "|".join(sorted({re.escape(row[0]) for row in csv.reader(lines) if row}))
+    own = re.compile(_WRITTEN.replace("MODEL", f"(?:{models})"))
+    there = (each for each in path.rglob("*") if each.is_symlink() or not each.is_dir())
+    names = sorted(each.relative_to(path).as_posix() for each in there)
+    return [name for name in names if own.fullmatch(name) is None]
 
 
 def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | None,
@@ -55,7 +80,7 @@ def write_folder(path: Path, outcome: Outcome, comparison: ModelComparison | Non
             stem = f"{name}{of_seed}-fold{fold + 1}"
             text = model.booster.model_to_string(num_iteration=model.trees)
             write_part(part / "models" / f"{stem}.txt", [text])
-            sidecar = json.dumps(_about(outcome, fold, model), indent=2)
+            sidecar = json.dumps(with_hash(_about(outcome, fold, model, text)), indent=2)
             write_part(part / "models" / f"{stem}.json", [sidecar + "\n"])
         curves = [
             (seed, fold + 1, name, *row.values())
@@ -108,7 +133,7 @@ def _importance(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
             yield seed, fold + 1, name, model.feature_names[n], float(gains[n]), int(splits[n])
 
 
-def _about(outcome: Outcome, fold: int, model: TrainedModel) -> dict[str, Any]:
+def _about(outcome: Outcome, fold: int, model: TrainedModel, text: str) -> dict[str, Any]:
     """The sidecar, and what else a reader may want to know."""
     sources = tuple(str(source) for source in outcome.plan.sources)
     seen = tuple(str(file.sha256) for file in outcome.of_folds[fold] if file.kind != "test")
@@ -116,6 +141,7 @@ def _about(outcome: Outcome, fold: int, model: TrainedModel) -> dict[str, Any]:
         **asdict(Sidecar(model.feature_names, model.start_weight, sources, seen)),
         "objective": model.spec.objective, "alpha": model.spec.alpha,
         "options": dict(model.spec.options), "measure": outcome.plan.settings.effectiveness,
+        MODEL_HASH: hashlib.sha256(text.encode()).hexdigest(),
     }  # fmt: skip
 
 

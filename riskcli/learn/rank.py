@@ -32,7 +32,7 @@ def rank(
     MODEL is a model of LightGBM as `riskeval train` writes it, or any other.
     """
     # Late: help and wrong options need no numpy.
-    from riskcli.learn import comparators, feature_files, training
+    from riskcli.learn import comparators, feature_files, model_files
     from riskcli.learn.features import run_lines
     from riskcli.trec.source import TextFile
 
@@ -41,7 +41,7 @@ def rank(
         raise UsageError(f"the run would be called {name!r}: --tag gives a name without spaces")
     documents = feature_files.read_features(features)
     start = [comparators.parse_source(text) for text in baselines]
-    scores, notes = comparators.scored(training.read_model(TextFile(model)), documents, start)
+    scores, notes = comparators.scored(model_files.read_model(TextFile(model)), documents, start)
     tell([*documents.notes, *notes], quiet)
-    emit("".join(run_lines(documents, scores, name)), output)
+    emit("".join(run_lines(documents, scores, name)), output, is_run=True)
     return 0

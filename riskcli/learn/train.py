@@ -13,6 +13,7 @@ from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Quiet
 from riskcli.cli.types import FROM_1, PATH, SIZE
 from riskcli.core.choices import Pool
+from riskcli.core.inputs import note_input, refuse_inputs_below
 from riskcli.core.messages import UsageError
 from riskcli.core.stopping import INTERRUPTED
 from riskcli.learn.choices import DEFAULT_MEASURE, RiskObjective, StopOn
@@ -126,10 +127,7 @@ class Training:
 
     def _models(self, own: dict[str, str]) -> "list[training.ModelSpec]":
         """A model for each objective and alpha, its name shows parameters other than defaults."""
-        from riskcli.learn import (
-            objectives,
-            training,  # late, as above
-        )
+        from riskcli.learn import objectives, training  # late, as above
 
         names = list(dict.fromkeys(self.objectives or ("urisk",)))
         defaults = {
@@ -192,6 +190,8 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
 
     folder.check_folder(output, replace)
     plan = training.plan()
+    note_input(*(Path(source.value) for source in plan.sources if source.kind != "feature"))
+    refuse_inputs_below(output)  # before hours of training
     with experiment.interruptible() as interrupts, on_terminal(quiet, "trees") as on_progress:
         outcome = experiment.run_experiment(plan, on_progress, interrupts)
     settings = training.recorded(plan)

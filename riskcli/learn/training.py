@@ -1,10 +1,9 @@
-"""LightGBM, the extra `learn`: the package, its parameters, models in files, and training one.
+"""LightGBM, the extra `learn`: the package, its parameters, and training a model.
 
 A parameter goes by any of the names that LightGBM knows it by. One that it does not know, or that
 would have no effect, is refused: LightGBM itself would ignore it silently.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,15 +16,15 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Pool, check_words
 from riskcli.core.files import LIST_MARK, listed_in
-from riskcli.core.messages import InputError, UsageError, lacking, nearest
+from riskcli.core.messages import UsageError, lacking, nearest
 from riskcli.learn.choices import DEFAULT_MEASURE, Discount, Marginals, QueryRisk, Spread, StopOn
 from riskcli.learn.features import Features, padded, pooled_start
 from riskcli.learn.objectives import OBJECTIVES
 from riskcli.scores.comparisons import POOL_EACH
 from riskcli.trec.findings import number, whole_number
-from riskcli.trec.source import TextFile as File
 
-_PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
+PLACE = re.compile(r"\s+at \S+, line \d+\s*\.?\s*$")
+"""Where in its own code LightGBM says that something is wrong."""
 _NOTHING_SPLITS = "num_features()) > (0)"
 
 
@@ -53,7 +52,7 @@ def _in_words(message: str) -> str:
             "no feature splits the training documents into two leaves of min_data_in_leaf "
             "documents: lower it (--param min_data_in_leaf=5) or give more data"
         )
-    return _PLACE.sub("", message.strip())
+    return PLACE.sub("", message.strip())
 
 
 DEFAULTS: dict[str, Any] = {
@@ -188,48 +187,6 @@ def _ranks(text: str) -> int:
     if ranks is None or ranks < 1:
         raise UsageError(f"{TRUNCATION} is {text!r}, expected a whole number of at least 1")
     return ranks
-
-
-@dataclass(frozen=True)
-class Sidecar:
-    """What ranking with a model needs beside its trees; it lies beside them."""
-
-    features: tuple[str, ...] = ()
-    start_weight: float = 0.0
-    baselines: tuple[str, ...] = ()
-    trained_on: tuple[str, ...] = ()
-    """The checksums of the files with its training and validation queries."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model of LightGBM, and what is known of it."""
-
-    booster: Any
-    about: Sidecar
-
-
-def read_model(file: File) -> Model:
-    """The model in a file; nothing is known of one that was trained elsewhere."""
-    try:
-        booster = lightgbm().Booster(model_str=file.text().decode(errors="replace"))
-    except lightgbm().basic.LightGBMError as error:
-        raise InputError(file.path, "bad-model", f"not a model of LightGBM: {error}") from error
-    return Model(booster, _read_sidecar(file.path.with_suffix(".json")))
-
-
-def _read_sidecar(path: Path) -> Sidecar:
-    if not path.is_file():
-        return Sidecar()
-    try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-        return Sidecar(
-            tuple(given["features"]), float(given["start_weight"]), tuple(given["baselines"]),
-            tuple(given["trained_on"]),
-        )  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        message = f"not what riskeval train writes beside a model: {error!r}"
-        raise InputError(path, "bad-model", message) from error
 
 
 def predicted(booster: Any, features: Features, trees: int | None = None) -> Floats:

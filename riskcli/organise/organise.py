@@ -16,6 +16,7 @@ from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Comparing, comparing_options, tell
 from riskcli.cli.reading import Inputs, organising_options
 from riskcli.cli.types import OUTPUT
+from riskcli.core.content_hash import check_hash, content_sha256, parsed, with_hash
 from riskcli.core.files import replaced_folder, write_part
 from riskcli.core.messages import InputError, Note, UsageError, counted, listed
 from riskcli.core.stopping import UNFINISHED
@@ -65,7 +66,8 @@ def pack_before(folder: Path) -> dict[str, str]:
 
 def _stated(manifest: Path) -> dict[str, str]:
     try:
-        document = json.loads(manifest.read_text(encoding="utf-8"))
+        text = manifest.read_text(encoding="utf-8")
+        document = json.loads(text)
         version, files = document["riskeval_pack"], document["files"]
         stated = {str(name): str(sha256) for name, sha256 in files.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -74,6 +76,7 @@ def _stated(manifest: Path) -> dict[str, str]:
     if version != FORMAT:
         message = f"the pack has format {version!r}, expected {FORMAT}: name a new folder"
         raise InputError(manifest, "bad-manifest", message)
+    check_hash(manifest, document, content_sha256(parsed(text)), "name a new folder")
     return stated
 
 
@@ -87,13 +90,15 @@ def write_pack(
     checksums = checksums_of(contents)
     manifest = {"riskeval_pack": FORMAT, **about, "files": dict(sorted(checksums.items()))}
     new = [name for name in contents if before.get(name) != checksums[name]]
-    with replaced_folder(folder) as part:
+    with replaced_folder(folder, state=[folder / "population.json"]) as part:
         for name, data in contents.items():
             if name in new:
                 write_part(part / name, data)
             else:
                 _keep(folder / name, part / name)
-        write_part(part / MANIFEST, [json.dumps(manifest, indent=1, ensure_ascii=False), "\n"])
+        write_part(
+            part / MANIFEST, [json.dumps(with_hash(manifest), indent=1, ensure_ascii=False), "\n"]
+        )
     return len(new)
 
 

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -311,25 +312,37 @@ def _bytes(content: formats.Content) -> bytes:
 
 
 def file_stems(names: Sequence[str]) -> list[str]:
-    """A file's name for each of these, without what file systems or shells take otherwise.
+    """A file's name for each of these, none like another, without what shells or systems take.
 
     One that is changed by that, or that some file system would take for another, ends in a part of
-    the name's checksum.
+    the name's checksum; and in a number, where somebody is called just so.
     """
     stems: list[str] = []
     taken: set[str] = set()
+    called = {name.casefold() for name in names}
     for number, name in enumerate(names):
         stem = re.sub(r"[^A-Za-z0-9@,+=._-]+", "_", name)[:60].strip("._-")
-        if stem != name or not stem or stem.casefold() in taken | _NOT_FILES:
+        if stem.partition(".")[0].casefold() in _DEVICES:
+            stem = stem.replace(".", "_")
+        if stem != name or not stem or stem.casefold() in taken | _DEVICES | {"index"}:
             unique = f"{number} {name}" if name in names[:number] else name
             digest = hashlib.sha256(unique.encode("utf-8", "surrogateescape")).hexdigest()
             stem = f"{stem or 'name'}-{digest[:8]}"
+            numbered = chain([stem], (f"{stem}-{i}" for i in count(2)))
+            stem = next(each for each in numbered if each.casefold() not in taken | called)
         stems.append(stem)
         taken.add(stem.casefold())
     return stems
 
 
-_NOT_FILES = {"index", "con", "nul", "aux", "prn"}
+_DEVICES = {
+    "con",
+    "nul",
+    "aux",
+    "prn",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)),
+}
+"""What Windows takes for a device, whatever ending follows."""
 
 
 def packed(

@@ -13,14 +13,16 @@ from riskcli.analyses.checker import Checks, FileReport
 from riskcli.analyses.validate import Validation, validate
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs
+from riskcli.core.content_hash import CONTENT_HASH, content_sha256
 from riskcli.core.files import replace_file, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, counted, natural_key
 from riskcli.core.version import __version__
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.store import Store
 from riskcli.scores.teams import TeamList, Teams, read_teams, with_teams, without_team
+from riskcli.trec.codes import CODES
 from riskcli.trec.discovery import find_files, find_qrels
-from riskcli.trec.findings import CODES, Finding, Tally
+from riskcli.trec.findings import Finding, Tally
 from riskcli.trec.names import file_name, names_by_rule
 
 
@@ -38,8 +40,10 @@ class KnownReports:
         self._file = store.folder / "findings" / f"{digest[:32]}.json"
         self._reports: dict[str, Any] = {}
         # It saves work; without it everything is read.
-        with suppress(OSError, ValueError, TypeError, RecursionError):
-            self._reports = dict(json.loads(self._file.read_text(encoding="utf-8")))
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            content = json.loads(self._file.read_text(encoding="utf-8"))
+            if content.pop(CONTENT_HASH) == content_sha256(content):
+                self._reports = dict(content["reports"])
 
     def find(self, path: Path) -> FileReport | None:
         """The report on a file that looks as it did; what is not known is about to be read."""
@@ -60,7 +64,9 @@ class KnownReports:
         """Write what is known now."""
         self._states.flush()
         self._file.parent.mkdir(exist_ok=True)
-        replace_file(self._file, json.dumps(self._reports, indent=1, sort_keys=True).encode())
+        content: dict[str, Any] = {"reports": self._reports}
+        content[CONTENT_HASH] = content_sha256(content)
+        replace_file(self._file, json.dumps(content, indent=1, sort_keys=True).encode())
 
 
 def _key(path: Path, sha256: str | None) -> str:

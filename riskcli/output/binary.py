@@ -31,11 +31,11 @@ def as_parquet(result: Result) -> bytes:
     return parquet_bytes(table, METADATA_KEY, result.envelope())
 
 
-def parquet_bytes(table: pa.Table, key: bytes, about: dict[str, Any]) -> bytes:
+def parquet_bytes(table: pa.Table, key: bytes, about: dict[str, Any], **options: Any) -> bytes:
     """A table as a file, with JSON under that key of its metadata."""
     metadata = {key: json.dumps(about, ensure_ascii=False).encode()}
     stream = io.BytesIO()
-    parquet.write_table(table.replace_schema_metadata(metadata), stream)
+    parquet.write_table(table.replace_schema_metadata(metadata), stream, **options)
     return stream.getvalue()
 
 

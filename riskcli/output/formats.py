@@ -12,8 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from riskcli.core.files import GZIP, replace_file
-from riskcli.core.messages import InputError, UsageError, WithProvenance, nearest
+from riskcli.core.inputs import refuse_input
+from riskcli.core.messages import (
+    IN_EVERY_REPORT,
+    InputError,
+    Note,
+    UsageError,
+    WithProvenance,
+    nearest,
+)
+from riskcli.core.stopping import forget_stdout
 from riskcli.output.escape import html, visible
+from riskcli.output.overwriting import refuse_to_replace
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -24,20 +34,32 @@ if TYPE_CHECKING:
     from riskcli.output.result import Result
 
 
-def emit(content: str | bytes, output: Path | None) -> None:
-    """Write to the file, or to stdout where there is none; a file ending in .gz is compressed."""
+STDOUT = "-"
+"""What stdout is called where a file is asked for."""
+_STDOUT = Path("/dev/fd/1")
+
+
+def emit(
+    content: str | bytes, output: Path | None, *, state: bool = False, is_run: bool = False
+) -> None:
+    """Write to the file, or to stdout where there is none; a file ending in .gz is compressed.
+
+    What is there is replaced if `refuse_to_replace` lets it. `-` is stdout.
+    """
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-    if output is not None:
+    if output is not None and str(output) != STDOUT:
+        refuse_to_replace(output, state=state, is_run=is_run)
         if output.suffix.lower() == GZIP:
             data = gzip.compress(data, mtime=0)  # no time in it: the same bytes for the same result
-        replace_file(output, data)
+        replace_file(output, data, state)
         return
+    refuse_input(_STDOUT)  # `>> a.run` would spoil it
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # its reader has seen enough; the answer is the exit code's, too
+        forget_stdout()
     except OSError as error:
         raise InputError("stdout", "cannot-write", error.strerror or str(error)) from error
 
@@ -60,6 +82,8 @@ Content = str | bytes
 class Source(Protocol):
     """What can be written: rows for programs, and tables for people that take a given width."""
 
+    @property
+    def notes(self) -> Sequence[Note]: ...
     def result(self) -> Result: ...
     def displays(self, width: int, /) -> Sequence[Display]: ...
 
@@ -151,6 +175,8 @@ class TablesFormat(OutputFormat):
             shown = [replace(one, lead=lead, title="" if alone else one.title) for one in shown]
         if not options.legend:
             shown = [replace(display, caption=()) for display in shown]
+        if told := [each.message for each in source.notes if each.code in IN_EVERY_REPORT]:
+            shown = [replace(display, caption=[*display.caption, *told]) for display in shown]
         return self.write(shown, replace(options, width=width))
 
 
@@ -282,8 +308,12 @@ class Analysis(WithProvenance, ABC):
         return content
 
     def write(self, path: Path | str, format: str | None = None) -> None:
-        """Write it to a file, replaced as a whole; no format: that of the suffix."""
+        """Write it to a file, replaced as a whole; no format: that of the suffix.
+
+        A file that the result rests on is refused, as is one that holds a run or judgements.
+        """
         target = Path(path)
+        refuse_to_replace(target, self.inputs)
         emit(chosen(format, target, self.formats).render(self, IN_FILE), target)
 
     def __repr__(self) -> str:

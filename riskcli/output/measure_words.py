@@ -5,12 +5,13 @@ described by the docstring of its `values`; tables show it where `--columns` ask
 machine formats have its columns at the end.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import getdoc
 
 from riskcli.core.choices import Convention
+from riskcli.effectiveness.measures import is_logarithm
 from riskcli.risk.measure import FieldName, MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures
 
@@ -63,6 +64,13 @@ def words_of(measure: RiskMeasure) -> MeasureWords:
         measure.id, " ".join(summary.split()).removesuffix("."), " ".join(reading.split()),
         usual=False,
     )  # fmt: skip
+
+
+def about_logarithms(measures_shown: Iterable[str]) -> list[str]:
+    """The line of a legend on measures whose scores are logarithms, where there are any."""
+    named = ", ".join(filter(is_logarithm, dict.fromkeys(measures_shown)))
+    shown = "means are shown as exp of the mean logarithm, as trec_eval does"
+    return [f"{named}: {shown}; scores, differences and risk are in logarithms."] if named else []
 
 
 def usual_measures() -> list[RiskMeasure]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from riskcli.core.files import as_text
-from riskcli.core.messages import Provenance
+from riskcli.core.messages import TEXT_HASH, Provenance
 from riskcli.core.version import __version__
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Result:
             "settings": dict(self.provenance.settings),
             "inputs": [
                 {"path": as_text(file.path.name), "sha256": file.sha256, "kind": file.kind}
+                | ({TEXT_HASH: file.content} if file.kind == "qrels" and file.content else {})
                 for file in self.provenance.inputs
             ],
             "warnings": [

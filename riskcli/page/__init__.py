@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskcli.core.messages import UsageError
+from riskcli.output.overwriting import refuse_to_replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,7 @@ def write_page(
 ) -> None:
     """Write the page of a risk table of these scores; `labels` are title, collection and date."""
     refuse_other_formats(path)
+    refuse_to_replace(path, table.inputs)
     options = table.options
     significance = options.significance
     refuse_what_the_page_lacks(

@@ -115,8 +115,9 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str
 def _comparison(comparison: Comparison, significance: Significance) -> dict[str, Any]:
     paired = comparison.paired
     by_shuffles = Inference(comparison, significance, (), ()).by_shuffles
-    names = ("wins", "ties", "losses", "losses20", "reward", "risk")
+    names = ("wins", "ties", "losses", "reward", "risk")
     sums: dict[str, Numbers] = {name: getattr(paired, name) for name in names}
+    sums["losses20"] = comparison.losses20
     sums |= _spread(comparison)
     return {
         "baseline": visible(comparison.baseline.name),
@@ -132,7 +133,7 @@ def _comparison(comparison: Comparison, significance: Significance) -> dict[str,
         "named": comparison.named,
         **_members(comparison),
         "scores": packed(comparison.baseline.scores),
-        "mean": packed(comparison.population.mean),
+        "mean": packed(comparison.shown_mean(comparison.population.mean)),
         **{name: packed(comparison.off_baseline(values)) for name, values in sums.items()},
         **_sums_of_z(comparison),
     }
@@ -150,12 +151,17 @@ def _members(comparison: Comparison) -> dict[str, Any]:
 
 
 def _spread(comparison: Comparison) -> dict[str, Numbers]:
-    """The variances of gains and losses and their covariance; 0 for a constant difference."""
+    """The variances of gains and losses and their covariance; 0 for a constant difference.
+
+    Beside those of tiny differences is the unit of each run that they are in the square of.
+    """
     names = ("varGain", "varLoss", "covariance")
     if comparison.topics < 2:
         return {name: np.full(len(comparison.scores), np.nan) for name in names}
-    fixed, linear, square = comparison.paired.moments.variance.T
-    return dict(zip(names, (fixed, square, linear / -2 + 0.0), strict=True))
+    moments = comparison.paired.moments
+    fixed, linear, square = moments.variance.T
+    units = {} if (moments.unit == 1).all() else {"unit": moments.unit}
+    return dict(zip(names, (fixed, square, linear / -2 + 0.0), strict=True)) | units
 
 
 def _sums_of_z(comparison: Comparison) -> dict[str, Any]:

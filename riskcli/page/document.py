@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,7 @@ from riskcli.core.version import __version__
 from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import Display
 from riskcli.output.escape import html, script_json, source_hash, visible
-from riskcli.output.measure_words import usual_measures, words_of
+from riskcli.output.measure_words import about_logarithms, usual_measures, words_of
 from riskcli.output.renderers import as_html
 from riskcli.page.data import RunNotes, page_data
 from riskcli.scores.comparisons import FrozenPopulation, Options
@@ -162,7 +162,7 @@ def as_page(page: Page) -> str:
         "title": html(page.title),
         "style": style,
         "context": _context(page),
-        "key": _key(),
+        "key": _key(matrix.measure for matrix in page.matrices),
         "further": _further(page),
         "about": _about(page.tables[0]),
         "static": as_html(page.tables[0].displays(STATIC_WIDTH)),
@@ -219,7 +219,7 @@ def _context(page: Page) -> str:
     return html(" · ".join(part for part in parts if part))
 
 
-def _key() -> str:
+def _key(measures: Iterable[str]) -> str:
     """What the columns mean, from the measures' own declarations."""
     counts = (
         ("W/T/L", "Topics won, tied and lost against the baseline."),
@@ -233,10 +233,11 @@ def _key() -> str:
     )
     described = [words_of(measure) for measure in usual_measures()]
     entries = [(words.title, words.definition) for words in described]
+    logarithms = about_logarithms(measures)
     listed = "\n".join(
         f"<dt>{html(title)}</dt><dd>{html(text)}</dd>" for title, text in [*counts, *entries]
     )
-    return f"<dl>\n{listed}\n</dl>"
+    return f"<dl>\n{listed}\n</dl>" + "".join(map("\n<p>{}</p>".format, map(html, logarithms)))
 
 
 def _further(page: Page) -> str:

@@ -90,6 +90,7 @@ class Comparison {
     for (const name of ["mean", "varGain", "varLoss", "covariance", ...COUNTED]) {
       this[name] = unpacked(packed[name]);
     }
+    this.unit = packed.unit ? unpacked(packed.unit) : null;
     this.hasNegative = packed.above === null;
     this.above = this.hasNegative ? null : unpacked(packed.above);
     this.below = this.hasNegative ? null : unpacked(packed.below);
@@ -150,7 +151,8 @@ class Comparison {
     const weight = 1 + alpha;
     const variance =
       this.varGain[row] - 2 * weight * this.covariance[row] + weight ** 2 * this.varLoss[row];
-    return ratioToError(this.urisk(row, alpha), Math.sqrt(variance / this.topics.length));
+    const unit = this.unit === null ? 1 : this.unit[row];
+    return ratioToError(this.urisk(row, alpha), unit * Math.sqrt(variance / this.topics.length));
   }
 
   paired(effect, t) {

@@ -10,6 +10,7 @@ from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import INPUT, OUTPUT
 from riskcli.core.messages import Note
 from riskcli.output.formats import emit
+from riskcli.output.overwriting import refuse_to_replace
 from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 
 
@@ -54,6 +55,7 @@ def report(
     topic by topic, and take the numbers along. Whatever is chosen is in the page's address.
     """
     refuse_other_formats(output)
+    refuse_to_replace(output)
     refuse_what_the_page_lacks(
         comparing.loss, comparing.convention, comparing.test, comparing.family
     )

@@ -78,7 +78,7 @@ def find(kind: str, figure: str | None = None, of: str | None = None) -> tuple[s
         return kind, of
     if figure in FIGURE_NAMES:
         drawn, usual = _DRAWN[figure]
-        return drawn, usual if of is None else of
+        return drawn, of if drawn == figure else of or usual
     said = "which figure? name one with --figure" if figure is None else f"no figure {figure!r}"
     listed = "".join(
         f"\n  {name:11}{MEANINGS[_DRAWN[name][0]].split(' (')[0]}" for name in FIGURE_NAMES

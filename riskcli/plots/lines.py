@@ -18,6 +18,7 @@ import riskcli.plots.style as style
 from riskcli.analyses.power import power_table, share_in_words
 from riskcli.analyses.sweep_alpha import Swept, alpha_sweep
 from riskcli.core.arrays import Floats
+from riskcli.core.inputs import note_input
 from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.output.display import shortened
 from riskcli.output.measure_words import words_of
@@ -303,6 +304,7 @@ def draw_curve(request: ExperimentRequest) -> Any:
 def _means(path: Path, column: str) -> dict[str, Floats]:
     """By model, the mean over folds and seeds after each tree that all of them reached."""
     found: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    note_input(path)
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             for row in csv.DictReader(stream):

@@ -11,6 +11,7 @@ from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import OUTPUT, among, risk_measures, runs
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
+from riskcli.output.overwriting import refuse_to_replace
 from riskcli.plots import drawing, kinds
 from riskcli.plots.kinds import KINDS, PAPER
 
@@ -34,8 +35,7 @@ def _width(value: Any) -> int | str:
         return int(value)
     low, high = kinds.PIXELS.start, kinds.PIXELS.stop - 1
     known = ", ".join(words(kinds.FigureWidth))
-    reason = f"{value!r} is none of {known}, nor pixels from {low} to {high}"
-    raise click.BadParameter(reason)
+    raise click.BadParameter(f"{value!r} is none of {known}, nor pixels from {low} to {high}")
 
 
 @command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
@@ -86,6 +86,7 @@ def plot(
     format = FORMATS.get(output.suffix.lower())
     if format is None:
         raise UsageError(f"{output}: a figure ends in one of {', '.join(FORMATS)}")
+    refuse_to_replace(output)
     if isinstance(width, str) and format not in _ON_PAPER:
         known = ", ".join(_ON_PAPER)
         raise UsageError(

@@ -58,12 +58,8 @@ def beside(
         led = index < foremost or len(names) <= _FEW
         for far, clear, (dx, dy, align) in _OFFERS if led else _OFFERS[: len(_NEAR)]:
             left = at[index, 0] + dx - {"left": 0, "center": wide / 2, "right": wide}[align]
-            box = (
-                left,
-                at[index, 1] + dy - style.LINE / 2,
-                left + wide,
-                at[index, 1] + dy + style.LINE / 2,
-            )
+            low, high = (at[index, 1] + dy + half for half in (-style.LINE / 2, style.LINE / 2))
+            box = (left, low, left + wide, high)
             if _free(box, boxes, at, index, frame) and (
                 not clear or _leads_clear(at, index, (dx, dy), boxes)
             ):

@@ -25,6 +25,7 @@ from riskcli.output.formats import emit
 from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
 from riskcli.plots.request import ExperimentRequest, Request, Size, falling
 from riskcli.plots.style import finished
+from riskcli.trec.discovery import ALTERNATIVE
 
 _PPI = 200
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -91,7 +92,7 @@ def drawn(kind: str, request: AnyRequest, format: str) -> bytes:
 def write(kind: str, request: AnyRequest, format: str, output: Path) -> None:
     """Write the figure, and beside it what it shows in words."""
     emit(drawn(kind, request, format), output)
-    emit(f"{alternative(kind, request)}\n", output.with_name(f"{output.name}.alt.txt"))
+    emit(f"{alternative(kind, request)}\n", output.with_name(f"{output.name}{ALTERNATIVE}"))
 
 
 def chart(kind: str, request: AnyRequest) -> alt.TopLevelMixin:

@@ -88,11 +88,7 @@ def finished(chart: Any) -> Any:
 
 
 def on_scale(
-    channel: type[alt.X] | type[alt.Y],
-    field: str,
-    title: str | None,
-    ends: Sequence[float],
-    **more: Any,
+    channel: Channel, field: str, title: str | None, ends: Sequence[float], **more: Any
 ) -> Any:
     """The channel of a number on a scale with exactly these ends."""
     scale = alt.Scale(domain=list(ends), nice=False)

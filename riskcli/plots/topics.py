@@ -357,6 +357,7 @@ def shares_by_distance(distances: Floats) -> Floats:
 
 
 def _rankings(path: Path) -> Rankings:
+    """In trec_eval's order: scores that are equal in single precision by falling document id."""
     ranked = rank(read_run(path), None)
     return {topic: {docno: i for i, docno in enumerate(docnos)} for topic, docnos in ranked.items()}
 

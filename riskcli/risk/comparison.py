@@ -61,6 +61,8 @@ class Comparison:
     named: tuple[int, ...] = ()
     smooth: losses.Cubic | None = None
     members: Members | None = None
+    logarithms: bool = False
+    """Whether the scores are logarithms, whose means are shown as geometric means."""
 
     def __post_init__(self) -> None:
         if self.rule == "baselines" and not self.named:
@@ -82,6 +84,15 @@ class Comparison:
         if self.smooth is None:
             return Paired(self.scores, self.baseline.scores)
         return losses.SmoothPaired(self.scores, self.baseline.scores, self.smooth)
+
+    @cached_property
+    def losses20(self) -> Floats | Counts:
+        """Topics that lose more than a fifth of the baseline's score; NaN where one is below 0."""
+        if self.logarithms:
+            return np.asarray(np.count_nonzero(self.paired.delta < np.log(0.8), axis=1))
+        if (self.baseline.scores < 0).any():
+            return np.full(len(self.scores), np.nan)
+        return self.paired.losses20
 
     @cached_property
     def population(self) -> Population:
@@ -119,8 +130,12 @@ class Comparison:
 
     @cached_property
     def has_negative(self) -> bool:
-        """Whether a score is below 0, so that ZRisk and GeoRisk are undefined."""
-        return bool(self.scores.min(initial=0.0) < 0)
+        """Whether a score is below 0, or a logarithm, so that ZRisk and GeoRisk are undefined."""
+        return self.logarithms or bool(self.scores.min(initial=0.0) < 0)
+
+    def shown_mean(self, means: Floats) -> Floats:
+        """Means as they are shown: exp of the mean of logarithms, as trec_eval shows gm_map."""
+        return np.exp(means) if self.logarithms else means
 
     @cached_property
     def reference(self) -> tuple[int, ...]:

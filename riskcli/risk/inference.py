@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Floats, Mask, row_blocks
+from riskcli.core.arrays import Floats, Mask, row_blocks, sums_of_others
 from riskcli.core.messages import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance
@@ -267,10 +267,9 @@ class Inference:
         low, high = np.empty((2, len(means)))
         for rows in self._blocks:
             scores, of_rows = self.comparison.scores[rows], means[rows]
-            left = scores.sum(axis=1, keepdims=True) - scores
-            without_each = np.maximum(left / max(self.comparison.topics - 1, 1), 0.0)
+            without_each = sums_of_others(scores) / max(self.comparison.topics - 1, 1)
             low[rows], high[rows] = log_interval(of_rows, without_each, gamma)
-            below = (scores < 0).any(axis=1)
+            below = (scores < 0).any(axis=1) | self.comparison.logarithms
             if below.any():
                 plain_low, plain_high = t_interval(of_rows, scores - of_rows[:, None], gamma)
                 low[rows] = np.where(below, plain_low, low[rows])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from riskcli.core.arrays import Floats, Mask, divided, row_blocks
+from riskcli.core.arrays import Floats, Mask, divided, in_units, row_blocks, units
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE, NO_VARIANCE
 
@@ -42,8 +42,9 @@ def pseudo_deviations(without_each: Floats) -> Floats:
 def error_of(deviations: Floats) -> Floats:
     """The standard error of each row's statistic."""
     topics = deviations.shape[1]
+    deviations, unit = in_units(deviations)
     squares = np.einsum("ij,ij->i", deviations, deviations)
-    return np.asarray(np.sqrt(squares / (topics * (topics - 1))))
+    return np.asarray(unit * np.sqrt(squares / (topics * (topics - 1))))
 
 
 def t_interval(values: Floats, deviations: Floats, gamma: float) -> tuple[Floats, Floats]:
@@ -59,7 +60,7 @@ def t_interval(values: Floats, deviations: Floats, gamma: float) -> tuple[Floats
 def log_interval(values: Floats, without_each: Floats, gamma: float) -> tuple[Floats, Floats]:
     """The interval of a statistic that is above 0, from its values without each topic.
 
-    NaN where the statistic is 0 without some topic, or does not vary.
+    NaN where the statistic is 0 without some topic, does not vary, or varies beyond all bounds.
     """
     unknown = np.full(len(values), np.nan)
     if without_each.shape[1] < LEAST_TOPICS:
@@ -67,11 +68,14 @@ def log_interval(values: Floats, without_each: Floats, gamma: float) -> tuple[Fl
     known = (values > 0) & (without_each > 0).all(axis=1)
     deviations = pseudo_deviations(np.log(np.where(known[:, None], without_each, 1.0)))
     error = error_of(deviations)
-    known &= error > NO_DIFFERENCE
-    reach = np.exp(np.where(known, _critical(deviations, gamma) * error, 0.0))
+    reach = _critical(deviations, gamma) * error
+    known &= (error > NO_DIFFERENCE) & (reach < _FARTHEST)
+    reach = np.exp(np.where(known, reach, 0.0))
     return np.where(known, values / reach, np.nan), np.where(known, values * reach, np.nan)
 
 
+_FARTHEST = 230.0
+"""An interval that reaches a hundred powers of ten up and down says nothing."""
 _ROUNDED = 1e-6
 """A fourth moment this small beside its terms has lost too many digits for a kurtosis."""
 Contributions = Callable[[slice], tuple[Floats, Floats]]
@@ -97,16 +101,19 @@ class Parts:
     """The mean p^4, p^3 m, p^2 m^2, p m^3 and m^4."""
     topics: int
     gamma: float
+    unit: Floats
+    """All of these are in the run's unit: powers of tiny numbers would be 0."""
 
     @classmethod
     def of(
         cls, plus: Floats, minus: Floats, contributions: Contributions, topics: int, gamma: float
     ) -> "Parts":
         """The parts of all runs; without errors below 3 topics."""
-        found = np.full((8, len(plus)), np.nan)
+        found, unit = np.full((8, len(plus)), np.nan), np.ones(len(plus))
         for rows in row_blocks(len(plus), topics) if topics >= LEAST_TOPICS else ():
-            found[:, rows] = _moments(*contributions(rows))
-        return cls(plus, minus, found[:3], found[3:], topics, gamma)
+            both, unit[rows] = in_units(np.concatenate(contributions(rows), axis=1))
+            found[:, rows] = _moments(both[:, :topics], both[:, topics:])
+        return cls(plus / unit, minus / unit, found[:3], found[3:], topics, gamma, unit)
 
     def interval(self, weight: float) -> tuple[Floats, Floats]:
         """Lower and upper end; NaN where the value does not vary but for rounding."""
@@ -125,7 +132,9 @@ class Parts:
         )
         below = self._joined(plus_down, weight * minus_up)
         above = self._joined(plus_up, weight * minus_down)
-        return np.where(known, value - below, np.nan), np.where(known, value + above, np.nan)
+        ends = (self.unit * np.where(known, end, np.nan) for end in (value - below, value + above))
+        low, high = ends
+        return low, high
 
     def _critical_of_value(self, weight: float) -> Floats:
         """That of the value's own kurtosis; 0 where its moments are but rounding."""
@@ -160,6 +169,7 @@ def _moments(plus: Floats, minus: Floats) -> Floats:
 
 def _critical(deviations: Floats, gamma: float) -> Floats:
     """Of Student's t for each row, with degrees of freedom by kurtosis."""
+    deviations, _ = in_units(deviations)
     squares = (deviations - deviations.mean(axis=1, keepdims=True)) ** 2
     degrees = _degrees((squares**2).mean(axis=1), squares.mean(axis=1), deviations.shape[1])
     return np.asarray(stdtrit(degrees, 1 - gamma / 2))
@@ -207,6 +217,8 @@ def _ranks_left_open(
     values: Floats, parts: Sequence[Floats], weights: Floats, gamma: float
 ) -> tuple[Floats, Floats]:
     """By statistic and run."""
+    unit = units(np.array([end for part in parts for end in (part.max(), part.min())]))
+    values, parts = values / unit, [part / unit for part in parts] if unit < 1 else parts
     count, topics = parts[0].shape
     pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1)]
     factors = [[(1 if i == j else 2) * w[i] * w[j] for i, j in pairs] for w in weights]

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.arrays import ALL, Floats, Rows, divided, row_blocks
+from riskcli.core.arrays import ALL, Floats, Rows, divided, in_units, row_blocks
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Significance
 from riskcli.risk.intervals import log_interval, pseudo_deviations, t_interval
 from riskcli.risk.paired import ratio_to_error
-from riskcli.risk.population import Departures, standardised
+from riskcli.risk.population import Departures, root_of_expected, standardised
 from riskcli.risk.rounding import EQUAL_STATISTIC
 
 
@@ -170,9 +170,11 @@ def error_and_heaviest(replicates: Floats) -> tuple[Floats, Floats]:
     topics = replicates.shape[1]
     centred = replicates - replicates.mean(axis=1, keepdims=True)
     centred[replicates.max(axis=1) == replicates.min(axis=1)] = 0.0
+    centred, unit = in_units(centred)
     squares = np.einsum("ij,ij->i", centred, centred)
     outermost = np.maximum(centred.max(axis=1), -centred.min(axis=1)) ** 2
-    return np.asarray(np.sqrt(squares * (topics - 1) / topics)), divided(outermost, squares)
+    error = unit * np.sqrt(squares * (topics - 1) / topics)
+    return np.asarray(error), divided(outermost, squares)
 
 
 # The swap test of ZRisk/c and GeoRisk: the labels of two runs are swapped, topic by topic.
@@ -209,8 +211,8 @@ def influence(scores: Floats, topic_totals: Floats, grand_total: float, alpha: f
     mean = scores.mean(axis=-1, keepdims=True)
     share = mean * scores.shape[-1] / grand_total if grand_total > 0 else np.zeros_like(mean)
     expected = share * topic_totals
-    root = np.sqrt(expected)
-    z = standardised(scores, expected)
+    root = root_of_expected(share, topic_totals)
+    z = standardised(scores, expected, root)
     weight = np.where(z < 0, 1 + alpha, 1.0)
     weighted = weight * z
     zeta = weighted.mean(axis=-1, keepdims=True)

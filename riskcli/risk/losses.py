@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, row_blocks
+from riskcli.core.arrays import Floats, divided, in_units, row_blocks
 from riskcli.core.choices import Loss
 from riskcli.core.messages import UsageError
 from riskcli.risk.paired import Moments, Paired
@@ -19,7 +19,7 @@ from riskcli.risk.population import (
     Departures,
     Population,
     departure,
-    over_root,
+    root_of_expected,
     shares_without_each,
 )
 
@@ -103,13 +103,13 @@ class SmoothPaired(Paired):
     @cached_property
     def moments(self) -> Moments:
         """The mean and the variance of w, the same at any weight."""
-        w = self.weighted(0.0)
+        w, unit = in_units(self.weighted(0.0))
         nothing = np.zeros(len(w))
         variance = np.full(len(w), np.nan)
         if self.topics > 1:
             variance = np.where(self.constant, 0.0, w.var(axis=1, ddof=1))
         quadratic = np.stack([variance, nothing, nothing], axis=1)
-        return Moments(self.topics, w.mean(axis=1), nothing, quadratic)
+        return Moments(self.topics, w.mean(axis=1), nothing, quadratic, unit)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class SmoothPopulation(Population):
     @property
     def z(self) -> Floats:
         """z = s(x - e) / sqrt(e), 0 where e = 0 (ECIR'20, Eq. 14)."""
-        return self._z(self.scores, self.expected)
+        return self._z(self.scores, self.share[:, None], self.topic_totals)
 
     @cached_property
     def departures(self) -> Departures:
@@ -129,8 +129,9 @@ class SmoothPopulation(Population):
         above, below = self.sums_of_z
         return Departures(above - below, np.zeros_like(below), self.mean, self.topics)
 
-    def _z(self, scores: Floats, expected: Floats) -> Floats:
-        return over_root(self.smooth(departure(scores, expected)), expected)
+    def _z(self, scores: Floats, share: Floats, totals: Floats) -> Floats:
+        counted = self.smooth(departure(scores, share * totals))
+        return divided(counted, root_of_expected(share, totals))
 
     @property
     def sums_without_each(self) -> tuple[Floats, Floats]:
@@ -141,11 +142,10 @@ class SmoothPopulation(Population):
         """
         sums = np.zeros_like(self.scores)
         totals = np.broadcast_to(self.topic_totals, self.scores.shape)
-        grand = np.broadcast_to(self.grand_total, (len(self.scores),))
         for row, x in enumerate(self.scores):
-            share = shares_without_each(x, totals[row], np.asarray(grand[row]))
+            share = shares_without_each(x, totals[row])
             for some in row_blocks(self.topics, self.topics, _CELLS_AT_ONCE):
-                z = self._z(x, share[some, None] * totals[row])
+                z = self._z(x, share[some, None], totals[row])
                 np.fill_diagonal(z[:, some], 0.0)
                 above, below = np.maximum(z, 0).sum(axis=1), np.maximum(-z, 0).sum(axis=1)
                 sums[row, some] = above - below

@@ -107,11 +107,17 @@ class RiskMeasure:
     """Whether the minus convention (higher is riskier) turns its sign round."""
 
     def of(self, comparison: Comparison, alpha: float) -> Floats | None:
-        """The values, NaN in the baseline's own row; None where a score below 0 forbids them."""
+        """The values as they are shown, NaN in the baseline's own row; None where a score below 0
+        forbids them.
+        """
         if self.nonnegative and comparison.has_negative:
             return None
         values = self.values(comparison, alpha)
-        return comparison.off_baseline(values) if self.paired else values
+        return comparison.off_baseline(values) if self.paired else self.shown(comparison, values)
+
+    def shown(self, comparison: Comparison, values: Floats) -> Floats:
+        """Values, which are tested, as they are shown: a mean of logarithms is a geometric mean."""
+        return comparison.shown_mean(values) if self.plain_mean else values
 
     def of_baseline(self, comparison: Comparison, alpha: float) -> float:
         """The baseline's own value, NaN where it has none: a pool of runs is in no population."""
@@ -142,11 +148,12 @@ class RiskMeasure:
             return replace(inference.of_statistic(self.statistic, alpha), value=values)
         if self.details is None:
             return Estimate(values)
-        estimate = replace(self.details(comparison, alpha, inference), value=values)
+        tested = self.details(comparison, alpha, inference)
+        estimate = replace(tested, value=values)
         if self.deviations is None or not inference.ranked:
             return estimate
         deviations = self.deviations(comparison, alpha)
-        low, high = rank_intervals(values, deviations, inference.significance.gamma)
+        low, high = rank_intervals(tested.value, deviations, inference.significance.gamma)
         return replace(estimate, rank_low=low, rank_high=high)
 
     @property

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import nctdtr, stdtr, stdtrit
 
-from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, row_blocks
+from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, in_units, row_blocks, units
 from riskcli.risk.rounding import CONSTANT
 
 LEAST_TOPICS = 3
@@ -24,23 +24,26 @@ class Moments:
     """URisk and TRisk of each run at any weight of losses t: the one place of both formulas.
 
     `reward`, `risk` and `variance` are by run; a row of `variance` holds the coefficients of s_w^2,
-    the sample variance of w, as a quadratic in t, from t^0 up. `rows` chooses runs, each of which
-    may have a t of its own.
+    the sample variance of w, as a quadratic in t, from t^0 up. All are in the run's `unit`, without
+    which the squares of tiny differences would be 0. `rows` chooses runs, each of which may have a
+    t of its own.
     """
 
     topics: int
     reward: Floats
     risk: Floats
     variance: Floats
+    unit: Floats
 
     def urisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """URisk = Reward - (1 + alpha) Risk (SIGIR'14, Eq. 4)."""
-        return np.asarray(self.reward[rows] - t * self.risk[rows])
+        return np.asarray(self.unit[rows] * (self.reward[rows] - t * self.risk[rows]))
 
     def urisk_se(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """s_w / sqrt(c), the standard error of URisk (SIGIR'14, Eq. 12, divisor c - 1)."""
         fixed, linear, square = self.variance[rows].T
-        return np.asarray(np.sqrt((fixed + t * linear + t**2 * square) / self.topics))
+        error = np.sqrt((fixed + t * linear + t**2 * square) / self.topics)
+        return np.asarray(self.unit[rows] * error)
 
     def trisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """TRisk = URisk / SE(URisk) (SIGIR'14, Eq. 10); 0 for a run equal to the baseline."""
@@ -48,13 +51,13 @@ class Moments:
 
     @cached_property
     def squared_urisk(self) -> Floats:
-        """URisk^2 as a quadratic in t, by run, from t^0 up."""
+        """URisk^2 as a quadratic in t, by run, from t^0 up; in the square of its unit."""
         reward, risk = self.reward, self.risk
         return np.stack([reward**2, -2 * reward * risk, risk**2], axis=1)
 
     @cached_property
     def squared_error(self) -> Floats:
-        """SE(URisk)^2 as a quadratic in t, by run, from t^0 up."""
+        """SE(URisk)^2 as a quadratic in t, by run, from t^0 up; in the square of its unit."""
         return np.asarray(self.variance / self.topics)
 
 
@@ -114,23 +117,37 @@ class Paired:
 
     @cached_property
     def constant(self) -> Mask:
-        """Runs whose delta is the same on every topic, but for rounding of the scores."""
-        spread = self.delta.max(axis=1) - self.delta.min(axis=1)
-        size = np.maximum(np.abs(self.scores).max(axis=1), np.abs(self.baseline).max())
-        return np.asarray(spread <= CONSTANT * size)
+        """Runs whose delta is the same on every topic, but for rounding of that topic's scores.
+
+        Equal scores are no rounding: a run that differs on one topic alone is not constant.
+        """
+        found = np.empty(len(self.scores), dtype=np.bool_)
+        for rows in row_blocks(*self.scores.shape):
+            delta, scores = self.delta[rows], self.scores[rows]
+            noise = CONSTANT / 2 * np.maximum(np.abs(scores), np.abs(self.baseline))
+            noise[delta == 0] = 0.0
+            found[rows] = (delta - noise).max(axis=1) <= (delta + noise).min(axis=1)
+        return found
+
+    @cached_property
+    def unit(self) -> Floats:
+        """The power of two that each run's sums of squares are computed in."""
+        return units(self.delta)
 
     @cached_property
     def linear(self) -> Moments:
         """Under the linear loss: losses count t times, whatever the loss function in force."""
-        return Moments(self.topics, self.reward, self.risk, self._variance())
+        reward, risk = self.reward / self.unit, self.risk / self.unit
+        return Moments(self.topics, reward, risk, self._variance(), self.unit)
 
     def _variance(self) -> Floats:
         """Var(w) = Var(gain) - 2 t Cov(gain, loss) + t^2 Var(loss); NaN on a single topic."""
         if self.topics < 2:
             return np.full((len(self.scores), 3), np.nan)
-        gain, loss = np.maximum(self.delta, 0), np.maximum(-self.delta, 0)
-        gain -= self.reward[:, None]
-        loss -= self.risk[:, None]
+        delta, _ = in_units(self.delta)
+        gain, loss = np.maximum(delta, 0), np.maximum(-delta, 0)
+        gain -= (self.reward / self.unit)[:, None]
+        loss -= (self.risk / self.unit)[:, None]
         gains, both, losses = (
             np.einsum("ij,ij->i", *pair) / (self.topics - 1)
             for pair in ((gain, gain), (gain, loss), (loss, loss))

@@ -14,7 +14,16 @@ from typing import Self
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from riskcli.core.arrays import ALL, Floats, Mask, Rows, divided, row_blocks
+from riskcli.core.arrays import (
+    ALL,
+    Floats,
+    Mask,
+    Rows,
+    divided,
+    is_nearly_all,
+    row_blocks,
+    sums_of_others,
+)
 from riskcli.core.messages import naturally
 from riskcli.risk.rounding import EXPECTED
 
@@ -76,6 +85,8 @@ def distinct_runs(scores: Floats, runs: Sequence[str], teams: Sequence[str | Non
 # How far a run's profile over topics departs from what a population leads one to expect.
 
 
+_LOST = 1e-290
+"""An expected score below it may have lost digits."""
 _FEW = 1000
 """Topics of which each share is looked up among all."""
 
@@ -88,17 +99,17 @@ class SumsByShare:
 
     def __init__(self, x: Floats, totals: Floats) -> None:
         root = np.sqrt(totals)
-        self._scaled = divided(x, root)
+        self.scaled = divided(x, root)
         self._root = root
         self._per_total = divided(x, totals, otherwise=-1.0)
         order = np.argsort(self._per_total, axis=-1)
         self._ordered = np.take_along_axis(self._per_total, order, -1)
-        self._scaled_after = _suffix_sums(np.take_along_axis(self._scaled, order, -1))
+        self._scaled_after = _suffix_sums(np.take_along_axis(self.scaled, order, -1))
         self._root_after = _suffix_sums(np.take_along_axis(root, order, -1))
 
     def without(self, topics: Rows | slice, share: Floats) -> tuple[Floats, Floats]:
         """The sums of z above 0 and of -z below 0 at these shares, each without its topic."""
-        scaled, root = self._scaled[..., topics], self._root[..., topics]
+        scaled, root = self.scaled[..., topics], self._root[..., topics]
         first_above = self._first_above(share)
         is_above = self._per_total[..., topics] > share
         scaled_after = np.take_along_axis(self._scaled_after, first_above, -1)
@@ -132,10 +143,9 @@ def _first_above(ordered: Floats, share: Floats) -> Rows:
     return np.asarray(first + np.searchsorted(ordered[first:last], share, side="right"))
 
 
-def shares_without_each(x: Floats, totals: Floats, grand: Floats) -> Floats:
+def shares_without_each(x: Floats, totals: Floats) -> Floats:
     """(S - x_q) / (N - T_q), a run's share of what is left without topic q."""
-    rest = np.maximum(x.sum(axis=-1, keepdims=True) - x, 0.0)
-    return divided(rest, grand[..., None] - totals)
+    return divided(sums_of_others(x), sums_of_others(totals))
 
 
 def _suffix_sums(values: Floats) -> Floats:
@@ -238,7 +248,8 @@ class Population:
     @property
     def z(self) -> Floats:
         """z_ij = (x_ij - e_ij) / sqrt(e_ij), 0 where e_ij = 0 (SIGIR'16, below Eq. 5)."""
-        return standardised(self.scores, self.expected)
+        root = root_of_expected(self.share[:, None], self.topic_totals)
+        return standardised(self.scores, self.expected, root)
 
     @cached_property
     def departures(self) -> Departures:
@@ -268,8 +279,8 @@ class Population:
     def without_each(self) -> Departures:
         """Every run (row) without each topic (column) in turn."""
         without = max(self.topics - 1, 1)
-        left = np.maximum(self.scores.sum(axis=1, keepdims=True) - self.scores, 0.0)
-        return Departures(*self.sums_without_each, np.asarray(left / without), without)
+        left = sums_of_others(self.scores)
+        return Departures(*self.sums_without_each, left / without, without)
 
     @property
     def sums_without_each(self) -> tuple[Floats, Floats]:
@@ -277,16 +288,23 @@ class Population:
         scores = self.scores
         above, below = np.zeros_like(scores), np.zeros_like(scores)
         totals = np.broadcast_to(self.topic_totals, scores.shape)
-        grand = np.broadcast_to(self.grand_total, (len(scores),))
         for rows in row_blocks(*scores.shape):
-            share = shares_without_each(scores[rows], totals[rows], grand[rows])
-            above[rows], below[rows] = SumsByShare(scores[rows], totals[rows]).without(ALL, share)
+            x, of_topics = scores[rows], totals[rows]
+            share = shares_without_each(x, of_topics)
+            sums = SumsByShare(x, of_topics)
+            above[rows], below[rows] = sums.without(ALL, share)
+            hidden = is_nearly_all(x) | is_nearly_all(of_topics) | is_nearly_all(sums.scaled)
+            hidden &= share > 0
+            for topic in np.flatnonzero(hidden.any(axis=0)).tolist():
+                some, others = hidden[:, topic], np.arange(self.topics) != topic
+                rest = Population.within(x[some][:, others], of_topics[some][:, others])
+                above[rows][some, topic], below[rows][some, topic] = rest.sums_of_z
         return above, below
 
 
-def standardised(scores: Floats, expected: Floats) -> Floats:
+def standardised(scores: Floats, expected: Floats, root: Floats | None = None) -> Floats:
     """z = (x - e) / sqrt(e), 0 where e = 0 (SIGIR'16, below Eq. 5)."""
-    return over_root(departure(scores, expected), expected)
+    return divided(departure(scores, expected), np.sqrt(expected) if root is None else root)
 
 
 def departure(scores: Floats, expected: Floats) -> Floats:
@@ -296,9 +314,12 @@ def departure(scores: Floats, expected: Floats) -> Floats:
     return difference
 
 
-def over_root(departures: Floats, expected: Floats) -> Floats:
-    """What a departure counts for over sqrt(e), 0 where e = 0."""
-    return divided(departures, np.sqrt(expected))
+def root_of_expected(share: Floats, totals: Floats) -> Floats:
+    """sqrt(e) of e = share T, from the roots of both where their product is lost."""
+    expected = share * totals
+    root = np.sqrt(expected)
+    is_lost = expected < _LOST
+    return np.where(is_lost, np.sqrt(share) * np.sqrt(totals), root) if is_lost.any() else root
 
 
 def shortfalls_weighted(z: Floats, alpha: float) -> Floats:

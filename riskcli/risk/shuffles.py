@@ -7,10 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from riskcli.core.arrays import ALL, Floats, Mask, Rows, divided, row_blocks
+from riskcli.core.arrays import ALL, Floats, Mask, Rows, divided, row_blocks, units
 from riskcli.risk.jackknife import Statistic, critical_value
 from riskcli.risk.losses import Cubic
-from riskcli.risk.population import Departures, departure, over_root
+from riskcli.risk.population import Departures, departure, root_of_expected
 from riskcli.risk.rounding import EQUAL_STATISTIC, EXPECTED, NO_DIFFERENCE, above_rounding
 
 _CELLS_AT_ONCE = 60_000
@@ -75,6 +75,8 @@ class Shuffled:
     measured: Callable[[Floats, Rows | slice], tuple[Floats, Floats]]
     noise: float
     order: Rows
+    unit: float = 1.0
+    """What differences and errors are in, where `measured` works with cells other than scores."""
 
     @cached_property
     def cells(self) -> Floats:
@@ -89,9 +91,12 @@ class Shuffled:
         """The test of each key, given the |t| of shuffled runs."""
         difference, error = self.measured(self.scores.T[None], ALL)
         return {
-            key: ShuffleTest(difference[0, k], error[0, k], shuffled[:, k], self.noise)
+            key: ShuffleTest(
+                self.unit * difference[0, k], self.unit * error[0, k], shuffled[:, k],
+                self.unit * self.noise,
+            )
             for k, key in enumerate(self.keys)
-        }
+        }  # fmt: skip
 
 
 def of_means(scores: Floats, baseline: Floats) -> Shuffled:
@@ -105,29 +110,41 @@ def of_means(scores: Floats, baseline: Floats) -> Shuffled:
         error = np.sqrt(variance / (len(baseline) * (len(baseline) - 1)))
         return mean[:, None], error[:, None]
 
+    unit = _root_unit(scores) ** 2
+    scores, baseline = scores / unit, baseline / unit
     noise = NO_DIFFERENCE * float(np.abs(scores).max(initial=0.0))
     order = _canonical_order((scores - baseline).T, baseline)
-    return Shuffled(scores, [None], measured, noise, order)
+    return Shuffled(scores, [None], measured, noise, order, unit)
 
 
 def of_statistics(
     scores: Floats, keys: Sequence[tuple[Statistic, float]], smooth: Cubic | None = None
 ) -> Shuffled:
     """Each run's statistics against their means over all runs."""
+    # ZRisk and GeoRisk grow with the root of the scores, where losses are linear.
+    root = _root_unit(scores) if smooth is None else 1.0
+    scores = scores / root**2
     totals = scores.sum(axis=0)
 
     def measured(cells: Floats, topics: Rows | slice) -> tuple[Floats, Floats]:
         return _risk_differences(cells, totals[topics], keys, smooth)
 
     noise = NO_DIFFERENCE * float(np.sqrt(scores.mean(axis=1).max()))
-    return Shuffled(scores, keys, measured, noise, _canonical_order(scores.T, totals))
+    return Shuffled(scores, keys, measured, noise, _canonical_order(scores.T, totals), root)
+
+
+def _root_unit(scores: Floats) -> float:
+    """The unit of the roots of scores: 1 but where all are so small that no square is left."""
+    return float(units(np.sqrt(np.abs(scores)).ravel()))
 
 
 def shuffle_tests(each: Sequence[Shuffled], shuffles: int, seed: int) -> dict[Key, ShuffleTest]:
     """The tests; those that take the topics in the same order see the same shuffles, made once."""
+    groups: dict[bytes, list[Shuffled]] = {}
+    for one in each:
+        groups.setdefault(one.order.tobytes() + one.scores.tobytes(), []).append(one)
     tests: dict[Key, ShuffleTest] = {}
-    for order in {one.order.tobytes(): one.order for one in each}.values():
-        alike = [one for one in each if np.array_equal(one.order, order)]
+    for alike in groups.values():
         for one, sizes in zip(alike, _replicates(alike, shuffles, seed), strict=True):
             tests |= one.tests(sizes)
     return tests
@@ -177,7 +194,7 @@ def _risk_differences(
     many, topics, runs = scores.shape
     basis = _Basis.of(scores, totals, smooth)
     departures = basis.departures
-    per_mean = divided(1.0, departures.mean, basis.present)
+    per_mean = divided(basis.unit, departures.mean, basis.present)
     values = np.empty((many, len(keys), runs))
     weights = np.empty((len(basis.parts) + 1, many, len(keys), runs))
     for k, (statistic, alpha) in enumerate(keys):
@@ -185,7 +202,7 @@ def _risk_differences(
         values[:, k] = statistic.tested(departures, alpha)
         by_mean, by_zeta = statistic.gradient(departures.mean, departures.zrisk(w) / topics)
         slope = np.where(basis.present, by_zeta * (basis.slope_above + w * basis.slope_below), 0.0)
-        weights[0, :, k] = by_mean - slope * per_mean
+        weights[0, :, k] = by_mean * basis.unit - slope * per_mean
         weights[1, :, k] = by_zeta * w if smooth is None else by_zeta
         weights[-1, :, k] = slope
         if smooth is None:
@@ -195,12 +212,19 @@ def _risk_differences(
     return difference, np.sqrt(variance / (topics * (topics - 1)))
 
 
+def _in_units_of(mean: Floats, scores: Floats) -> tuple[Floats, Floats]:
+    """The scores in the unit of their run's mean, and these: 1 / m of a tiny mean is a number."""
+    unit = units(mean[..., None])
+    return (scores if (unit == 1).all() else scores / unit[:, None]), unit
+
+
 @dataclass(frozen=True)
 class _Basis:
     """What the influences of all statistics are sums of, by replicate, topic and run.
 
-    `parts` are x, z and (under the linear loss) z above 0, as they come; `profile` is e/m - 1, by
-    topic. `slope_above` and `slope_below` are how the two parts of ZRisk/c change with ln m.
+    `parts` are x (in the `unit` of its mean), z and (under the linear loss) z above 0, as they
+    come; `profile` is e/m - 1, by topic. `slope_above` and `slope_below` are how the two parts of
+    ZRisk/c change with ln m.
     """
 
     parts: Sequence[Floats]
@@ -209,6 +233,7 @@ class _Basis:
     present: Mask
     slope_above: Floats
     slope_below: Floats
+    unit: Floats
 
     @classmethod
     def of(cls, scores: Floats, totals: Floats, smooth: Cubic | None) -> Self:
@@ -232,7 +257,9 @@ class _Basis:
         slope_above = high / 2 + root_mean * (root @ is_above) / topics
         slope_below = level / 2 + root_mean * root.mean() - slope_above
         departures = Departures(topics * high, topics * (high - level), mean, topics)
-        return cls((scores, z, above), per_mean - 1, departures, present, slope_above, slope_below)
+        x, unit = _in_units_of(mean, scores)
+        slopes = slope_above, slope_below
+        return cls((x, z, above), per_mean - 1, departures, present, *slopes, unit)
 
     @classmethod
     def _of_smooth(
@@ -240,11 +267,13 @@ class _Basis:
     ) -> Self:
         expected = mean[:, None] * per_mean[:, None]
         departed = departure(scores, expected)
-        z = over_root(smooth(departed), expected)
-        slope = (smooth.slope_at(departed) * np.sqrt(expected) + z / 2).mean(axis=1)
+        root = root_of_expected(mean[:, None], per_mean[:, None])
+        z = divided(smooth(departed), root)
+        slope = (smooth.slope_at(departed) * root + z / 2).mean(axis=1)
         none = np.zeros_like(mean)
         departures = Departures(z.sum(axis=1), none, mean, scores.shape[1])
-        return cls((scores, z), per_mean - 1, departures, present, slope, none)
+        x, unit = _in_units_of(mean, scores)
+        return cls((x, z), per_mean - 1, departures, present, slope, none, unit)
 
     def variance_about_mean(self, weights: Floats) -> Floats:
         """Sums of squares over topics of each run's influence less the mean influence over runs.

@@ -10,11 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import Input, InputError, Note, UsageError, counted, listed
-from riskcli.scores.files.registry import FileScores
+from riskcli.core.messages import (
+    OTHER_JUDGEMENTS,
+    Input,
+    InputError,
+    Note,
+    UsageError,
+    counted,
+    listed,
+)
+from riskcli.effectiveness.plausibility import notes_on
+from riskcli.scores.files.registry import JUDGEMENTS, SCALE, FileScores
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
 from riskcli.scores.reading import Reader
 from riskcli.trec import names as naming
+from riskcli.trec.qrels import text_sha256
 
 
 def with_baseline_files(
@@ -147,19 +157,23 @@ def _way_out(loaded: Sequence[FileScores], paths: Sequence[Path]) -> str:
 # judgements, though these may differ in a byte that no score depends on.
 
 
+UNUSED_SCALE = "unused-scale"
+"""The code of a scale where no file of scores was read."""
 SCORING = ("topics", "max_grade", "score_precision")
 """The settings that a score depends on."""
-JUDGEMENTS = "judgements"
 _HERE = "the runs scored here"
+_SHOWN = 12
+"""Digits of a checksum."""
 
 
 def settings_in_force(
-    loaded: Sequence[FileScores], here: Mapping[str, Any], scored: bool
+    loaded: Sequence[FileScores], here: Mapping[str, Any], scored: bool, judged: Set[str]
 ) -> dict[str, Any]:
     """The settings that all scores were made with: those in force here where any was `scored`.
 
     Where files alone say how their scores were made, theirs, and the checksums of the judgements
-    behind them; files whose settings contradict each other, or those here, are an error.
+    behind them, or of all where they are not those that runs are `judged` by; files whose settings
+    contradict each other, or those here, are an error.
     """
     in_force = {name: (here[name], _HERE) for name in SCORING if scored}
     for file in loaded:
@@ -170,9 +184,14 @@ def settings_in_force(
                 message = f"was made with {name} = {value!r}, {owner} with {other!r}"
                 raise InputError(file.path, "other-settings", message)
     only_topics = _some_topics(loaded, here.get(ONLY_TOPICS), scored)
+    stated = {each for file in loaded for each in file.judgements}
+    scales = sorted({scale for file in loaded for scale in file.scales})
+    if scales:
+        here = {**here, SCALE: scales if len(scales) > 1 else scales[0]}
     if scored:
-        return dict(here)
-    judgements = sorted({each for file in loaded for each in file.judgements})
+        mixed = {JUDGEMENTS: sorted(stated | judged)} if judged and stated - judged else {}
+        return {**here, **mixed}
+    judgements = sorted(stated)
     theirs = {name: value for name, (value, _) in in_force.items()}
     theirs |= {ONLY_TOPICS: only_topics} if only_topics else {}
     return {**here, **theirs, **({JUDGEMENTS: judgements} if judgements else {})}
@@ -199,18 +218,53 @@ def _topics(topics: Any) -> str:
     return f"{ONLY_TOPICS} = {topics!r}" if topics else "all topics"
 
 
-def other_judgements(loaded: Sequence[FileScores], here: str | None) -> list[Note]:
+def judgements_here(inputs: Sequence[Input]) -> set[str]:
+    """The checksums of the judgements that runs were scored by, if a file of scores names any."""
+    if not any(each.judgements for each in inputs):
+        return set()
+    qrels = [each for each in inputs if each.kind == "qrels"]
+    unread = {
+        each.path: text_sha256(each.path)
+        for each in qrels
+        if each.sha256 is None and each.path.is_file()
+    }
+    sums = (each.content or each.sha256 or unread.get(each.path) for each in qrels)
+    return {checksum for checksum in sums if checksum}
+
+
+def _made_otherwise(inputs: Sequence[Input]) -> tuple[list[Input], set[str], str]:
+    """The files of scores from other judgements than the rest; the rest's, and whose they are."""
+    here = judgements_here(inputs)
+    stated = [each for each in inputs if each.judgements]
+    right = here or {checksum for each in stated[:1] for checksum in each.judgements}
+    differing = [each for each in stated if each.mixed or set(each.judgements) != right]
+    return differing, right, _HERE if here else "the first"
+
+
+def other_judgements(inputs: Sequence[Input]) -> list[Note]:
     """The warning that files of scores were made from other judgements than the rest."""
-    stated = [(file.path.name, file.judgements) for file in loaded if file.judgements]
-    first = (here,) if here else stated[0][1] if stated else ()
-    differing = [name for name, checksums in stated if checksums != first]
+    differing, _, whose = _made_otherwise(inputs)
     if not differing:
         return []
+    whose = "each other" if any(each.mixed for each in differing) else whose
     message = (
-        f"made from other judgements than {_HERE if here else 'the first'} (by the checksums of "
-        f"the qrels), so scores may not be comparable: {listed(differing)}"
+        f"made from other judgements than {whose} (by the checksums of the qrels), so scores may "
+        f"not be comparable: {listed(each.path.name for each in differing)}"
     )
-    return [Note("other-judgements", message)]
+    return [Note(OTHER_JUDGEMENTS, message)]
+
+
+def refuse_other_judgements(inputs: Sequence[Input]) -> None:
+    """Refuse a file of scores that was made from other judgements than the rest."""
+    differing, right, whose = _made_otherwise(inputs)
+    for file in differing:
+        theirs, ours = (listed(each[:_SHOWN] for each in some) for some in (file.judgements, right))
+        than = "each other" if file.mixed else f"{whose} ({ours})"
+        message = (
+            f"made from other judgements (SHA-256 {theirs}) than {than}, so scores are not "
+            "comparable: make it again, or insist with --other-judgements allow"
+        )
+        raise InputError(file.path, OTHER_JUDGEMENTS, message)
 
 
 # What a reader of an evaluation should know of its files.
@@ -225,11 +279,7 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
     """Notes on the files that were read."""
     scored = loaded if any_run(loaded) else []
     unknown = [(file, _unknown_topics(file, reader)) for file in scored]
-    ignored = [
-        f"{only_run(file) if file.kind == 'run' else file.path.name} ({count})"
-        for file, count in unknown
-        if count
-    ]
+    ignored = [f"{_shown(file)} ({count})" for file, count in unknown if count]
     mixed = [f"{file.path.name} ({listed(file.tags)})" for file in loaded if len(file.tags) > 1]
     notes = [
         Note(
@@ -240,6 +290,9 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
         for file in loaded
         if file.taken_as
     ]
+    if reader.rules.scale != 1 and all(file.kind == "run" for file in loaded):
+        message = "--scale is for files of scores, and there is none: what is scored here keeps its"
+        notes.append(Note(UNUSED_SCALE, f"{message} scale"))
     notes += rounded_err([file.path.name for file in loaded if file.rounded_err])
     if ignored:
         message = f"topics that are not in the qrels are ignored: {listed(ignored)}"
@@ -247,7 +300,11 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
     if mixed:
         message = f"lines carry different tags, are these several runs in one file: {listed(mixed)}"
         notes.append(Note("mixed-tags", message))
-    return notes
+    return [*notes, *notes_on((_shown(file), file.doubts) for file in loaded)]
+
+
+def _shown(file: FileScores) -> str:
+    return only_run(file) if file.kind == "run" else file.path.name
 
 
 def rounded_err(names: Sequence[str]) -> list[Note]:
@@ -280,9 +337,13 @@ def qrels_notes(reader: Reader) -> list[Note]:
 def inputs(loaded: Sequence[FileScores], reader: Reader) -> tuple[Input, ...]:
     """Each file that numbers rest on."""
     records = [
-        Input(file.path, file.kind, file.sha256, only_run(file) if file.kind == "run" else None)
+        Input(file.path, file.kind, file.sha256, None if len(runs) > 1 else min(runs),
+              file.judgements, file.mixed, file.content)
         for file in loaded
-    ]
+        for runs in [runs_of([file])]
+    ]  # fmt: skip
     if any_run(loaded) and reader.qrels.path is not None:
-        records.append(Input(reader.qrels.path, "qrels", reader.qrels.sha256))
+        qrels = reader.qrels
+        text = qrels.text_sha256 if qrels.text_sha256 != qrels.sha256 else None
+        records.append(Input(reader.qrels.path, "qrels", qrels.sha256, content=text))
     return tuple(records)

@@ -1,6 +1,5 @@
 """What is compared with what: score matrices, their baselines, and populations, some from files."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,15 +12,19 @@ import numpy as np
 
 from riskcli.core import choices
 from riskcli.core.arrays import Floats
+from riskcli.core.content_hash import content_sha256
+from riskcli.core.inputs import note_input
 from riskcli.core.limits import MOST_ALPHA
-from riskcli.core.messages import InputError, UsageError, listed, nearest, short_repr
+from riskcli.core.messages import TEXT_HASH, InputError, UsageError, listed, nearest, short_repr
 from riskcli.core.version import __version__
 from riskcli.risk.comparison import POOLS, VIRTUAL, Baseline, Comparison, with_loss
 from riskcli.risk.estimate import Significance
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.population import Members
-from riskcli.scores.bookkeeping import JUDGEMENTS, SCORING
+from riskcli.scores.bookkeeping import SCORING
+from riskcli.scores.files.registry import JUDGEMENTS
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.plausibility import refuse_percent
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import refuse_virtual_names
 
@@ -45,10 +48,7 @@ class FrozenPopulation:
     @property
     def hash(self) -> str:
         """The SHA-256 of all that the figures of a run can depend on, and of who is in it."""
-        content = json.dumps(
-            self._content(), sort_keys=True, ensure_ascii=False, separators=(",", ":")
-        )
-        return hashlib.sha256(content.encode()).hexdigest()
+        return content_sha256(self._content())
 
     @property
     def name(self) -> str:
@@ -124,7 +124,11 @@ class FrozenPopulation:
 
 def _judgements(inputs: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> set[str]:
     """The checksums of the judgements that were read, or that files of scores name."""
-    read = {str(each["sha256"]) for each in inputs if each["kind"] == "qrels" and each["sha256"]}
+    read = {
+        str(each.get(TEXT_HASH) or each["sha256"])
+        for each in inputs
+        if each["kind"] == "qrels" and each["sha256"]
+    }
     return read | set(map(str, settings.get(JUDGEMENTS, ())))
 
 
@@ -164,6 +168,7 @@ def read_population(path: Path | str) -> FrozenPopulation:
 def _document(path: Path) -> dict[str, Any]:
     line = None
     document: Any = None
+    note_input(path)
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -281,15 +286,19 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     if not matrix.runs or not matrix.topics:
         raise UsageError("the score matrix is empty")
     matrix.check_finite()
+    matrix.check_logarithms()
+    refuse_percent(matrix)
     refuse_virtual_names(matrix.runs)
     named = named_rows(matrix.runs, options.wanted)
     rule, members = _population(matrix, options, named)
     rows = None if members is None else members.rows
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
-    return [
-        with_loss(Comparison(matrix.values, baseline, rule, named, members=members), options.loss)
+    logs = matrix.has_logarithms
+    compared = (
+        Comparison(matrix.values, baseline, rule, named, members=members, logarithms=logs)
         for baseline in baselines
-    ]
+    )
+    return [with_loss(comparison, options.loss) for comparison in compared]
 
 
 def _population(

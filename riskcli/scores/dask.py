@@ -40,22 +40,29 @@ def cluster(address: str, send: Sending = "paths") -> Iterator[Workers]:
         import distributed  # late: an extra
     except ImportError as error:
         raise lacking("--cluster needs Dask", "cluster") from error
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(logging.CRITICAL)  # errors are reported in one line, once
+    before = logging.root.manager.disable
+    logging.disable()  # errors are reported in one line, once; Dask's loggers have levels each
     try:
         with _client(distributed, address) as client:
-            _wait_for_workers(client, 1, f"at {address}", _JOIN)
-            _refuse_other_versions(client)
-            yield Workers(
-                executor=client.get_executor(pure=False),
-                count=max(1, sum(client.nthreads().values())),
-                send=send,
-                deposit=partial(client.run, keep_judgements, on_error="ignore"),
-                explain=partial(_explained, client, address),
-            )
+            yield _workers(client, address, send)
     finally:
-        log.setLevel(before)
+        logging.disable(before)
+
+
+def _workers(client: Client, address: str, send: Sending) -> Workers:
+    """The workers that have joined, all of which compute as this process does."""
+    try:
+        _wait_for_workers(client, 1, f"at {address}", _JOIN)
+        _refuse_other_versions(client)
+        return Workers(
+            executor=client.get_executor(pure=False),
+            count=max(1, sum(client.nthreads().values())),
+            send=send,
+            deposit=partial(client.run, keep_judgements, on_error="ignore"),
+            explain=partial(_explained, client, address),
+        )
+    except (OSError, RuntimeError) as error:  # the connection is closed
+        raise UsageError(f"the workers failed: {_explained(client, address, error)}") from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from riskcli.core.choices import TopicRule
-from riskcli.core.files import sha256_of_file
+from riskcli.core.inputs import not_inputs, note_input
 from riskcli.core.messages import (
     InputError,
     NoRunLeftError,
@@ -26,8 +26,15 @@ from riskcli.effectiveness.measures import canonical_name, split_names
 from riskcli.scores import bookkeeping
 from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
-from riskcli.scores.reading import OWN_RESULT, Reader, Rules
-from riskcli.trec.discovery import Folders, RunFiles, find_files, judgements_first, passed_over
+from riskcli.scores.reading import OWN_RESULT, PASSED_OVER, Reader, Rules
+from riskcli.trec.discovery import (
+    Folders,
+    RunFiles,
+    find_files,
+    judgements_first,
+    neighbours,
+    passed_over,
+)
 from riskcli.trec.names import file_names, named_place
 from riskcli.trec.qrels import Qrels
 
@@ -53,6 +60,7 @@ class ScoreLoader:
 
     def load(self, files: Sequence[Path]) -> list[FileScores | InputError]:
         """What each file holds, or what is wrong with it where such files are skipped."""
+        note_input(*files)  # whoever reads them, or even if nobody has to
         if self.stored is None:
             return list(self._read(files))
         # Where others read, they also hash: fetching the files for that would be slower.
@@ -116,14 +124,18 @@ class Evaluation(WithProvenance):
         return f"Evaluation({', '.join(map(repr, self.matrices))}{notes})"
 
     def __getitem__(self, measure: str) -> ScoreMatrix:
-        """The matrix by that effectiveness measure, whatever vocabulary names it."""
+        """The matrix by that effectiveness measure, whatever vocabulary names it.
+
+        Settings, inputs and notes go along, so that results of the matrix have them too.
+        """
         name = canonical_name(str(measure))
         by_name = {matrix.measure: matrix for matrix in self.matrices}
         if name not in by_name:
             raise UsageError(
                 f"no scores by {name!r}{nearest(name, by_name)} ({', '.join(by_name)})"
             )
-        return by_name[name]
+        provenance = self.provenance.adding({"measures": [name]})
+        return replace(by_name[name], provenance=provenance)
 
     def of_first_measure(self) -> Evaluation:
         """Only the first matrix; a note says so where there are more."""
@@ -183,6 +195,7 @@ def evaluate(
     reader = Reader(paths, qrels, rules, checksums or store is not None)
     stored = _stored(store, reader)
     qrels_path = reader.qrels_place()
+    note_input(*[qrels_path] if qrels_path else [])
     run_files = find_files(given, [qrels_path] if qrels_path else [], folders)
     reader.of_folders, reader.watch = run_files.of_folders, watch_of(progress)
     loader = ScoreLoader(reader, jobs or available_cores(), executor, stored, progress)
@@ -206,15 +219,16 @@ def _put_together(
     universe = _universe(reader.qrels, rules.topics) if scored else None
     groups = _by_measure(loaded, reader, scored)
     matrices, notes = join_all(groups, universe, rules.topics, rules.only_topics)
-    checksum = _checksum_of_qrels(loaded, reader) if scored else None
-    in_force = bookkeeping.settings_in_force(loaded, rules.settings(), scored)
+    inputs = bookkeeping.inputs(loaded, reader)
+    judged = bookkeeping.judgements_here(inputs)
+    in_force = bookkeeping.settings_in_force(loaded, rules.settings(), scored, judged)
     provenance = Provenance(
         settings={"measures": [matrix.measure for matrix in matrices], **in_force},
-        inputs=bookkeeping.inputs(loaded, reader),
+        inputs=inputs,
         notes=(
             *[Note("skipped-file", f"LEFT OUT: {error}") for error in skipped],
             *bookkeeping.part_notes(loaded, reader),
-            *bookkeeping.other_judgements(loaded, checksum),
+            *bookkeeping.other_judgements(inputs),
             *(bookkeeping.qrels_notes(reader) if scored else ()),
             *notes,
         ),
@@ -229,22 +243,19 @@ def _sorted_out(
     """What was taken, what was left out, and news of results that lay in a folder of runs."""
     loaded = [file for file in taken if isinstance(file, FileScores)]
     errors = [error for error in taken if isinstance(error, InputError)]
-    own_results = [
-        e for e in errors if e.code == OWN_RESULT and Path(e.path) in run_files.of_folders
-    ]
-    skipped = tuple(error for error in errors if error not in own_results)
+    passed = [e for e in errors if e.code in PASSED_OVER and Path(e.path) in run_files.of_folders]
+    skipped = tuple(error for error in errors if error not in passed)
     loaded, own_scores = bookkeeping.without_own_scores(
         loaded, run_files.of_folders, rules.run_names, run_files.names
     )
     if not loaded:
         raise NoRunLeftError(errors)
-    left = {
-        "a result of riskeval": sorted(Path(error.path).name for error in own_results),
-        "scores of runs that are here": sorted(path.name for path in own_scores),
-    }
-    notes = [
-        passed_over(f"{name} ({what})" for name in names) for what, names in left.items() if names
-    ]
+    own = [Path(error.path) for error in passed if error.code == OWN_RESULT]
+    not_inputs([*own_scores, *own])
+    notes = neighbours(passed) if passed else []
+    if own_scores:
+        names = sorted(path.name for path in own_scores)
+        notes.append(passed_over(f"{name} (scores of runs that are here)" for name in names))
     return loaded, skipped, notes
 
 
@@ -252,7 +263,7 @@ def _without_strangers(
     loaded: list[FileScores], reader: Reader, baselines: Set[str]
 ) -> tuple[list[FileScores], tuple[InputError, ...]]:
     """The files but runs that answer no topic (with `on_error` skip), and errors for these."""
-    if reader.rules.on_error == "stop" or not bookkeeping.any_run(loaded):
+    if not bookkeeping.any_run(loaded):
         return loaded, ()
     topics = _universe(reader.qrels, reader.rules.topics)
     strangers = {
@@ -263,17 +274,14 @@ def _without_strangers(
         and name not in baselines
         and not any(set(topics).intersection(matrix.topics) for matrix in file.matrices)
     }
+    if reader.rules.on_error == "stop":
+        if len(strangers) < len(loaded):  # else the judgements are others
+            for path in filter(reader.of_folders.__contains__, strangers):
+                reader.skipped(path, strangers[path])
+        return loaded, ()
     if len(strangers) == len(loaded):
         raise next(iter(strangers.values()))
     return [file for file in loaded if file.path not in strangers], tuple(strangers.values())
-
-
-def _checksum_of_qrels(loaded: Sequence[FileScores], reader: Reader) -> str | None:
-    """That of the judgements at hand, where files of scores name theirs."""
-    path = reader.qrels.path
-    if reader.qrels.sha256 or path is None or not any(file.judgements for file in loaded):
-        return reader.qrels.sha256
-    return sha256_of_file(path) if path.is_file() else None
 
 
 def _universe(qrels: Qrels, rule: TopicRule) -> list[str]:

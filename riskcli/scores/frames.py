@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,15 @@ import numpy as np
 
 from riskcli.core.messages import Provenance, UsageError
 from riskcli.effectiveness import measures as measure_names
+from riskcli.effectiveness.plausibility import Doubt, doubts_on, notes_on, warnings_after
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.bookkeeping import rounded_err
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import is_rounded_err
-from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all
+from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all, name_of
+from riskcli.scores.plausibility import notes_on_scores
 from riskcli.scores.reading import Rules
+from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Line, Run
 
@@ -41,10 +45,10 @@ def as_mapping(given: Any, value: str, what: str) -> Any:
             topic, docno, new = item.query_id, item.doc_id, getattr(item, value)
         except AttributeError as error:
             raise UsageError(f"{what}: expected query_id, doc_id and {value}: {error}") from error
-        cells = by_topic.setdefault(str(topic), {})
-        if str(docno) in cells and (value == "score" or cells[str(docno)] != new):
+        cells, name = by_topic.setdefault(name_of(topic, "topic"), {}), name_of(docno, "document")
+        if name in cells and (value == "score" or cells[name] != new):
             raise UsageError(f"{what}: topic {topic} has document {docno} twice")
-        cells[str(docno)] = new
+        cells[name] = new
     return by_topic
 
 
@@ -101,8 +105,8 @@ def _qrels(cells: Iterable[tuple[object, object, Any]], empty: str) -> Qrels:
     """The judgements of these topics, documents and grades; `empty` says that there are none."""
     judgements: dict[str, dict[str, int]] = {}
     for topic, docno, grade in cells:
-        grades = judgements.setdefault(str(topic), {})
-        if grades.setdefault(str(docno), int(grade)) != int(grade):
+        grades = judgements.setdefault(name_of(topic, "topic"), {})
+        if grades.setdefault(name_of(docno, "document"), int(grade)) != int(grade):
             raise UsageError(f"topic {topic} has document {docno} twice, with different grades")
     if not judgements:
         raise UsageError(empty)
@@ -113,12 +117,13 @@ def _checked_run(cells: Iterable[tuple[object, object, Any]], name: str) -> Run:
     """The run of these topics, documents and scores: none twice and every score finite."""
     scores: dict[tuple[str, str], float] = {}
     for topic, docno, value in cells:
-        cell, score = (str(topic), str(docno)), float(value)
+        cell, score = (name_of(topic, "topic"), name_of(docno, "document")), float(value)
         if cell in scores:
             raise UsageError(f"run {name}: topic {topic} has document {docno} twice")
         if not np.isfinite(score):
             raise UsageError(f"run {name}: topic {topic}, document {docno}: the score is {score}")
         scores[cell] = score
+    refuse_unfit(f"run {name}", {"": chain.from_iterable(scores)})
     lines = [
         Line(None, topic, "Q0", docno, "0", score, name) for (topic, docno), score in scores.items()
     ]
@@ -149,13 +154,19 @@ def score_runs(
     judged = _judged(qrels)
     scorer = Scorer(judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision)
     parts: dict[str, list[ScoreMatrix]] = {str(measure): [] for measure in chosen}
+    doubted: list[tuple[str, tuple[Doubt, ...]]] = []
     for name, given in runs.items():
         run = given if isinstance(given, Run) else _run(given, name)
-        topics, scores = scorer.score(run)
-        for measure, values in scores.items():
-            parts[measure].append(ScoreMatrix(measure, (name,), tuple(topics), values[None, :]))
+        scored = scorer.scored(run)
+        if scored.signs.doubtful:
+            doubts = doubts_on(run, None, scored, scorer)
+            doubted.append((name, warnings_after(Path(name), doubts)))
+        for measure, values in scored.scores.items():
+            part = ScoreMatrix(measure, (name,), tuple(scored.topics), values[None, :])
+            parts[measure].append(part)
     universe = judged.topics if rules.topics == "judged" else judged.relevant_topics
-    return _joined(parts, universe, rules)
+    evaluation = _joined(parts, universe, rules)
+    return replace(evaluation, provenance=evaluation.provenance.adding(notes=notes_on(doubted)))
 
 
 def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evaluation:
@@ -204,7 +215,7 @@ def _evaluation(scores: Iterable[tuple[str, Any, Any, Any]]) -> Evaluation:
     cells: dict[str, dict[tuple[str, str], float]] = {}
     for measure, run, topic, value in scores:
         by_cell = cells.setdefault(measure, {})
-        cell, score = (str(run), str(topic)), float(value)
+        cell, score = (name_of(run, "run"), name_of(topic, "topic")), float(value)
         if cell in by_cell:
             raise UsageError(f"{measure}: run {run} has topic {topic} twice")
         if not np.isfinite(score):
@@ -216,7 +227,10 @@ def _evaluation(scores: Iterable[tuple[str, Any, Any, Any]]) -> Evaluation:
         measure: [from_cells(measure, ((*index, score) for index, score in scores.items()))]
         for measure, scores in cells.items()
     }
-    return _joined(parts, None, Rules())
+    matrices = [matrix for members in parts.values() for matrix in members]
+    notes = notes_on_scores(matrices, "the scores")
+    evaluation = _joined(parts, None, Rules())
+    return replace(evaluation, provenance=evaluation.provenance.adding(notes=notes))
 
 
 def _joined(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, score_expected
 from riskcli.core.messages import (
     Note,
+    Provenance,
     UsageError,
     by_value,
     counted,
@@ -26,7 +27,8 @@ from riskcli.core.messages import (
     natural_order,
     naturally,
 )
-from riskcli.effectiveness.measures import unanswered_score
+from riskcli.effectiveness.measures import is_logarithm, unanswered_score
+from riskcli.scores.plausibility import notes_on_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +102,8 @@ class ScoreMatrix:
     runs: tuple[str, ...]
     topics: tuple[str, ...]
     values: NDArray[np.float64]
+    provenance: Provenance = field(default=Provenance(), compare=False, kw_only=True)
+    """What the scores rest on, where they were taken from an evaluation."""
 
     def __repr__(self) -> str:
         runs, topics = self.values.shape
@@ -117,12 +121,13 @@ class ScoreMatrix:
             values = frame.to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise UsageError(f"the frame holds something that is not a number: {error}") from error
-        runs = tuple(str(run) for run in frame.index)
-        topics = tuple(str(topic) for topic in frame.columns)
+        runs = tuple(name_of(run, "run") for run in frame.index)
+        topics = tuple(name_of(topic, "topic") for topic in frame.columns)
         for kind, names in (("run", runs), ("topic", topics)):
             refuse_repeated(kind, names)
         matrix = cls(measure, runs, topics, values)
         matrix.check_finite()
+        notes_on_scores([matrix], "the frame")  # summaries and indices are no topics
         return matrix
 
     def to_frame(self) -> pd.DataFrame:
@@ -132,10 +137,26 @@ class ScoreMatrix:
         index = pd.Index(self.runs, name="run")
         return pd.DataFrame(self.values, index=index, columns=pd.Index(self.topics, name="topic"))
 
+    @property
+    def has_logarithms(self) -> bool:
+        """Whether the scores are logarithms, by their measure."""
+        return is_logarithm(self.measure)
+
+    def shown_means(self) -> NDArray[np.float64]:
+        """Each run's mean as it is shown: a geometric mean where the scores are logarithms."""
+        means = np.asarray(self.values.mean(axis=1))
+        return np.exp(means) if self.has_logarithms else means
+
+    def scaled(self, factor: float) -> ScoreMatrix:
+        """The matrix with all scores multiplied by a factor; 0.01 makes exactly 0.57 of 57."""
+        whole = round(1 / factor)
+        exactly = whole and 1 / whole == factor
+        return replace(self, values=self.values / whole if exactly else self.values * factor)
+
     def of_runs(self, rows: Sequence[int]) -> ScoreMatrix:
         """The matrix with only these runs, in this order."""
         runs = tuple(self.runs[row] for row in rows)
-        return ScoreMatrix(self.measure, runs, self.topics, self.values[list(rows)])
+        return replace(self, runs=runs, values=self.values[list(rows)])
 
     def check_finite(self) -> None:
         """Refuse NaN, infinite scores and those that are out of all bounds, naming the first."""
@@ -148,6 +169,20 @@ class ScoreMatrix:
                     f"{self.values[run, topic]}, {score_expected(self.values[run, topic])}"
                 )
 
+    @property
+    def has_negative(self) -> bool:
+        """Whether a score is below 0, or a logarithm, so that ZRisk and GeoRisk are undefined."""
+        return self.has_logarithms or bool(self.values.min(initial=0.0) < 0)
+
+    def check_logarithms(self) -> None:
+        """Refuse a score that cannot be the logarithm that its measure has for a score."""
+        if self.has_logarithms and (self.values > 0).any():
+            run, topic = np.argwhere(self.values > 0)[0]
+            raise UsageError(
+                f"run {self.runs[run]}, topic {self.topics[topic]}: the score is "
+                f"{self.values[run, topic]:g}, and {self.measure} is a logarithm of at most 0"
+            )
+
 
 def of_one_run(name: str, matrices: Iterable[ScoreMatrix]) -> tuple[ScoreMatrix, ...]:
     """Matrices of a single run, with that name for it."""
@@ -158,6 +193,14 @@ def are_scores(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Where the values are effectiveness scores that can be computed with."""
     size = np.abs(values)
     return np.asarray((size == 0) | ((size >= LEAST_SCORE) & (size <= LARGEST_SCORE)))
+
+
+def name_of(value: object, what: str) -> str:
+    """The name of a run, topic or document: a text, or a whole number as programs hold topics."""
+    if isinstance(value, str | int | np.integer) and not isinstance(value, bool):
+        return str(value)
+    kind = type(value).__name__
+    raise UsageError(f"{what} {value!r:.60} is of type {kind}, expected text or a whole number")
 
 
 def refuse_repeated(kind: str, names: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """One file to scores: a run is scored against the judgements, a score file is taken as it is."""
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -8,13 +9,15 @@ from threading import Lock
 from typing import Any
 
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_word, check_words
-from riskcli.core.limits import refuse_file
-from riskcli.core.messages import InputError, RiskevalError, short_repr
+from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, refuse_file
+from riskcli.core.messages import InputError, RiskevalError, UsageError, short_repr
 from riskcli.core.parallel import Watch
 from riskcli.effectiveness import measures as measure_names
 from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure
+from riskcli.effectiveness.plausibility import Doubt, doubts_in, doubts_on, warnings_after
 from riskcli.effectiveness.ranking import contenders
-from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scorer, deepest
+from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scored, Scorer, deepest, looked_at
+from riskcli.scores import plausibility
 from riskcli.scores.files import INPUT_FORMATS, registry
 from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ONLY_TOPICS, ScoreMatrix, topics_asked
@@ -25,6 +28,8 @@ from riskcli.trec.source import MAX_BYTES, TextFile
 
 OWN_RESULT = "own-result"
 """The code of a file that this program wrote and that holds no scores by topic."""
+PASSED_OVER = (OWN_RESULT, "other-kind", "empty-file")
+"""The codes of files that are skipped where they lie in a folder of runs."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Rules:
     """Format of every file; skips detection."""
     only_topics: Sequence[str] = ()
     """Some of the topics: ids, ranges such as 151-160, globs; none: all that `topics` says."""
+    scale: float = 1.0
+    """What the scores in files of scores are multiplied by (0.01: percent)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", measure_names.texts_of(self.measures))
@@ -53,6 +60,8 @@ class Rules:
             run_names=(self.run_names, RunNames),
             on_error=(self.on_error, OnError),
         )
+        if not LEAST_SCORE <= self.scale <= LARGEST_SCORE:
+            raise UsageError(f"the scale is {self.scale:g}, expected a number above 0, as 0.01")
         if self.input_format is not None:
             check_word("input_format", self.input_format, INPUT_FORMATS)
 
@@ -147,7 +156,7 @@ class Reader:
     @cached_property
     def _contenders(self) -> Callable[[Run], Run]:
         """Keeps the documents that the deepest measure can see."""
-        depth = deepest(self.measures)
+        depth = looked_at(self.measures)
         return partial(contenders, depth=depth, precision=self.rules.score_precision)
 
     @cached_property
@@ -174,41 +183,82 @@ class Reader:
 
     def skipped(self, path: Path, error: InputError) -> InputError:
         """The error, if the file that it is about is to be skipped; else it is raised."""
-        own = error.code == OWN_RESULT and path in self.of_folders
-        if not own and (self.rules.on_error == "stop" or error.path != str(path)):
-            raise error
-        return error
+        if error.path == str(path):
+            is_neighbour = path in self.of_folders and error.code in PASSED_OVER
+            if is_neighbour or self.rules.on_error == "skip":
+                return error
+            raise self._with_way_out(path, error) from error
+        raise error
+
+    def _with_way_out(self, path: Path, error: InputError) -> InputError:
+        """The error for a file of a folder, or for judgements in place of a run."""
+        if path in self.of_folders:
+            way = f"--exclude {shlex.quote(path.name)} or --on-error skip leaves it out"
+            return InputError(path, error.code, f"{error.message}; {way}", error.line)
+        qrels = self.qrels_place()
+        if error.code != "other-kind" or qrels is None:
+            return error
+        from riskcli.trec.mistaken import exchanged  # late: few files need it
+
+        return exchanged(error, qrels, TextFile(qrels).start)
 
     def read(self, path: Path, content: bytes | None = None) -> FileScores:
         """The scores in, or of, one file; `content` is what it holds where that was sent along."""
         source = TextFile(path, self.rules.max_bytes, self.checksums, content, self.watch)
+        with source.mistakes_named():
+            return self._read(path, source)
+
+    def _read(self, path: Path, source: TextFile) -> FileScores:
         given = self.rules.input_format
         format = registry.format_of(path, source.start, given)
         kind = format.name if isinstance(format, registry.Format) else self._run_kind
         refuse_file(path, kind, source.likely_size, self.at_once)
         if format is None:
             run = run_in(source, self._contenders, self.threads)
-            return self._scored(run, source.sha256)
+            scored = self._scorer_at_hand().scored(run)
+            return self._scores(run, scored, doubts_in(source, run, scored, self._scorer), source)
         text = source.text()
         if format.name == "parquet":  # its columns are listed at its end
             format = registry.format_of(path, text, given) or format
         if isinstance(format, registry.Format):
             taken = registry.read_score_file(path, text, format.name, self._label)
-            taken_as = taken.taken_as if self.rules.measures else None
-            return replace(taken, taken_as=taken_as, sha256=source.sha256)
+            return self._of_score_file(taken, source.sha256)
         documents = self._judged().lines if format.by_place else None
-        return self._scored(read_foreign(path, text, format, documents), source.sha256)
+        run = read_foreign(path, text, format, documents)
+        scored = self._scorer_at_hand().scored(run)
+        doubts = doubts_on(run, None, scored, self._scorer) if scored.signs.doubtful else ()
+        return self._scores(run, scored, doubts, source)
 
-    def _scored(self, run: Run, sha256: str | None) -> FileScores:
-        """The scores of a run."""
+    def _of_score_file(self, taken: FileScores, sha256: str | None) -> FileScores:
+        """What a file of scores holds, on the scale that was asked for."""
+        taken = registry.on_scale(taken, self.rules.scale)
+        doubts = plausibility.doubts_on(taken.matrices, of_judgements=bool(taken.settings))
+        return replace(
+            taken,
+            taken_as=taken.taken_as if self.rules.measures else None,
+            sha256=sha256,
+            doubts=warnings_after(taken.path, doubts),
+        )
+
+    def _scorer_at_hand(self) -> Scorer:
         with self._lock:
-            scorer = self._scorer
-        topics, scores = scorer.score(run)
+            return self._scorer
+
+    def _scores(
+        self, run: Run, scored: Scored, doubts: Iterable[Doubt], source: TextFile
+    ) -> FileScores:
+        """The scores of a run, and what is doubtful in it."""
         rows = [
-            ScoreMatrix(measure, ("",), tuple(topics), values[None, :])
-            for measure, values in scores.items()
+            ScoreMatrix(measure, ("",), tuple(scored.topics), values[None, :])
+            for measure, values in scored.scores.items()
         ]
-        unknown = len(run.topics) - len(topics)
         return FileScores(
-            run.path, "run", run.tags, tuple(rows), unknown, named=False, sha256=sha256
+            run.path,
+            "run",
+            run.tags,
+            tuple(rows),
+            len(run.topics) - len(scored.topics),
+            named=False,
+            sha256=source.sha256,
+            doubts=warnings_after(run.path, doubts),
         )

@@ -234,8 +234,11 @@ class _Client:
         self._left = sum(self._sizes)
         self._pickled = pickle.dumps(self.reader.qrels_or_error)
         self._qrels = hashlib.sha256(self._pickled).hexdigest()
-        if self.workers.deposit is not None:
-            self.workers.deposit(self._qrels, self._pickled)
+        try:
+            if self.workers.deposit is not None:
+                self.workers.deposit(self._qrels, self._pickled)
+        except (OSError, RuntimeError) as error:
+            raise self._failed(error) from error
 
     def next_answers(self) -> dict[int, FileScores | InputError]:
         """The answers to the batches that are done next, by the index of the file."""

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from riskcli.core.files import PART, replace_file, sha256_of_file
 from riskcli.core.messages import InputError, Note, RiskevalError, UsageError, counted, listed
 from riskcli.core.parallel import in_order
+from riskcli.effectiveness.plausibility import Doubt
 from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Reader
@@ -37,7 +38,7 @@ from riskcli.trec.arrow import column, values_in
 # What a score depends on, apart from the run: judgements, measure, rules and what computes it.
 
 
-SCORES_VERSION = 1
+SCORES_VERSION = 2
 """Raised whenever a change to riskeval changes a score, or what is kept with it."""
 
 
@@ -88,12 +89,14 @@ SCORES = pa.schema(
         pa.field("scores", pa.list_(pa.float64()), metadata={"meaning": "its score on each"}),
         pa.field("tags", pa.list_(pa.string()), metadata={"meaning": "tags of its lines"}),
         pa.field("unknown_topics", pa.int64(), metadata={"meaning": "its topics without qrels"}),
+        pa.field("doubts", pa.list_(pa.string()), metadata={"meaning": "doubts on it (JSON)"}),
         pa.field("qrels", pa.string(), metadata={"meaning": "checksum of the judgements' file"}),
         pa.field("rules", pa.string(), metadata={"meaning": "settings of the scores (JSON)"}),
         pa.field("engine", pa.string(), metadata={"meaning": "what computed them (JSON)"}),
     ]
 )
-_TEXTS = ("measure", "topics.list.element", "tags.list.element", "qrels", "rules", "engine")
+_TEXTS = ("measure", "topics.list.element", "tags.list.element", "doubts.list.element", "qrels",
+          "rules", "engine")  # fmt: skip
 _ENOUGH = 2**21
 """Scores that wait to be written; a file of so many takes 16 MiB."""
 _PATIENCE = 30.0
@@ -107,6 +110,7 @@ class StoredRun(NamedTuple):
     unknown_topics: int
     topics: tuple[str, ...]
     scores: Mapping[str, NDArray[np.float64]]
+    doubts: tuple[Doubt, ...] = ()
 
 
 class Store:
@@ -159,7 +163,8 @@ class StoreSection:
             complete = len(parts) == len(self.segments)
             if complete and all(part.topics == first.topics for part in parts):
                 scores = {name: values for part in parts for name, values in part.scores.items()}
-                found[run] = first._replace(scores=scores)
+                doubts = dict.fromkeys(doubt for part in parts for doubt in part.doubts)
+                found[run] = first._replace(scores=scores, doubts=tuple(doubts))
         return found
 
     def keep(self, run: str, scores: StoredRun) -> None:
@@ -225,7 +230,7 @@ def _open(folder: Path) -> None:
                 )
             folder.mkdir(parents=True, exist_ok=True)
             replace_file(marker, (as_json({"format": FORMAT}) + "\n").encode())
-        stated = marker.read_text(encoding="utf-8")
+        stated = marker.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(folder, "unreadable", error.strerror or str(error)) from error
     if stated.strip() != as_json({"format": FORMAT}):
@@ -248,6 +253,10 @@ def _table(key: Key, rows: Mapping[str, StoredRun]) -> pa.Table:
         "scores": [row.scores[key.measure] for row in runs],
         "tags": [row.tags for row in runs],
         "unknown_topics": [row.unknown_topics for row in runs],
+        "doubts": [
+            [json.dumps(doubt) for doubt in row.doubts if doubt.measure in ("", key.measure)]
+            for row in runs
+        ],
         **{name: [text] * len(rows) for name, text in asdict(key).items()},
     }
     arrays = [column(field.type, columns[field.name]) for field in SCORES]
@@ -259,8 +268,9 @@ def _rows(
 ) -> Iterator[tuple[str, StoredRun]]:
     """The wanted runs of a table. Runs that answer the same topics share one tuple of them."""
     for batch in table.to_batches():
-        runs, measures, tags, unknown = (
-            batch[name].to_pylist() for name in ("run", "measure", "tags", "unknown_topics")
+        runs, measures, tags, unknown, doubts = (
+            batch[name].to_pylist()
+            for name in ("run", "measure", "tags", "unknown_topics", "doubts")
         )
         topics, scores = batch["topics"], batch["scores"]
         names = topics.values.dictionary.to_pylist()
@@ -277,7 +287,9 @@ def _rows(
                 answered = tuple([names[code] for code in codes[here].tolist()])
                 topics_of[pattern] = shared.setdefault(answered, answered)
             by_measure = {measures[i]: values[here]}
-            yield run, StoredRun(tuple(tags[i]), unknown[i], topics_of[pattern], by_measure)
+            doubted = tuple(Doubt(*json.loads(doubt)) for doubt in doubts[i])
+            about = (tuple(tags[i]), unknown[i], topics_of[pattern])
+            yield run, StoredRun(*about, by_measure, doubted)
 
 
 class StoredScores:
@@ -325,7 +337,7 @@ class StoredScores:
         ):
             by_measure = {matrix.measure: matrix.values[0] for matrix in scores.matrices}
             about = (scores.tags, scores.unknown_topics, scores.matrices[0].topics)
-            self._section.keep(scores.sha256, StoredRun(*about, by_measure))
+            self._section.keep(scores.sha256, StoredRun(*about, by_measure, scores.doubts))
             self._store.file_states.keep(scores.path, scores.sha256)
         return scores
 
@@ -340,4 +352,7 @@ def _file_scores(path: Path, checksum: str, run: StoredRun) -> FileScores:
         ScoreMatrix(measure, ("",), run.topics, values[None, :])
         for measure, values in run.scores.items()
     )
-    return FileScores(path, "run", run.tags, matrices, run.unknown_topics, False, sha256=checksum)
+    return FileScores(
+        path, "run", run.tags, matrices, run.unknown_topics, False,
+        sha256=checksum, doubts=run.doubts,
+    )  # fmt: skip

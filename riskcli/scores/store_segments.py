@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from riskcli.core.files import replace_file
+from riskcli.core.inputs import note_input
 from riskcli.core.messages import InputError
 from riskcli.trec.arrow import UNREADABLE, column, reader
 
@@ -71,6 +72,7 @@ class Segments:
 
         That the machine has no rights, files or memory left for it says nothing about the file.
         """
+        note_input(path)
         data = path.read_bytes()
         same = checksum(data) == path.stem
         trouble = "" if same else "its bytes do not have the checksum in its name"

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from riskcli.core.choices import is_virtual
+from riskcli.core.inputs import note_input
 from riskcli.core.messages import (
     InputError,
     Note,
@@ -65,6 +66,7 @@ def table_of_runs(
     path: Path, needed: Sequence[str], allowed: Sequence[str]
 ) -> Iterable[tuple[int, dict[str, str]]]:
     """The rows of a small CSV or TSV file by the columns of its header, with their line numbers."""
+    note_input(path)
     text = _text(path)
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)

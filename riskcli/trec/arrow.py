@@ -5,15 +5,24 @@ be let go of while Python ends: such a thread aborts the whole program. So Arrow
 its own wherever it reads with threads, as it does CSV and Parquet.
 """
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from riskcli.core.content_hash import content_sha256
+from riskcli.core.limits import CELL, refuse_table
+from riskcli.core.messages import InputError
+from riskcli.core.supervisor import Natively
+from riskcli.trec.findings import Finding
 
 _DTYPES = {
     pa.int32(): np.int32,
@@ -22,6 +31,7 @@ _DTYPES = {
     pa.float64(): np.float64,
 }
 Number = TypeVar("Number", bound=np.generic)
+Item = TypeVar("Item")
 UNREADABLE = (pa.ArrowException, OSError, ValueError)
 """What Arrow raises where a file is not what it should be."""
 
@@ -33,11 +43,45 @@ def parquet() -> Any:
     return parquet
 
 
+def is_name(kind: pa.DataType) -> bool:
+    """Whether values of a type are names, or nothing: texts, whole numbers as topics may be."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    texts = ("string", "large_string", "string_view", "null")
+    return pa.types.is_integer(kind) or str(kind) in texts
+
+
 def reader(text: bytes) -> pa.BufferReader:
     """A text for Arrow to read: a copy in memory of its own (a hundredth of reading's work)."""
     buffer = pa.allocate_buffer(len(text), pa.system_memory_pool())
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(text, dtype=np.uint8)
     return pa.BufferReader(buffer)
+
+
+def parquet_file(path: Path, text: bytes, columns: int | None = None, each: int = CELL) -> Any:
+    """Parquet to read, so many columns of it; its pages are checked where they have checksums.
+
+    A table that would exceed the memory is refused by the sizes that the file states.
+    """
+    file = parquet().ParquetFile(reader(text), page_checksum_verification=True)
+    about = file.metadata
+    refuse_table(path, about.num_rows, about.num_columns if columns is None else columns, each)
+    return file
+
+
+def readable(path: Path, items: Iterator[Finding | Item]) -> Iterator[Finding | Item]:
+    """What is read from a table of Parquet; what Arrow says of damage ends it as a finding."""
+    try:
+        with Natively(path, "bad-parquet", "Arrow crashes on it"):
+            yield from items
+    except InputError as error:
+        yield Finding.of(error)
+    except UNREADABLE as error:
+        yield damaged(path, error)
+
+
+def damaged(path: Path, error: Exception) -> Finding:
+    """The finding for what Arrow cannot read."""
+    return Finding(path, None, "bad-parquet", f"{error}".partition("\n")[0] or repr(error))
 
 
 def numbers(values: Iterable[float], kind: pa.DataType) -> pa.Array:
@@ -73,6 +117,35 @@ def values_in(array: pa.Array, kind: type[Number]) -> NDArray[Number]:
     """The numbers of an array without nulls. (Its own `to_numpy` would import pandas.)"""
     values: NDArray[Number] = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
     return values[array.offset : array.offset + len(array)]
+
+
+def table_sha256(table: pa.Table, about: Mapping[str, Any]) -> str:
+    """The SHA-256 of a table of texts and numbers: columns, values, nulls, and what is `about` it.
+
+    How the file lays it out in chunks, types of one kind, or packed, does not count.
+    """
+    head = [content_sha256(about), table.column_names, table.num_rows]
+    digest = hashlib.sha256(json.dumps(head).encode())
+    for whole in table.columns:
+        kind = pa.float64() if is_number(whole.type) else pa.large_string()
+        array = whole.cast(kind).combine_chunks()
+        digest.update(array.null_count.to_bytes(8, "little"))
+        if array.null_count:
+            digest.update(array.is_null().to_numpy(zero_copy_only=False).tobytes())
+            array = array.fill_null(0.0 if kind == pa.float64() else "")
+        if kind == pa.float64():
+            digest.update(values_in(array, np.float64).data)
+        else:
+            texts = Texts.of_column(array)
+            digest.update((texts.end - texts.start).data)
+            digest.update(texts.packed())
+    return digest.hexdigest()
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers, or nothing."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
 
 
 # Many short texts in one buffer, hashed and compared eight bytes at a time.

@@ -1,13 +1,14 @@
 """Which files are the runs, and which one holds the judgements."""
 
 import os
-import stat
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
 from riskcli.core.files import refuse_outside
+from riskcli.core.inputs import identity
 from riskcli.core.locations import RemotePath, place_of
 from riskcli.core.messages import InputError, Note, UsageError, counted, listed, natural_order
 from riskcli.core.settings import load_settings, settings_folder
@@ -15,9 +16,22 @@ from riskcli.trec.findings import text_lines, whole_number
 from riskcli.trec.names import named_place
 from riskcli.trec.source import TextFile
 
-_ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
+_ENDINGS = (
+    "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg ipynb xml bib bin pkl "
+    "npy npz"
+)
 IGNORED_SUFFIXES = frozenset(f".{ending}" for ending in _ENDINGS.split())
-_NAMES = "readme readme.txt makefile dockerfile license license.txt copying thumbs.db"
+_NAMES = (
+    "readme readme.txt makefile dockerfile license license.txt copying thumbs.db notes notes.txt "
+    "todo.txt"
+)
+ALTERNATIVE = ".alt.txt"
+"""How the name of the description of a figure ends."""
+PASSED_OVER, OTHER_KINDS, EMPTY = "files-passed-over", "files-of-other-kinds", "empty-files"
+"""Codes of notes on a folder's files: left out by name or as own results, for content, empty."""
+_BACKUP = re.compile(r"(?:#(.+)#|(.+?)(?:~|\.bak|\.orig|\.swp))", re.IGNORECASE)
+"""What editors call what they saved, and the file that it was made from."""
+_MOST_NAMED = 20
 IGNORED_NAMES = frozenset(_NAMES.split())
 
 
@@ -33,14 +47,18 @@ class Folders:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
-    def takes(self, path: str) -> bool:
-        """Whether the file at this place in the folder may be a run."""
+    def wants(self, path: str) -> bool:
+        """Whether the file at this place in the folder may be taken, as far as patterns say."""
         if any(_fits(path, pattern) for pattern in self.exclude):
             return False
-        if self.include:
-            return any(_fits(path, pattern) for pattern in self.include)
+        return not self.include or any(_fits(path, pattern) for pattern in self.include)
+
+    def ignores(self, path: str) -> bool:
+        """Whether the file's name is that of no run, and no pattern takes it."""
         name = PurePath(path.lower())
-        return name.suffix not in IGNORED_SUFFIXES and name.name not in IGNORED_NAMES
+        known = name.suffix in IGNORED_SUFFIXES or name.name in IGNORED_NAMES
+        known = known or name.name.endswith(ALTERNATIVE)
+        return not self.include and (known or _BACKUP.fullmatch(name.name) is not None)
 
 
 @dataclass
@@ -50,8 +68,16 @@ class Listing:
     taken: dict[Path, Path] = field(default_factory=dict)
     """The files that may be runs, by what they resolve to."""
     ignored: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+    """Those of the ignored files that begin as runs."""
     unread: list[str] = field(default_factory=list)
     """Folders that were not looked into."""
+
+
+def _doubtful(names: Sequence[str]) -> str:
+    """What is said of files that are ignored for their names, but begin as runs."""
+    skipped = f"skipped for their names, but begin as runs: {listed(sorted(names), _MOST_NAMED)}"
+    return f"{skipped} (--include '*' takes every file)"
 
 
 def _fits(path: str, pattern: str) -> bool:
@@ -64,13 +90,17 @@ def list_folder(folder: Path, folders: Folders, but: Sequence[Path] = ()) -> Lis
     listing = Listing()
     judgements = {path.resolve() for path in but}
     # The files that the shell made for what is printed are no runs.
-    outputs = {_identity(descriptor) for descriptor in (1, 2)} - {None}
+    outputs = {identity(descriptor) for descriptor in (1, 2)} - {None}
     home = folder.resolve()
     for inner, entry, is_link in _entries(folder, "", folders.recursive, listing.unread):
         resolved = entry.resolve() if is_link else home / inner
-        is_output = bool(outputs) and _identity(entry) in outputs
-        if resolved in judgements or is_output or not folders.takes(inner):
+        is_output = bool(outputs) and identity(entry) in outputs
+        if resolved in judgements or is_output or not folders.wants(inner):
             listing.ignored.append(inner)
+        elif folders.ignores(inner):
+            listing.ignored.append(inner)
+            if not _is_backup(entry) and _begins_as_run(entry):
+                listing.doubtful.append(inner)
         else:
             listing.taken.setdefault(resolved, entry)
     if not listing.taken:
@@ -78,8 +108,25 @@ def list_folder(folder: Path, folders: Folders, but: Sequence[Path] = ()) -> Lis
     return listing
 
 
+def _is_backup(file: Path) -> bool:
+    """Whether it is an editor's copy of a file that lies beside it."""
+    match = _BACKUP.fullmatch(file.name)
+    return match is not None and (file.parent / (match[1] or match[2])).exists()
+
+
+def _begins_as_run(file: Path) -> bool:
+    """Whether a file that is ignored for its name holds a run."""
+    if isinstance(file, RemotePath):
+        return False
+    from riskcli.trec.mistaken import begins_as_run  # late: few folders need it
+
+    return begins_as_run(file)
+
+
 def _nothing(folders: Folders, listing: Listing) -> str:
     """Message for a folder without a run."""
+    if listing.doubtful:
+        return f"no run file in this folder; {_doubtful(listing.doubtful)}"
     if listing.unread:
         names = listed(sorted(listing.unread))
         below = f"it holds {counted(len(listing.unread), 'folder')} ({names})"
@@ -120,15 +167,6 @@ def _as_path(folder: Path, entry: Path | os.DirEntry[str]) -> Path:
     return entry if isinstance(entry, Path) else folder / entry.name
 
 
-def _identity(file: Path | int) -> tuple[int, int] | None:
-    """What tells a file, or one that is open, from all others; None where it is no plain file."""
-    try:
-        status = os.fstat(file) if isinstance(file, int) else file.stat()
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
-
-
 # Which files are the runs, and which one holds the judgements.
 
 
@@ -156,6 +194,7 @@ def find_files(
     names: dict[Path, str] = {}
     named: set[Path] = set()
     ignored: list[str] = []
+    doubtful: list[str] = []
     unread: list[str] = []
     for name, place in map(named_place, places):
         if name is not None and place.is_dir():
@@ -163,6 +202,7 @@ def find_files(
         if place.is_dir():
             listing = list_folder(place, folders or Folders(), but)
             taken, ignored = listing.taken, ignored + listing.ignored
+            doubtful += listing.doubtful
             unread += [str(place / name) for name in listing.unread]
         elif place.exists():
             taken = {place.resolve(): place}
@@ -176,25 +216,41 @@ def find_files(
                 raise UsageError(f"{file} is named {other!r} and {name!r}: give it one name")
     given = {files[resolved]: name for resolved, name in names.items()}
     of_folders = frozenset(path for resolved, path in files.items() if resolved not in named)
-    notes = tuple(_notes(sorted(ignored), sorted(unread)))
+    notes = tuple(_notes(sorted(ignored), doubtful, sorted(unread)))
     by_path = sorted(files.values(), key=str)
     order = natural_order([file.name for file in by_path])
     return RunFiles(tuple(by_path[i] for i in order), notes, given, of_folders)
 
 
-def _notes(ignored: Sequence[str], unread: Sequence[str]) -> Iterator[Note]:
+def _notes(
+    ignored: Sequence[str], doubtful: Sequence[str], unread: Sequence[str]
+) -> Iterator[Note]:
     if ignored:
         yield passed_over(ignored)
+    if doubtful:
+        yield Note("runs-passed-over", _doubtful(doubtful))
     if unread:
         message = f"folders in folders are not read (--include '**' reads them): {listed(unread)}"
         yield Note("folders-not-read", message)
 
 
-def passed_over(names: Iterable[str]) -> Note:
+def passed_over(names: Iterable[str], most: int = 5, code: str = PASSED_OVER) -> Note:
     """The news that files of folders are no runs."""
-    return Note(
-        "files-passed-over", f"skipped in folders (not runs): {listed(names)}", warning=False
-    )
+    return Note(code, f"skipped in folders (not runs): {listed(names, most)}", warning=False)
+
+
+def neighbours(errors: Sequence[InputError]) -> list[Note]:
+    """The news of files in folders that hold no runs, and a warning of empty ones."""
+    from riskcli.trec.mistaken import KIND, what_is_in  # late: few folders need it
+
+    names = {error: f"{Path(error.path).name} ({what_is_in(error)})" for error in errors}
+    empty = [name for error, name in names.items() if error.code == "empty-file"]
+    others = [name for name in names.values() if name not in empty]
+    of_kind = any(error.code == KIND for error in errors)
+    code = OTHER_KINDS if of_kind else PASSED_OVER
+    notes = [passed_over(sorted(others), _MOST_NAMED, code)] if others else []
+    warning = f"skipped in folders (empty): {listed(sorted(empty), _MOST_NAMED)}"
+    return [*notes, Note(EMPTY, warning)] if empty else notes
 
 
 def find_qrels(given: Path | str | None, places: Iterable[Path | str]) -> tuple[Path, str]:
@@ -294,11 +350,15 @@ def judgements_first(
 
 
 def _holds_judgements(path: Path) -> bool:
-    """Whether the first lines are `topic iteration docno grade`, which no run and no score is."""
+    """Whether the file begins as judgements."""
     try:
-        start = TextFile(path).start[:_SAMPLE]
+        return begins_as_judgements(TextFile(path).start[:_SAMPLE])
     except InputError:
         return False
+
+
+def begins_as_judgements(start: bytes) -> bool:
+    """Whether the first lines are `topic iteration docno grade`, which no run and no score is."""
     lines = [line.decode(errors="replace").split() for _, line in text_lines(start)]
     lines = [parts for parts in lines if not parts[0].startswith("#")][:_LINES]
     if not lines or lines[0][0] in _HEADINGS:

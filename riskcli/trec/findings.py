@@ -2,19 +2,20 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
-from riskcli.core.messages import InputError
+from riskcli.core.messages import InputError, UsageError
+from riskcli.trec.codes import CODES, Severity
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_UNFIT = re.compile("[\0\n\ud800-\udfff]")
 _SHOWN = 60
 _SAMPLE = 50
 
-Severity = Literal["error", "warning"]
 Item = TypeVar("Item")
 
 
@@ -67,15 +68,41 @@ class RunFormat:
     """Whether it has scores of lines of a feature file: "documents" are places in it."""
 
 
+def unfit(text: str) -> str | None:
+    """What no name may hold, if the text holds it: it ends pytrec_eval, or a name within it.
+
+    pytrec_eval crashes on half of a surrogate pair and cuts a name at a NUL; a line of a run ends
+    with the line.
+    """
+    if text.isascii() and "\0" not in text and "\n" not in text:  # as most are, found sooner
+        return None
+    match = _UNFIT.search(text)
+    return ascii(match[0]) if match else None
+
+
+def refuse_unfit(what: str, names_of: Mapping[str, Iterable[str]]) -> None:
+    """Refuse what is in memory if a topic, or the name of one of its documents, is unfit."""
+    for topic, docnos in names_of.items():
+        names = [topic, *docnos]
+        if unfit("".join(names)):
+            wrong = next(name for name in names if unfit(name))
+            raise UsageError(f"{what}: bad-name: {wrong!a} holds {unfit(wrong)}")
+
+
 def reported(path: Path, entries: Entries) -> Entries:
-    """The entries, but those without names, and an error that ends them, as findings."""
+    """The entries, but those without proper names, and an error that ends them, as findings."""
     try:
         for entry in entries:
-            if isinstance(entry, Finding) or (entry.topic and entry.docno):
+            if isinstance(entry, Finding):
                 yield entry
-            else:
+            elif not (entry.topic and entry.docno):
                 message = "the name of a topic or document is empty"
                 yield Finding(path, entry.line, "no-name", message)
+            elif held := unfit(entry.topic + entry.docno):
+                message = f"the name of a topic or document holds {held}"
+                yield Finding(path, entry.line, "bad-name", message)
+            else:
+                yield entry
     except InputError as error:
         yield Finding.of(error)
 
@@ -223,103 +250,6 @@ def wrong_columns(path: Path, line: int, parts: list[bytes], expected: str) -> F
     return Finding(path, line, "column-count", message)
 
 
-# The stable codes of all errors and remarks about files: which are refused, what they mean.
-
-
-@dataclass(frozen=True)
-class Code:
-    """A finding's code and its meaning. A file with an `error` is refused by every command."""
-
-    name: str
-    severity: Severity
-    meaning: str
-
-
-_ERRORS = {
-    "not-found": "there is no such file",
-    "unreadable": "the file cannot be read (its permissions, or an error of the system)",
-    "damaged-archive": "compressed data that are truncated, damaged or followed by others",
-    "too-large": "the file expands to more than max-bytes (a key of riskeval.toml)",
-    "line-too-long": "a line of a run or of judgements that is longer than 8 MiB",
-    "not-text": "a zip archive, something compressed twice, or UTF-16 text",
-    "empty-file": "nothing but blank lines",
-    "column-count": "a line with too few or too many columns",
-    "doubtful-comment": "a line that begins with # and has all columns of the format",
-    "encoding": "a line that is not UTF-8 text",
-    "nul-byte": "a line that holds a NUL byte",
-    "bad-score": "a score that is not a finite decimal number (score files: or too large or small)",
-    "duplicate-document": "a document that the topic has already",
-    "bad-grade": "a grade that is not a whole number (qrels)",
-    "conflicting-judgement": "a document judged twice, with different grades (qrels)",
-    "no-topic-known": "a run that answers none of the qrels' topics",
-    "shared-name": "two runs of one name",
-    "no-tag": "a run whose lines carry different tags, where --run-names tag asks for one",
-    "virtual-name": "a run named like a virtual baseline (@mean)",
-    "ambiguous-format": "a score file that fits two formats",
-    "own-result": "a result of riskeval in place of runs or scores by topic; skipped in folders",
-    "wrong-format": "a file that is not of the input-format given",
-    "no-name": "a run, topic or measure whose name is empty (score files)",
-    "duplicate-run": "a run that the file defines twice (score files)",
-    "duplicate-topic": "a topic that the file defines twice (score files)",
-    "duplicate-score": "a second score for one run, topic and measure (score files)",
-    "bad-csv": "quotes that are not closed, or text behind them (score files)",
-    "bad-json": "not the JSON that was expected (score files)",
-    "bad-parquet": "not the Parquet that was expected (score files)",
-}
-ERRORS_OF_COMMANDS = {
-    "changed": "a file that was changed while it was read",
-    "empty-folder": "a folder without a run file",
-    "bad-settings": "a malformed settings file",
-    "cannot-write": "an output that cannot be written",
-    "not-one-run": "a gate's baseline file that holds more than one run, or none",
-    "other-settings": "a gate's baseline made with other settings than the candidates",
-    "other-measure": "a gate's baseline without scores by the candidates' measure",
-    "other-topics": "a gate's baseline with other topics than the candidates",
-    "store-format": "a store of scores that another version of riskeval has made",
-    "bad-population": "a file that is not a population file, or an incomplete one",
-    "changed-population": "a population file whose content does not fit its hash",
-    "population-version": "a population file of another version of the format",
-    "bad-manifest": "a manifest that riskeval organise did not write, or one of another version",
-    "bad-teams": "a malformed file of teams, or of names of runs",
-    "bad-curve": "not a learning curve that riskeval train wrote",
-    "bad-model": "not a model that riskeval train or LightGBM wrote",
-    "bad-feature": "a feature that is not a number, or a table without features (learning)",
-    "bad-name": "a topic or document whose name is empty or not text (learning)",
-    "no-common-document": "a run or model without a document of the features (learning)",
-    "same-name": "a gate's baseline named as one of the candidates",
-    "bad-rule": "a line that is not a rule (files of check --require)",
-}
-"""What stops a command; it is nothing that `validate` could find in a file."""
-_WARNINGS = {
-    "rank-order": "a document with a higher score than one of a better rank",
-    "duplicate-rank": "a rank that the topic has already",
-    "bad-rank": "a rank that is not a whole number",
-    "single-precision-tie": "scores that differ, but tie in single precision",
-    "too-many-documents": "more documents for a topic than --max-docs",
-    "missing-topic": "a topic of the qrels that the run does not answer",
-    "unknown-topic": "a topic that the qrels do not have",
-    "tag-name": "a tag that differs from the file's name",
-    "mixed-tags": "lines that carry different tags",
-    "not-q0": "a second column that is not Q0",
-    "mangled-docno": "a document number that a program seems to have damaged",
-    "nothing-judged": "a run of which the qrels judge no document",
-    "same-ranking": "a run that ranks the same documents alike as another file",
-    "near-same-ranking": "a run that ranks as another file does on all but a few topics",
-    "same-scores": "a run that scores as another file does on every topic (nDCG@20)",
-    "near-same-scores": "a run that scores as another file does on all but a few topics (nDCG@20)",
-    "constant-scores": "a run with one and the same score on all topics (nDCG@20)",
-    "repeated-judgement": "a document judged twice, with the same grade (qrels)",
-}
-
-CODES: dict[str, Code] = {
-    **{
-        name: Code(name, "error", meaning)
-        for name, meaning in (_ERRORS | ERRORS_OF_COMMANDS).items()
-    },
-    **{name: Code(name, "warning", meaning) for name, meaning in _WARNINGS.items()},
-}
-
-
 # Findings of one file, counted in full and kept only as far as somebody would read them.
 
 
@@ -352,6 +282,11 @@ class Tally:
         for item in items[:room]:
             line, message = describe(item)
             self.kept.append(Finding(self.path, line, code, message))
+
+    def drop(self, code: str) -> None:
+        """Forget what another finding says better."""
+        self.counts.pop(code, None)
+        self.kept = [finding for finding in self.kept if finding.code != code]
 
     def sift(self, items: Iterable[Finding | Item]) -> Iterator[Item]:
         """The items where nothing is wrong; the findings among them are counted."""

@@ -15,6 +15,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,26 @@ def _are_ranks(text: bytes) -> bool:
         return False
     whole = sum(len(parts) == 3 and parts[2].isdigit() for parts in sample)
     return 2 * whole > len(sample)
+
+
+def _inspect_likely_ranks(path: Path, text: bytes) -> Entries:
+    """The same where nobody said that these are ranks: what has gaps may be scores."""
+    counts: Counter[str] = Counter()
+    deepest: Counter[str] = Counter()
+    for entry in _inspect_ranks(path, text):
+        yield entry
+        if isinstance(entry, Entry):
+            counts[entry.topic] += 1
+            deepest[entry.topic] = max(deepest[entry.topic], -int(entry.value))
+    gap = next((topic for topic, count in counts.items() if deepest[topic] != count), None)
+    if gap is None and not _are_of_ranklib(text):
+        return
+    found = "" if gap is None else f"topic {gap} has {counts[gap]} lines and up to {deepest[gap]}; "
+    message = (
+        f"is the third column ranks (1, 2, 3 ... on every topic) or scores? {found}say which with "
+        "input-format in riskeval.toml (msmarco, ranklib), or write a run in six columns"
+    )
+    yield Finding(path, None, "ambiguous-format", message)
 
 
 def _inspect_ranks(path: Path, text: bytes) -> Entries:
@@ -191,13 +212,15 @@ def named(path: Path, entries: Entries, documents: Documents | None) -> Entries:
 # Parquet
 
 
-_PARQUET = b"PAR1"
+PARQUET = b"PAR1"
 _SCORE = ("score",)
+_BATCH = 2**16
+"""Rows that are read at once."""
 
 
 def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
     """The columns of topic, document and value, if a whole Parquet file has just these."""
-    if not (text.startswith(_PARQUET) and text.endswith(_PARQUET)):
+    if not (text.startswith(PARQUET) and text.endswith(PARQUET)):
         return None
     try:
         names = arrow.parquet().read_schema(arrow.reader(text)).names
@@ -211,14 +234,26 @@ def _columns(text: bytes, value: tuple[str, ...]) -> list[str] | None:
 
 
 def _rows(path: Path, text: bytes, value: tuple[str, ...]) -> Entries:
-    names = _columns(text, value)
-    table = arrow.parquet().ParquetFile(arrow.reader(text)).read(columns=names)
-    columns = [table.column(name).to_pylist() for name in names or ()]
-    for row, (topic, docno, cell) in enumerate(zip(*columns, strict=True), start=1):
-        if topic in (None, "") or docno in (None, ""):
-            yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
-        else:
-            yield Entry(None, str(topic), str(docno), cell)
+    yield from arrow.readable(path, _entries(path, text, _columns(text, value) or []))
+
+
+def _entries(path: Path, text: bytes, names: Sequence[str]) -> Entries:
+    file = arrow.parquet_file(path, text, len(names))
+    for name in names[:2]:
+        kind = file.schema_arrow.field(name).type
+        if not arrow.is_name(kind):
+            message = f"column {name!r} is {kind}, expected text or whole numbers"
+            yield Finding(path, None, "odd-name", message)
+            return
+    row = 0
+    for batch in file.iter_batches(_BATCH, columns=names):
+        columns = [batch.column(name).to_pylist() for name in names]
+        for topic, docno, cell in zip(*columns, strict=True):
+            row += 1
+            if topic in (None, "") or docno in (None, ""):
+                yield Finding(path, None, "no-name", f"row {row}: a topic or document has no name")
+            else:
+                yield Entry(None, str(topic), str(docno), cell)
 
 
 def _inspect_judged_table(path: Path, text: bytes) -> Entries:
@@ -307,7 +342,9 @@ def run_format_of(text: bytes) -> RunFormat | None:
     """The format of a run that begins so; None for TREC's own. (Parquet: of a whole text.)"""
     if begins_as_trec(text):
         return None
-    return next((format for format in RUN_FORMATS.values() if format.fits(text)), None)
+    format = next((format for format in RUN_FORMATS.values() if format.fits(text)), None)
+    likely = format is not None and format.name == "msmarco"
+    return replace(format, inspect=_inspect_likely_ranks) if format and likely else format
 
 
 JudgementReader = Callable[[Path, bytes], Entries]

@@ -34,6 +34,8 @@ class Qrels:
     notes: tuple[Note, ...] = ()
     sha256: str | None = None
     """The checksum of the file that was read."""
+    text_sha256: str | None = None
+    """That of its text, which packing does not change."""
     lines: Documents | None = None
     """Of a feature file: topic and document of each line, which rankers give scores to."""
 
@@ -57,12 +59,21 @@ def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     """Read a qrels file; an `InputError` names the first line that is not one."""
     source = TextFile(place_of(path), checksum=checksum)
     refuse_file(source.path, "qrels", source.likely_size, 1)
-    qrels = parse_qrels(source.path, b"".join(source.pieces()))
+    with source.mistakes_named(judgements=True):
+        text = b"".join(source.pieces())
+        qrels = parse_qrels(source.path, text)
     notes = qrels.notes
     if isinstance(source.path, DataSetPath):
         message = f"grades of {source.path}: {source.path.grades()}"
         notes = (*notes, Note("grades", message, warning=False))
-    return replace(qrels, sha256=source.sha256, notes=notes)
+    sha256, of_text = source.sha256, source.checksum_of(text)
+    return replace(qrels, notes=notes, sha256=sha256, text_sha256=of_text)
+
+
+def text_sha256(path: Path) -> str | None:
+    """The checksum of the text of judgements that were read without one."""
+    source = TextFile(path, checksum=True)
+    return source.checksum_of(source.text())
 
 
 def parse_qrels(path: Path, text: bytes) -> Qrels:

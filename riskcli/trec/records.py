@@ -47,11 +47,13 @@ def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def loaded(path: Path, text: bytes) -> dict[str, Any]:
     """The JSON object in a text."""
     try:
-        content: dict[str, Any] = json.loads(text, object_pairs_hook=unrepeated)
+        content = json.loads(text, object_pairs_hook=unrepeated)
     except UnicodeDecodeError as error:
         raise findings.not_utf8(path, findings.line_of(text, error)).as_error() from error
     except (ValueError, RecursionError) as error:
         raise InputError(path, "bad-json", str(error), getattr(error, "lineno", None)) from error
+    if not isinstance(content, dict):
+        raise InputError(path, "bad-json", f"expected an object, found {content!r:.60}")
     return content
 
 
@@ -59,8 +61,54 @@ def _wrong(path: Path, message: str) -> Finding:
     return Finding(path, None, "bad-json", message)
 
 
+_CUTOFFS = "5|10|15|20|30|100|200|500|1000"
+_MEASURE = (
+    r"(gm_)?(map|bpref)|ndcg(_rel)?|Rndcg|(bin)?G|Rprec(_mult_[\d.]+)?|infAP|recip_rank|"
+    rf"((map|ndcg)_cut|(relative_)?P|recall|success)_({_CUTOFFS})|success_1|"
+    r"set_((relative_)?P|recall|map|F(_[\d.]+)?)|iprec_at_recall_[01]\.\d+|11pt_avg|utility|"
+    r"num_(q|ret|rel|rel_ret|nonrel_judged_ret)|runid|relstring(_10)?|"
+    r"(?i:(n?dcg|map|ap|m?rr|err|precision|recall|hit_rate|success)((@|_at_)\d+)?|[pr]@\d+)"
+)
+"""What pytrec_eval, ranx and MTEB call measures."""
+_RESULTS = (
+    "this file holds results of an evaluation ('map' or the like in place of documents): give the "
+    "run, or the scores as CSV with the columns run,topic,measure,score"
+)
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all of these are names of measures."""
+    return all(re.fullmatch(_MEASURE, name) for name in names)
+
+
+_COUNTS = re.compile(r"num_|utility|n?dcg|runid|relstring", re.IGNORECASE)
+_ONE_LETTER = re.compile(r"[PR][_@]\d+", re.IGNORECASE)
+
+
+def _are_results(content: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether topics or documents are called like measures, and values are like theirs."""
+    named = {name for row in rows for name in row}
+    if are_measures(named):
+        cells = [(name, value) for row in rows for name, value in row.items()]
+    elif are_measures(content):
+        named, cells = set(content), [(name, v) for name in content for v in content[name].values()]
+    else:
+        return False
+    if all(map(_ONE_LETTER.fullmatch, named)) and any(set(row) != set(rows[0]) for row in rows):
+        return False
+    return all(_COUNTS.match(name) or not _is_above_1(value) for name, value in cells)
+
+
+def _is_above_1(value: object) -> bool:
+    return isinstance(value, int | float) and value > 1
+
+
 def cells(path: Path, content: Mapping[str, Any]) -> Entries:
     """Topic, document and value of everything in a dictionary of dictionaries."""
+    rows = [documents for documents in content.values() if isinstance(documents, dict)]
+    if any(rows) and _are_results(content, rows):
+        yield Finding(path, None, "other-form", _RESULTS)
+        return
     nothing = True
     for topic, documents in content.items():
         if isinstance(documents, dict):
@@ -149,13 +197,21 @@ def _inspect_rank_eval(path: Path, text: bytes) -> Entries:
 
 
 def _inspect_msearch(path: Path, text: bytes) -> Entries:
-    for number, response in enumerate(loaded(path, text)["responses"], start=1):
+    responses = loaded(path, text).get("responses")
+    if not isinstance(responses, list):
+        yield _wrong(path, 'expected a list under "responses"')
+        return
+    for number, response in enumerate(responses, start=1):
         why = _incomplete(response)
         if why is not None:
             yield _wrong(path, f"response {number}: {why}")
             continue
         hits = response["hits"]
-        yield from _hits(path, str(number), hits.get("hits", []) if isinstance(hits, dict) else [])
+        hits = hits.get("hits", []) if isinstance(hits, dict) else None
+        if isinstance(hits, list):
+            yield from _hits(path, str(number), hits)
+        else:
+            yield _wrong(path, f'response {number}: expected a list of "hits"')
 
 
 def _incomplete(response: Any) -> str | None:
@@ -232,7 +288,11 @@ def inspect_ratings(path: Path, text: bytes) -> Entries:
         if not isinstance(topic, str) or not topic:
             yield _wrong(path, f'request {number} has no "id"')
             continue
-        for rating in request.get("ratings", ()):
+        ratings = request.get("ratings", [])
+        if not isinstance(ratings, list):
+            yield _wrong(path, f'topic {topic}: expected a list of "ratings"')
+            continue
+        for rating in ratings:
             docno = rating.get("_id") if isinstance(rating, dict) else None
             if isinstance(docno, str) and docno:
                 yield Entry(None, topic, docno, json.dumps(rating.get("rating")))

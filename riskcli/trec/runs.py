@@ -126,6 +126,18 @@ def quick_table(text: bytes) -> fields.Table | None:
     return None if table is None or _good_pairs(Run.of_table(Path(), table)) is None else table
 
 
+def table_in(path: Path, text: bytes) -> fields.Table:
+    """All columns of a run; an `InputError` names the first line that is not one of a run."""
+    table = quick_table(LINES.uncommented(text))
+    return table_of(list(taken(inspect_run(path, text)))) if table is None else table
+
+
+def run_of_piece(path: Path, text: bytes) -> Run:
+    """The run in some lines of which each has been read before."""
+    quick = quick_run(path, text)
+    return read_closely(path, text) if quick is None else quick[0]
+
+
 def _quickly(text: bytes, wanted: tuple[str, ...]) -> fields.Table | None:
     undoubted = LINES.undoubted(text)
     return None if undoubted is None else fields.read(undoubted, LAYOUT, wanted)
@@ -245,8 +257,11 @@ def read_run(path: Path | str, max_bytes: int = MAX_BYTES) -> Run:
 
 def run_of(source: TextFile) -> Run:
     """The run in a file, whatever program wrote it."""
-    format = run_format_of(source.start)
-    return run_in(source) if format is None else read_foreign(source.path, source.text(), format)
+    with source.mistakes_named():
+        format = run_format_of(source.start)
+        if format is None:
+            return run_in(source)
+        return read_foreign(source.path, source.text(), format)
 
 
 def run_in(source: TextFile, keep: Keep = whole, jobs: int = 1) -> Run:

@@ -7,8 +7,6 @@ silently, so the streams are followed here. What may follow a stream:
     gzip   zero bytes up to the end of the file, or another stream
     bzip2  another stream
     xz     zero bytes, a multiple of four of them, then the end of the file or another stream
-
-zstd and LZ4 files are followed by Arrow, which takes nothing for a stream that is none.
 """
 
 import bz2
@@ -20,10 +18,12 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from riskcli.core.inputs import note_input
 from riskcli.core.locations import RemotePath
 from riskcli.core.messages import InputError
 from riskcli.core.parallel import Watch
@@ -88,14 +88,11 @@ class Archive:
         return io.BufferedReader(_Streams(raw, self, self.decoder), _READ_AT_ONCE)
 
 
-def _xz() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-
-
+_new_xz = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
 ARCHIVES = (
     Archive("gzip", b"\x1f\x8b", _Gzip, padding=1, goes_on=False),
     Archive("bzip2", b"BZh", bz2.BZ2Decompressor),
-    Archive("xz", b"\xfd7zXZ\x00", _xz, padding=4),
+    Archive("xz", b"\xfd7zXZ\x00", _new_xz, padding=4),
     Archive("zstd", b"\x28\xb5\x2f\xfd", None),
     Archive("LZ4", b"\x04\x22\x4d\x18", None),
 )
@@ -148,10 +145,8 @@ class _Streams(io.RawIOBase):
         """Whether there is one behind the stream that has ended; anything else is damage."""
         self._pending = self._decoder.unused_data or self._raw.read(_READ_AT_ONCE)
         zeros = self._skip_zeros() if self._archive.padding else 0
-        while 0 < len(self._pending) < len(self._archive.magic):
-            more = self._raw.read(_READ_AT_ONCE)
-            if not more:
-                break
+        few = len(self._archive.magic)
+        while 0 < len(self._pending) < few and (more := self._raw.read(_READ_AT_ONCE)):
             self._pending += more
         if zeros % (self._archive.padding or 1):
             trouble = f"{zeros} bytes of padding, expected a multiple of {self._archive.padding}"
@@ -160,27 +155,23 @@ class _Streams(io.RawIOBase):
             return False
         may_go_on = self._archive.goes_on or not zeros
         if not (may_go_on and self._pending.startswith(self._archive.magic)):
-            raise DamagedError(
-                f"{self._stream} is followed by something that is not another stream"
-            )
+            raise DamagedError(f"{self._stream} is followed by what is not another stream")
         self._decoder = self._new_decoder()
         self._number += 1
         self._stream = f"stream {self._number}"
         return True
 
     def _skip_zeros(self) -> int:
-        count = 0
-        while self._pending:
+        count, rest = 0, b""
+        while self._pending and not rest:
             rest = self._pending.lstrip(b"\0")
             count += len(self._pending) - len(rest)
             self._pending = rest or self._raw.read(_READ_AT_ONCE)
-            if rest:
-                break
         return count
 
 
 class _ArrowStreams(io.RawIOBase):
-    """The text of all streams of a format that Arrow reads."""
+    """The text of all streams that Arrow reads, which takes nothing for a stream that is none."""
 
     def __init__(self, raw: Readable, codec: str) -> None:
         import pyarrow as pa  # here, since commands load this module to show their help
@@ -208,13 +199,7 @@ _UNPACKED = 5
 PIECE = 8 * 2**20
 """Bytes of text that are read at once."""
 
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive; unpack it first",
-    b"\x28\xb5\x2f\xfd": "zstandard-compressed twice; unpack it first",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-}
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FOREIGN = (b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff")  # zip, zstandard, UTF-16
 
 
 class TextFile:
@@ -261,6 +246,22 @@ class TextFile:
         """All of the text, in place of `pieces`."""
         return b"".join(chain([self.start], self._rest))
 
+    def checksum_of(self, text: bytes) -> str | None:
+        """That of all of the text, where the file's was asked for; a plain file has the same."""
+        is_own = self.sha256 is None or (not self._packed and len(text) == self._size)
+        return self.sha256 if is_own else hashlib.sha256(text).hexdigest()
+
+    @contextmanager
+    def mistakes_named(self, judgements: bool = False) -> Iterator[None]:
+        """Errors say what the file holds in place of a run or scores, or of judgements."""
+        try:
+            yield
+        except InputError as error:
+            from riskcli.trec.mistaken import explained  # late: few files need it
+
+            mistake = explained(error, self.path, self.start, judgements)
+            raise mistake from (error.__cause__ if mistake is error else error)
+
     def pieces_again(self) -> Iterator[bytes]:
         """The same pieces, read anew; an `InputError` where the file is no longer the same."""
         return iter([self.start]) if self._is_whole else self._whole_lines(self._read(None))
@@ -285,10 +286,8 @@ class TextFile:
             self._packed = archive is not None
             self._size = size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
-            if archive is None:
-                pieces = self._plain(raw, digest)
-            else:
-                pieces = self._expanded(_Hashed(raw, digest), archive)
+            packed = None if archive is None else self._expanded(_Hashed(raw, digest), archive)
+            pieces = packed or self._plain(raw, digest)
             yield _text_of(self.path, next(pieces, b""))
             for piece in pieces:
                 if self._watch is not None:
@@ -385,6 +384,7 @@ def read_raw(path: Path) -> bytes:
 
 @contextmanager
 def _reported(path: Path) -> Iterator[None]:
+    note_input(path)
     try:
         yield
     except OSError as error:
@@ -393,7 +393,8 @@ def _reported(path: Path) -> Iterator[None]:
 
 def _text_of(path: Path, piece: bytes) -> bytes:
     """The first piece of a text, without what is no part of it."""
-    for magic, kind in _FOREIGN.items():
-        if piece.startswith(magic):
-            raise InputError(path, "not-text", f"this is {kind}")
-    return piece.removeprefix(_BYTE_ORDER_MARK)
+    if piece.startswith(_FOREIGN):
+        from riskcli.trec.mistaken import explained  # late: few files need it
+
+        raise explained(InputError(path, "not-text", "no text"), path, piece)
+    return piece.removeprefix(b"\xef\xbb\xbf")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Tree
@@ -13,13 +17,15 @@ import pytest
 import xmlschema
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.check.gate import column_quantities, judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
-from riskcli.analyses.check.verdict import Gate
+from riskcli.analyses.check.verdict import FORMATS, Gate
 from riskcli.risk.paired import power, smallest_loss, topics_needed
+from tests.helpers.console import ROOT, terminal_environment
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key, Ran
 from tests.helpers.strategies import Floats
@@ -502,7 +508,8 @@ def test_junit_is_valid_and_several_reports_are_written_at_once(tmp_path: Path) 
 
 def test_junit_stays_valid_with_hostile_names(tmp_path: Path) -> None:
     run = tmp_path / "bad.run"
-    run.write_text("".join(f'{t} Q0 d 1 1.0 <b>&"\x1b[2J\n' for t in range(101, 151)))
+    tag, judged = '<b>&"\x1b[2J', "sim12-en0000-01-24662"  # judged for topic 101, and not relevant
+    run.write_text("".join(f"{t} Q0 {judged} 1 1.0 {tag}\n" for t in range(101, 151)))
     ran = riskeval("check", run, "-b", OLD, *ONE, "-f", "junit", Key("max-bytes", "100000"))
     assert ran.code == 1
     xmlschema.XMLSchema(Path(__file__).parents[1] / "junit.xsd").validate(ran.out)
@@ -647,7 +654,167 @@ def test_reports_say_so_where_nothing_could_be_judged(tmp_path: Path, on_error: 
     (result,) = json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
     (entry,) = json.loads((tmp_path / "quality.json").read_text())
-    assert entry["check_name"] == "bad-score" and not (tmp_path / "out.json").exists()
+    assert entry["check_name"] == "bad-score"
+    error = json.loads((tmp_path / "out.json").read_text())["error"]
+    assert (error["code"], error["path"], error["line"]) == ("bad-score", "broken.run", 1)
+    assert "broken.run:1: bad-score" in error["message"]
+
+
+WRONG: dict[str, tuple[str | Path, ...]] = {
+    "a broken candidate": ("broken.run", "-b", OLD),
+    "no run is left": ("broken.run", "-b", OLD, "--on-error", "skip"),
+    "no file of rules": (NEW, "-b", OLD, "--require", "@missing"),
+    "a broken rule": (NEW, "-b", OLD, "--require", "mean >"),
+    "two baselines": (NEW, "-b", OLD, "-b", NEW),
+    "no measure": (NEW, "-b", OLD, "-m", "nothing"),
+    "no baseline to keep": (NEW, "-b", OLD, "--update-baseline", "kept.html"),
+    "a result without a format": (NEW, "-b", OLD, "-o", "out.unknown"),
+    "a report that cannot be written": (NEW, "-b", OLD, "--report", "json=none/out.json"),
+    "a result that cannot be written": (NEW, "-b", OLD, "-o", "none/out.json"),
+    "a result over a run": (NEW, "-b", OLD, "-f", "json", "-o", "good.run"),
+    "a report over the baseline": (NEW, "-b", "kept.csv", "--report", "json=kept.csv"),
+}
+_NOT_HERE = {"auto"} | ({"xlsx"} if find_spec("openpyxl") is None else set())
+EVERY_FORMAT = [each.name for each in FORMATS if each.name not in _NOT_HERE]
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG.keys())
+def test_no_report_of_the_job_before_is_left(tmp_path: Path, wrong: tuple[str | Path, ...]) -> None:
+    """Whatever exits with 2 is told in every report, in a form that nobody takes for a pass."""
+    (tmp_path / "broken.run").write_text("1 Q0 a 1 x t\n")
+    (tmp_path / "good.run").write_bytes(OLD.read_bytes())
+    assert riskeval("matrix", OLD, *ONE, "-o", tmp_path / "kept.csv").code == 0
+    kept = {name: (tmp_path / name).read_bytes() for name in ("good.run", "kept.csv")}
+    reports = [part for name in EVERY_FORMAT for part in ("--report", f"{name}=out.{name}")]
+    passed = riskeval("check", NEW, "-b", OLD, *ONE, *reports, cwd=tmp_path)
+    assert passed.code == 0
+    before = {name: (tmp_path / f"out.{name}").read_bytes() for name in EVERY_FORMAT}
+    ran = riskeval("check", *wrong, *ONE, *reports, cwd=tmp_path)
+    assert ran.code == 2
+    message = ran.err.strip().splitlines()[-1].removeprefix("riskeval: ")
+    for name in EVERY_FORMAT:
+        after = (tmp_path / f"out.{name}").read_bytes()
+        assert after != before[name], name
+        assert b"boldRerank against indriCASP" not in after, name
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["passed"] is False and "rows" not in document and document["riskeval"]
+    assert set(document["error"]) == {"code", "message", "path", "line"}
+    assert document["error"]["message"].splitlines()[-1] in message or "skip" in ran.err
+    for suffix, separator in (("csv", ","), ("tsv", "\t")):
+        with (tmp_path / f"out.{suffix}").open(newline="", encoding="utf-8") as stream:
+            (row,) = csv.DictReader(stream, delimiter=separator)
+        assert (row["passed"], row["outcome"], row["candidate"]) == ("False", "error", "")
+    (line,) = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert json.loads(line)["passed"] is False
+    (row,) = parquet.read_table(tmp_path / "out.parquet").to_pylist()
+    assert row["passed"] is False and row["outcome"] == "error"
+    assert {name: (tmp_path / name).read_bytes() for name in kept} == kept
+
+
+CRASHING = """
+import os, signal, sys
+from riskcli.cli.reading import Inputs
+from riskcli.core import supervisor
+from riskcli.__main__ import start
+def crash(*_, **__):
+    with supervisor.Natively("some.parquet", "bad-parquet", "Arrow crashes on it"):
+        if IN_A_FILE:
+            os.kill(os.getpid(), signal.SIGNAL)
+    os.kill(os.getpid(), signal.SIGNAL)
+Inputs.evaluate = crash
+start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ended", "in_a_file", "code", "said"),
+    [
+        ("SIGSEGV", True, 2, "some.parquet: bad-parquet: Arrow crashes on it (SIGSEGV)"),
+        ("SIGABRT", False, 70, "a fault in riskeval, please report it: native code crashed"
+         " (SIGABRT)"),
+        ("SIGKILL", False, -9, "killed"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_was_ended_is_told_in_the_reports(
+    tmp_path: Path, ended: str, in_a_file: bool, code: int, said: str
+) -> None:
+    reports = ("--report", "json=out.json", "--report", "junit=out.xml")
+    call = ("check", NEW, "-b", OLD, *ONE, *reports)
+    assert riskeval(*call, cwd=tmp_path).code == 0
+    crashing = CRASHING.replace("SIGNAL", ended).replace("IN_A_FILE", str(in_a_file))
+    done = subprocess.run(
+        [sys.executable, "-c", crashing, *map(str, call)], cwd=tmp_path, capture_output=True,
+        text=True, check=False, env={**terminal_environment(), "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"riskeval: {said}\n")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["passed"] is False and document["error"]["message"] == said
+    (error,) = Tree.parse(tmp_path / "out.xml").iter("error")
+    assert error.get("message") == said
+
+
+def test_a_gate_keeps_its_answer_where_nobody_reads_it(tmp_path: Path) -> None:
+    for format in ("table", "json"):
+        call = [
+            sys.executable,
+            "-m",
+            "riskcli",
+            "check",
+            OLD,
+            "-b",
+            NEW,
+            *ONE,
+            "--require",
+            "losses <= 0",
+        ]
+        with subprocess.Popen(
+            [*map(str, call), "-f", format], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.close()
+        assert process.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_no_baseline_is_replaced_by_a_call_that_fails(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    assert riskeval("matrix", OLD, *ONE, "-o", kept).code == 0
+    before = kept.read_bytes()
+    call = [
+        sys.executable,
+        "-m",
+        "riskcli",
+        "check",
+        NEW,
+        "-b",
+        kept,
+        *ONE,
+        "--update-baseline",
+        kept,
+    ]
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run([*map(str, call)], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, kept.read_bytes() == before) == (2, True), done.stderr
+
+
+def test_the_result_in_a_file_says_so_too_and_stdout_holds_no_result(tmp_path: Path) -> None:
+    (tmp_path / "old.json").write_text('{"passed": true}')
+    call = ("check", NEW, "-b", OLD, *ONE, "--require", "@missing")
+    assert riskeval(*call, "-o", "old.json", cwd=tmp_path).code == 2
+    assert json.loads((tmp_path / "old.json").read_text())["error"]["path"] == "missing"
+    for format in ("json", "csv", "table"):
+        assert riskeval(*call, "-f", format, cwd=tmp_path).out == ""
+
+
+def test_a_report_that_would_be_written_over_an_input_never_is_even_before_it_is_read(
+    tmp_path: Path,
+) -> None:
+    """The rules cannot be read, so that no run has been read when the reports are told."""
+    assert riskeval("matrix", NEW, *ONE, "-o", tmp_path / "kept.csv").code == 0
+    before = (tmp_path / "kept.csv").read_bytes()
+    ran = riskeval("check", "kept.csv", "-b", OLD, *ONE, "--require", "@missing", "--report",
+                   "json=./kept.csv", cwd=tmp_path)  # fmt: skip
+    assert ran.code == 2 and (tmp_path / "kept.csv").read_bytes() == before
 
 
 def test_the_summary_of_a_job_says_that_nothing_was_judged(tmp_path: Path) -> None:
@@ -763,7 +930,8 @@ def test_sarif_and_code_quality_name_the_candidates_file_and_the_rule(tmp_path: 
 
 def test_fingerprints_are_unique_and_stable_whatever_the_figures_are(tmp_path: Path) -> None:
     worse = tmp_path / "worse.run"
-    worse.write_text("".join(f"{t} Q0 nothing 1 1.0 worse\n" for t in range(101, 151)))
+    judged = "sim12-en0000-01-24662"  # for topic 101, and not relevant
+    worse.write_text("".join(f"{t} Q0 {judged} 1 1.0 worse\n" for t in range(101, 151)))
     call = ("check", worse, "-b", OLD, "-q", QRELS, "-m", "ERR@20,P@10", "-f", "codequality")
     first = json.loads(riskeval(*call).out)
     prints = [entry["fingerprint"] for entry in first]

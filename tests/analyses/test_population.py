@@ -128,6 +128,18 @@ def test_the_command_with_a_file(tmp_path: Path) -> None:
     assert other.code == 2 and "p.json holds ERR@20, the scores are nDCG@20" in other.err
 
 
+def test_a_file_of_two_measures_is_shown_in_two_full_tables(tmp_path: Path) -> None:
+    call, file = ("-q", QRELS, "-m", "ERR@20", "-m", "P@5", "--quiet"), tmp_path / "p.json"
+    riskeval("population", "freeze", SAMPLES, *call, "-o", file)
+    rows = json.loads(riskeval("population", "show", file, "-f", "json").out)["rows"]
+    shown = riskeval("population", "show", file, "-f", "table").out.split("\n\n")
+    assert len(rows) == 18 and len(shown) == 2
+    for measure, table in zip(("ERR@20", "P@5"), shown, strict=True):
+        cells = [line.split() for line in table.splitlines()[3:12]]
+        expected = [row for row in rows if row["measure"] == measure]
+        assert cells == [[r["run"], "–", f"{r['mean']:.4f}", "1"] for r in expected]
+
+
 def test_the_command() -> None:
     call = ("sweep", "--over", "population", SAMPLES, "-q", QRELS, "-m", "ERR@20", "--quiet")
     document = json.loads(riskeval(*call, "-a", "5", "-f", "json").out)

@@ -85,6 +85,32 @@ def test_smooth_stands_beside_and_minus_turns() -> None:
         assert not one["zrisk"] or float(one["zrisk"]) == -float(other["zrisk"])
 
 
+def test_events_under_minus_are_those_of_plain_turned() -> None:
+    plain = table_of(riskeval(*SHARED, "-a", "0,20", "--part", "events").out)
+    call = (*SHARED, "-a", "1,21", "--convention", "minus", "--part", "events")
+    minus = table_of(riskeval(*call).out)
+    opposite = {"positive": "negative", "negative": "positive"}
+    assert {row["event"] for row in minus} == {"swap", "significance", "break-even"}
+    for one, other in zip(plain, minus, strict=True):
+        assert float(other["value"]) == -float(one["value"])
+        for name in ("before", "after"):
+            assert other[name] == opposite.get(one[name], one[name])
+        for name in ("alpha", "event", "risk_measure", "run", "other"):
+            assert other[name] == one[name]
+    shown = " ".join(riskeval(*call, "-f", "table", "--top", "500").out.split())
+    assert "turns positive: its losses, counted α̂ times, outweigh its gains" in shown
+
+
+def test_a_table_between_two_runs_has_their_lines_of_the_whole_table() -> None:
+    pair = ("neuralMix", "boldRerank")
+    call = (*SHARED, "-a", "0:2", "--part", "series", "-f", "table")
+    every, two = riskeval(*call).out, riskeval(*call, "--between", *pair).out
+    lines = [[line.split() for line in text.splitlines()] for text in (every, two)]
+    of_pair = [[cells for cells in each if cells[:1] and cells[0] in pair] for each in lines]
+    assert of_pair[0] == of_pair[1] and len(of_pair[1]) == 8
+    assert "boldRerank" in two and "indriCASP " not in two
+
+
 def test_json_holds_both_parts() -> None:
     found = json.loads(riskeval(*SHARED, "-f", "json").out)
     assert len(found["rows"]) == 9 * 21

@@ -15,7 +15,7 @@ import pytest
 
 from riskcli.analyses.checker import Checks
 from riskcli.analyses.validate import validate
-from riskcli.trec.findings import CODES
+from riskcli.trec.codes import CODES
 from tests.bench.malformed import GOOD, QRELS
 from tests.conftest import Write
 from tests.helpers.console import ROOT
@@ -66,9 +66,11 @@ def test_the_samples_are_clean() -> None:
 
 def test_topics_are_compared_only_where_judgements_are_given() -> None:
     found = rows_of(SAMPLES, "-q", SAMPLE_QRELS)
-    assert {row["code"] for row in found} == {"missing-topic"}
-    assert {Path(row["path"]).name for row in found} == {"partial46.run"}
-    assert len(found) == 4
+    assert {(Path(row["path"]).name, row["code"]) for row in found} == {
+        ("coarseTies.run", "tie-order"),
+        ("partial46.run", "missing-topic"),
+    }
+    assert len(found) == 5
 
 
 def test_the_table_is_grouped_by_file_and_counted(
@@ -207,7 +209,7 @@ def test_long_runs_are_checked_as_columns(write: Write) -> None:
 def codes_in(source: Path) -> set[str]:
     """The codes that a module's errors, findings and tallies are made with."""
     calls = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.Call)]
-    code_at = {"InputError": 1, "Finding": 2, "_note_once": 1}
+    code_at = {"InputError": 1, "Finding": 2, "_note_once": 1, "Doubt": 0}
     code_at |= dict.fromkeys(("add_all", "doubt", "doubt_pairs", "WrongLineError"), 0)
     found = set()
     for call in calls:
@@ -220,7 +222,8 @@ def codes_in(source: Path) -> set[str]:
 
 def test_every_code_in_the_program_is_declared_and_the_other_way_round() -> None:
     found = {code for source in (ROOT / "riskcli").rglob("*.py") for code in codes_in(source)}
-    named_otherwise = {"duplicate-run", "duplicate-topic", "repeated-judgement"}
+    named_otherwise = {"duplicate-run", "duplicate-topic", "repeated-judgement", "other-kind"}
+    named_otherwise |= {"other-judgements"}
     assert found | named_otherwise == set(CODES)
 
 
@@ -254,12 +257,12 @@ def test_findings_of_one_severity_are_shown_and_all_are_counted(write: Write) ->
         ("errors", {"bad-score"}),
         ("warnings", {"tag-name", "not-q0"}),
     ):
-        ran = riskeval("validate", bad, odd, Key("only", only), "-f", "json")
+        ran = run_inside("validate", bad, odd, Key("only", only), "-f", "json")
         found = json.loads(ran.out)
         assert ran.code == 1
         assert {row["code"] for row in found["rows"]} == codes
         assert found["codes"] == counted
-    shown = riskeval("validate", bad, odd, Key("only", "errors"), "-f", "table").out
+    shown = run_inside("validate", bad, odd, Key("only", "errors"), "-f", "table").out
     assert "all files, by code" in shown
     assert "2      1  warning  not-q0" in shown
     assert "odd.run" not in shown

@@ -24,7 +24,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from riskcli import Rules, evaluate
+from riskcli import InputError, Rules, evaluate
 from riskcli.trec import source
 from tests.bench import plain_measures, plain_reader
 from tests.bench.plain_measures import Measured
@@ -247,11 +247,22 @@ def found(given: Case, rng: random.Random, folder: Path) -> dict[tuple[str, str,
     return scores
 
 
+def _none_is_judged(given: Case, tag: str) -> bool:
+    """Whether the plain reader finds no document of the run judged for its topic."""
+    grades, (run, _) = plain_reader.read_qrels(given.qrels), plain_reader.read_run(given.runs[tag])
+    return all(grades.get(topic, {}).keys().isdisjoint(docnos) for topic, docnos in run.items())
+
+
 def differences(seed: str, folder: Path) -> list[str]:
     """Where the two do not agree about the case of this seed."""
     rng = random.Random(seed)
     given = case(rng)
-    theirs, ours = expected(given), found(given, rng, folder)
+    try:
+        theirs, ours = expected(given), found(given, rng, folder)
+    except InputError as error:  # names in capitals may be those of another collection
+        if error.code == "nothing-judged" and _none_is_judged(given, Path(error.path).name):
+            return []
+        raise
     if set(theirs) != set(ours):
         return [f"{seed}: only in one: {sorted(set(theirs) ^ set(ours))[:5]}"]
     return [

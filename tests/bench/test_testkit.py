@@ -18,7 +18,8 @@ from riskcli.scores.files.registry import kind_of, read_score_file
 from riskcli.trec.qrels import read_qrels
 from riskcli.trec.runs import run_of
 from riskcli.trec.source import ARCHIVES, TextFile
-from tests.bench.testkit import FOLDERS, KIT, write
+from tests.bench.testkit import FOLDERS, KIT, PROGRAMS, write
+from tests.helpers.inprocess import run_inside
 from tests.helpers.trec_text import load
 
 MANIFEST = json.loads((KIT / "manifest.json").read_text(encoding="ascii"))
@@ -51,7 +52,8 @@ def test_the_folder_is_what_is_written(tmp_path: Path) -> None:
         content = (KIT / path).read_bytes()
         if not content.startswith(tuple(archive.magic for archive in ARCHIVES)):
             assert content == (tmp_path / path).read_bytes(), path  # packers differ by version
-    assert {path.parts[0] for path in written if len(path.parts) > 1} == set(FOLDERS.values())
+    folders = {path.parts[0] for path in written if len(path.parts) > 1}
+    assert folders == {*FOLDERS.values(), PROGRAMS}
 
 
 @every
@@ -123,3 +125,34 @@ def test_scores_are_read_as_they_are(case: dict[str, Any]) -> None:
     reads = case["reads"]["scores"]
     expected = [["" if not file.named else run, topic, score] for run, topic, score in reads]
     assert sorted(found) == sorted(expected)
+
+
+OTHERS = [case for case in CASES if case["verdict"] == "refuse" and "by" in case]
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in OTHERS if case["kind"] == "scores"], ids=lambda case: case["file"]
+)
+def test_a_gate_refuses_it_as_baseline(case: dict[str, Any]) -> None:
+    run, baseline = KIT / "good.run", KIT / case["file"]
+    ran = run_inside("check", run, "-q", KIT / "good.qrels", "-m", "AP", "--baseline", baseline)
+    assert (ran.code, ran.out) == (2, "")
+    said = ran.err.replace(f":{case['line']}: ", ": ")
+    assert f"{case['file']}: {case['code']}: " in said or "not-one-run" in said
+
+
+def test_files_of_another_kind_are_skipped_in_a_folder_and_no_others(tmp_path: Path) -> None:
+    """Those that may hold what was meant are left out where that is asked for, and counted."""
+    cases = [case for case in OTHERS if case["kind"] != "qrels"]
+    assert len([case for case in CASES if "by" in case]) >= 100
+    (tmp_path / "good.run").write_bytes((KIT / "good.run").read_bytes())
+    for case in cases:
+        (tmp_path / Path(case["file"]).name).write_bytes((KIT / case["file"]).read_bytes())
+    call = ("score", tmp_path, "-q", KIT / "good.qrels", "-m", "AP", "--include", "*", "-f", "json")
+    ran = run_inside(*call, "--on-error", "skip")
+    assert ran.code == 1
+    left_out = {Path(error["path"]).name for error in json.loads(ran.out)["skipped"]}
+    skipped = {"other-kind", "empty-file"}
+    assert left_out == {Path(c["file"]).name for c in cases if c["code"] not in skipped}
+    others = [Path(c["file"]).name for c in cases if c["code"] in skipped]
+    assert others[0] in ran.err and run_inside(*call).code == 2

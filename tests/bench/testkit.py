@@ -24,6 +24,8 @@ from tests.bench.fuzz import SCORE_FILES
 from tests.bench.malformed import DOUBTFUL, GOOD, QRELS, REFUSED, Malformed
 
 KIT = Path(__file__).parents[1] / "trec-testkit"
+PROGRAMS = "programs"
+"""The folder of files that programs wrote; `programs.json` says which, and what they hold."""
 FOLDERS = {"run": "runs", "qrels": "qrels", "scores": "scores"}
 GOOD_QRELS = QRELS + b"2 0 c 2\n"
 LIMIT = 1_000_000
@@ -49,6 +51,8 @@ def _scored(*scores: str) -> bytes:
     )
 
 
+_A = b"2 Q0 a 1 1 t\n"
+"""A document that is judged: a run without one is refused."""
 _SECOND = b"2 Q0 c 2 1.0 t\n"
 ODD_RUNS = [
     Odd("good", GOOD),
@@ -65,8 +69,8 @@ ODD_RUNS = [
     Odd("not sorted", b"1 Q0 b 2 2.5 t\n2 Q0 a 1 1.5 t\n1 Q0 a 1 3.5 t\n"),
     Odd("ranks from 0", b"1 Q0 a 0 3.5 t\n1 Q0 b 1 2.5 t\n"),
     Odd("exact tie, the greater docno first", b"1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n1 Q0 B 3 1 t\n"),
-    Odd("tie of docnos by bytes", "1 Q0 ab 1 1 t\n1 Q0 é 2 1 t\n1 Q0 z 3 1 t\n".encode()),
-    Odd("tie of numbers as texts", b"1 Q0 9 1 1 t\n1 Q0 10 2 1 t\n"),
+    Odd("tie of docnos by bytes", "1 Q0 ab 1 1 t\n1 Q0 é 2 1 t\n1 Q0 z 3 1 t\n".encode() + _A),
+    Odd("tie of numbers as texts", b"1 Q0 9 1 1 t\n1 Q0 10 2 1 t\n2 Q0 a 1 1 t\n"),
     Odd("tie in single precision only", _scored("1.00000001", "1.0")),
     Odd("neighbours in single precision", _scored("1.0000001", "1.0")),
     Odd("beyond single precision", _scored("1e300", "1e299", "-1e300")),
@@ -76,18 +80,19 @@ ODD_RUNS = [
     Odd("underflow", _scored("1e-400", "5e-324", "-1e-400")),
     Odd("many digits", _scored("0.1000000000000000055511151231257827", "0.1", "1" * 20)),
     Odd("topics 1 and 001", GOOD + b"001 Q0 a 1 1 t\n01 Q0 b 1 1 t\n"),
-    Odd("names like missing values", b"1 Q0 NA 1 3 NA\n1 Q0 null 2 2 NA\n1 Q0 nan 3 1 NA\n"),
-    Odd("names like numbers", b"1 Q0 1e3 1 3 1\n1 Q0 1000 2 2 1\n1 Q0 -0 3 1 1\n"),
-    Odd("letters beyond ASCII", "1 Q0 é 1 3 t\n1 Q0 e\u0301 2 2 t\n1 Q0 日本 3 1 t\n".encode()),
+    Odd("names like missing values", b"1 Q0 NA 1 3 NA\n1 Q0 null 2 2 NA\n2 Q0 a 1 1 NA\n"),
+    Odd("names like numbers", b"1 Q0 1e3 1 3 1\n1 Q0 1000 2 2 1\n1 Q0 -0 3 1 1\n2 Q0 a 1 1 1\n"),
+    Odd("letters beyond ASCII", "1 Q0 é 1 3 t\n1 Q0 e\u0301 2 2 t\n1 Q0 日本 3 1 t\n".encode()
+        + _A),
     Odd("blanks beyond ASCII are letters",
-        "1 Q0 a\u00a0b 1 3 t\n1 Q0 a\u2028b 2 2 t\n1 Q0 a\x85 3 1 t\n".encode()),
-    Odd("control characters are letters", b"1 Q0 a\x1cb 1 3 t\n1 Q0 a\x01 2 2 t\n"),
-    Odd("quotes and commas", b'1 Q0 "a" 1 3 t\n1 Q0 a,b 2 2 t\n1 Q0 \' 3 1 t\n'),
+        "1 Q0 a\u00a0b 1 3 t\n1 Q0 a\u2028b 2 2 t\n1 Q0 a\x85 3 1 t\n2 Q0 a 1 1 t\n".encode()),
+    Odd("control characters are letters", b"1 Q0 a\x1cb 1 3 t\n1 Q0 a\x01 2 2 t\n2 Q0 a 1 1 t\n"),
+    Odd("quotes and commas", b'1 Q0 "a" 1 3 t\n1 Q0 a,b 2 2 t\n1 Q0 \' 3 1 t\n2 Q0 a 1 1 t\n'),
     Odd("a number sign begins a docno", b"1 Q0 #a 1 3 t\n1 Q0 a 2 2 t\n"),
     Odd("comments", b"# made by hand\n" + GOOD + b"#\n# 1 Q0 a 1 3.5 t and more\n"),
     Odd("long docno", b"1 Q0 " + b"d" * 5000 + b" 1 3 t\n1 Q0 a 2 2 t\n"),
     Odd("docnos of equal beginnings", b"".join(
-        b"1 Q0 clueweb09-en0000-00-%05d %d %d t\n" % (i, i, -i) for i in range(1, 40))),
+        b"1 Q0 clueweb09-en0000-00-%05d %d %d t\n" % (i, i, -i) for i in range(1, 40)) + _A),
     Odd("unjudged documents", GOOD + b"2 Q0 zz 9 9 t\n"),
     Odd("second column of any kind", GOOD.replace(b"Q0", b"\xff\xfe")),
     Odd("rank of any kind", GOOD.replace(b" 1 ", b" first ", 1)),
@@ -160,15 +165,33 @@ def _reads(case: Odd) -> dict[str, Any]:
     if case.kind == "qrels":
         return {"grades": plain_reader.read_qrels(case.content)}
     scores, tags = plain_reader.read_run(case.text or case.content)
+    return {"tags": sorted(tags), **_of_scores(scores)}
+
+
+def _of_scores(scores: plain_reader.Scores) -> dict[str, Any]:
+    """A run's scores, rankings and effectiveness."""
     measured = plain_reader.evaluated(scores, plain_reader.read_qrels(GOOD_QRELS))
     return {
-        "tags": sorted(tags),
         "scores": scores,
         "ranking": _rankings(scores, single=True),
         "ranking_in_double_precision": _rankings(scores, single=False),
         "AP": {topic: values[0] for topic, values in measured.items()},
         "nDCG@3": {topic: values[1] for topic, values in measured.items()},
     }
+
+
+def _of_program(entry: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """The entry of a file that a program wrote, with what it holds where that is right."""
+    content = (KIT / PROGRAMS / entry["file"]).read_bytes()
+    entry = {**entry, "file": f"{PROGRAMS}/{entry['file']}"}
+    reads = entry.get("reads")
+    if reads == "as lines":
+        entry["reads"] = _reads(Odd("", content))
+    elif entry["kind"] == "run" and reads is not None:
+        entry["reads"] = {**_of_scores(reads), "tags": []}
+    elif reads is not None:
+        entry["reads"] = {"grades" if entry["kind"] == "qrels" else "scores": reads}
+    return entry, content
 
 
 def _kind(case: Malformed) -> str:
@@ -190,6 +213,8 @@ def cases() -> Iterator[tuple[dict[str, Any], bytes]]:
             yield _entry(_kind(broken), broken.name, broken.content, verdict, **where)
     for odd in ODD:
         yield _entry(odd.kind, odd.name, odd.content, "take", reads=_reads(odd))
+    table = Path(__file__).with_name("programs.json").read_text(encoding="utf-8")
+    yield from map(_of_program, json.loads(table))
 
 
 def write(folder: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_full_disk(target: Path, existing: bool) -> None:
 def test_what_a_killed_program_left_is_no_run(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()
-    (runs / "a.run").write_text("101 Q0 d 1 1.0 a\n")
+    (runs / "a.run").write_text("101 Q0 sim12-en0000-01-24662 1 1.0 a\n")
     (runs / ".a.run.x1y2.part").write_text("101 Q0")
     assert riskeval("score", runs, "-q", QRELS, "-m", "P@5").code == 0
     assert riskeval("validate", runs).code == 0
@@ -159,3 +159,10 @@ def _writes(call: ast.Call) -> bool:
     return name == "open" and any(
         isinstance(mode, str) and mode[:1] in "wax" and len(mode) < 4 for mode in modes
     )
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no such device")
+def test_a_pipe_under_a_name_is_written_to() -> None:
+    """`-o /dev/stdout`, and `-o >(cat)` of a shell."""
+    call = ("matrix", SAMPLES, "-q", QRELS, "-m", "AP", "-f", "csv", "--quiet")
+    assert riskeval(*call, "-o", "/dev/stdout") == riskeval(*call)

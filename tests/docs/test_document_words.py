@@ -53,7 +53,7 @@ def code(document: Path) -> str:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_options_exist(document: Path) -> None:
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", code(document)))
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", code(document)))
     assert named - OPTIONS - ELSEWHERE == set()
 
 

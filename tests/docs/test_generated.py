@@ -21,7 +21,7 @@ import riskcli
 from riskcli.cli.option import LazyGroup
 from riskcli.commands import COMMANDS, load_command
 from riskcli.core.limits import COSTS, READING
-from riskcli.trec.findings import CODES
+from riskcli.trec.codes import CODES
 from tests.helpers.console import ROOT, terminal_environment
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES
@@ -171,4 +171,4 @@ def test_what_the_program_explains_names_no_option_that_is_gone() -> None:
         for name in (*option.opts, *option.secondary_opts)
     } | {"--version", "--debug"}
     for make in GENERATOR["PAGES"].values():
-        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", make())) <= options
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*[a-z0-9]", make())) <= options

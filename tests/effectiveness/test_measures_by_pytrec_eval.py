@@ -442,8 +442,13 @@ def test_the_place_and_order_of_the_files_do_not_matter(write: Write) -> None:
             assert matrix.values.tolist() == other.values.tolist()
 
 
-@pytest.mark.parametrize("piece", [1, 2000, source.PIECE])
-@pytest.mark.parametrize("name", ["nDCG@10", "P@10", "AP@5", "AP"])
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        *(("nDCG@10", piece) for piece in (1, 2000, source.PIECE)),
+        *((name, piece) for name in ("P@10", "AP@5", "AP") for piece in (2000, source.PIECE)),
+    ],
+)
 def test_files_score_as_pytrec_eval_scores_them(
     write: Write, monkeypatch: pytest.MonkeyPatch, name: str, piece: int
 ) -> None:

@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,7 @@ from riskcli.learn.comparison import ModelComparison, compare_models
 from riskcli.learn.experiment import Interrupts, Outcome, Plan, RunScores, run_experiment
 from riskcli.learn.feature_files import read_features
 from riskcli.learn.features import best_first
+from riskcli.learn.folder import check_folder
 from riskcli.learn.folds import find_folds
 from riskcli.learn.lambdas import Queries
 from riskcli.learn.swaps import swap_measure
@@ -220,6 +222,29 @@ def test_a_model_ranks_as_it_did_in_the_experiment(
         assert done.code == 0, done.err
         pooled += done.out
     assert pooled == (folder / "runs" / "urisk-5.run").read_text()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "change", "message"),
+    [
+        (".txt", lambda text: text.replace("tree_sizes=", "tree_sizes=1"), "not the model that"),
+        (".json", lambda text: text.replace('"start_weight": 0', '"start_weight": 7'), "the hash"),
+        (".json", lambda text: text.replace("content_sha256", "was"), "no hash|KeyError"),
+        (".json", lambda text: "[" + text + "]", "not what riskeval train writes"),
+    ],
+)
+def test_a_model_that_was_changed_is_refused_before_it_is_loaded(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    suffix: str, change: Callable[[str], str], message: str,
+) -> None:  # fmt: skip
+    for each in (".txt", ".json"):
+        text = (experiment[0] / "models" / f"urisk-5-fold1{each}").read_text()
+        changed = change(text) if each == suffix else text
+        assert (changed != text) == (each == suffix)
+        (tmp_path / f"model{each}").write_text(changed)
+    monkeypatch.setattr("lightgbm.Booster", None)
+    ran = run_inside("rank", tmp_path / "model.txt", data / "Fold1" / "test.txt")
+    assert (ran.code, ran.out) == (2, "") and re.search(f"model{suffix}: .*({message})", ran.err)
 
 
 def test_the_tables_for_people_hold_the_tests_in_80_columns(data: Path, tmp_path: Path) -> None:
@@ -599,6 +624,38 @@ def test_a_folder_that_holds_something_is_never_overwritten(
     assert done.code == 2 and "holds something else" in done.err
     done = run_inside(*call, "-o", experiment[0])
     assert done.code == 2 and "--replace writes over it" in done.err
+    check_folder(experiment[0], replace=True)
+    for name in ("thesis.txt", "notes/day.md", "runs/mine.run", "models/mine-fold1.txt"):
+        mine = experiment[0] / name
+        mine.parent.mkdir(exist_ok=True)
+        mine.write_text("x")
+        done = run_inside(*call, "-o", experiment[0], "--replace")
+        mine.unlink()
+        assert done.code == 2 and f"holds 1 file from elsewhere ({name})" in done.err
+    (experiment[0] / "notes").rmdir()
+
+
+def test_what_is_read_is_not_replaced(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path
+) -> None:
+    folder, _ = experiment
+    old = folder / "runs" / "baseline.run"
+    before = old.read_bytes()
+    done = run_inside(
+        "train", data / "Fold1", "-b", f"run:{old}", "-o", folder, "--replace", *SMALL
+    )
+    assert done.code == 2 and "baseline.run is one of the inputs" in done.err
+    assert old.read_bytes() == before and (folder / "settings.json").is_file()
+    model, features = tmp_path / "model.txt", tmp_path / "features.txt"
+    model.write_bytes((folder / "models" / "plain-fold1.txt").read_bytes())
+    features.write_bytes((data / "Fold1" / "test.txt").read_bytes())
+    for output in (model, features):
+        before = output.read_bytes()
+        done = run_inside("rank", model, features, "-o", output)
+        assert done.code == 2 and f"{output} is one of the inputs" in done.err
+        assert output.read_bytes() == before
+    for _ in range(2):  # a run may take the place of a run
+        assert run_inside("rank", model, features, "-o", tmp_path / "out.run").code == 0
 
 
 def test_without_lightgbm_the_message_names_the_extra(data: Path, tmp_path: Path) -> None:
@@ -680,6 +737,7 @@ def assert_alike(shown: str, printed: str) -> None:
     assert next(numbers) == pytest.approx(next(numbers), rel=0.05, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_tutorial_leads_to_a_run_that_passes_the_gate(tmp_path: Path) -> None:
     """Every command of the document, in an empty folder; `!` before one that answers no."""
     text = DOCUMENT.read_text(encoding="utf-8")

@@ -127,15 +127,20 @@ def named_baseline(options: Options) -> bool:
 
 @st.composite
 def matrices(draw: st.DrawFn) -> ScoreMatrix:
-    """As the risk measures' own tests draw them, and some with negative scores or a constant
-    difference between two runs.
+    """As the risk measures' own tests draw them, and some with negative scores, or a constant or
+    tiny difference between two runs.
     """
     values = draw(score_values(min_runs=2, max_runs=7, min_topics=1, max_topics=9))
-    what = draw(st.sampled_from(["plain", "plain", "negative", "constant"]))
+    what = draw(st.sampled_from(["plain", "plain", "negative", "constant", "tiny"]))
     if what == "negative":
         values = values - 0.25
     elif what == "constant":
+        values[0] /= 2
         values[-1] = values[0] + 0.125
+    elif what == "tiny":
+        values[0, 0] = 0.0
+        values[-1] = values[0]
+        values[-1, 0] = 1e-200
     return named(values)
 
 

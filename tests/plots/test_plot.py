@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import riskcli
 from riskcli.core.messages import UsageError
-from riskcli.plots.kinds import FIGURE_NAMES, KINDS, MEANINGS, OF_EXPERIMENTS
+from riskcli.plots.kinds import FIGURE_NAMES, KINDS, MEANINGS, OF_EXPERIMENTS, find
 from riskcli.plots.request import SIZES, Request
 from riskcli.scores.matrix import ScoreMatrix
 from tests.helpers.browser import chromium, tab
@@ -542,6 +542,23 @@ def test_no_text_overlaps_with_fifty_runs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("figure", "of", "found"),
+    [
+        ("sigir16-3", None, ("alpha", "georisk")),
+        ("sigir16-3", "", ("alpha", "georisk")),
+        ("sigir16-3", "trisk", ("alpha", "trisk")),
+        ("sigir12-1", "", ("wins", None)),
+        ("ecir14-1", None, ("ecir14-1", None)),
+        ("ecir14-1", "tr", ("ecir14-1", "tr")),
+    ],
+)
+def test_an_empty_of_is_the_usual_one_of_a_papers_figure(
+    figure: str, of: str | None, found: tuple[str, str | None]
+) -> None:
+    assert find("paper", figure, of) == found
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("wins", "-o", "figure.bmp"), "ends in one of .svg"),
@@ -662,6 +679,19 @@ def test_churn_is_the_share_of_pairs_that_changed_sides(tmp_path: Path) -> None:
     drawing = json.loads((tmp_path / "churn.json").read_text())
     (rows,) = drawing["datasets"].values()
     assert [row["share"] for row in rows] == [0, 0, 0, 0, 0, 100.0, 0, 0, 0, 0]
+
+
+def test_churn_ranks_equal_scores_as_trec_eval_does(tmp_path: Path) -> None:
+    """By falling document id, whatever their order in the file."""
+    folder = experiment(tmp_path / "out", {"baseline": ["cba"], "tied": ["abc"], "near": ["abc"]})
+    for name, step in (("tied", 0.0), ("near", 1e-9)):
+        lines = [f"1 Q0 {docno} 1 {1 - step * i} t\n" for i, docno in enumerate("abc")]
+        (folder / "runs" / f"{name}.run").write_text("".join(lines))
+    done = riskeval("plot", "churn", folder, "-o", tmp_path / "churn.json")
+    assert done.code == 0, done.err
+    drawing = json.loads((tmp_path / "churn.json").read_text())
+    rows = [row for found in drawing["datasets"].values() for row in found]
+    assert [row["share"] for row in rows] == ([100.0] + [0.0] * 9) * 2
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_swaps_agree_with_a_fine_scan(values: Floats, name: str) -> None:
         check_swaps(one, other, [event.alpha for event in mine], sides)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(score_values(min_runs=2, max_runs=5, min_topics=3))
 def test_significance_agrees_with_a_fine_scan(values: Floats) -> None:
     critical = reference.student_quantile(values.shape[1] - 1)

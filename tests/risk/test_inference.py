@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -99,7 +101,8 @@ def test_gamma_sets_the_level_of_the_intervals() -> None:
 
 
 def codes(values: Floats, baseline: str = "r0", alpha: float = 1.0) -> set[str]:
-    table = risk_table(named(values), baseline, options=Options(alphas=(alpha,)))
+    gains = replace(named(values), measure="gain")
+    table = risk_table(gains, baseline, options=Options(alphas=(alpha,)))
     return {note.code for note in table.notes if note.warning}
 
 

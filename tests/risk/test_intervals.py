@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -50,7 +51,8 @@ def test_rank_intervals_of_the_table_equal_tests_of_every_pair(seed: int) -> Non
     spread = np.array([[0.05], [0.1], [0.3], [0.6], [0.9]])
     values = generator.beta(2, 2, 16) * np.exp(spread * generator.standard_normal((5, 16)) - 1)
     plan = Options(alphas=(0.0, 1.0, 5.0), significance=Significance(gamma=gamma))
-    frame = risk_table(named(values), "r0", options=plan).to_frame()
+    gains = replace(named(values), measure="gain")
+    frame = risk_table(gains, "r0", options=plan).to_frame()
     matrix, narrow = values.tolist(), dict.fromkeys(("mean", "zrisk", "georisk"), 0)
     for alpha, (column, measure) in product(
         plan.alphas, (("mean", None), ("zrisk", "zeta"), ("georisk", "georisk"))

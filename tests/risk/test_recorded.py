@@ -6,6 +6,7 @@ what a change of a formula has to explain.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,12 @@ def scores(kind: str) -> Floats:
     if kind == "below 0":
         values[1:3] -= 0.3
     return values
+
+
+def matrix(kind: str) -> ScoreMatrix:
+    """These with names; by a measure that may be above 1, where some are."""
+    scored = named(scores(kind))
+    return replace(scored, measure="gain") if kind == "heavy topic" else scored
 
 
 KINDS = (
@@ -106,16 +113,16 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def table(kind: str, options: Callable[[], Options]) -> Any:
-    return riskcli.risk_table(named(scores(kind)), options=options()).to_frame()
+    return riskcli.risk_table(matrix(kind), options=options()).to_frame()
 
 
 def sweep(kind: str, baseline: str | None) -> Any:
-    return riskcli.alpha_sweep(named(scores(kind)), baseline).to_frame()
+    return riskcli.alpha_sweep(matrix(kind), baseline).to_frame()
 
 
 def pairs(kind: str, correction: Any) -> Any:
     options = Options(significance=Significance(correction=correction))
-    compared = riskcli.compare_pairs(named(scores(kind)), options=options, of=("mean", "georisk"))
+    compared = riskcli.compare_pairs(matrix(kind), options=options, of=("mean", "georisk"))
     return compared.to_frame()
 
 

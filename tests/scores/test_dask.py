@@ -20,10 +20,13 @@ from benchmarks.make_runs import Size, make
 from riskcli import UsageError
 from riskcli.scores import remote
 from tests.helpers.console import ROOT
+from tests.helpers.inprocess import run_inside
 from tests.helpers.program import QRELS, SAMPLES, riskeval
 from tests.scores.test_remote import everything
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'riskeval[cluster]'")
+
+from distributed.comm import CommClosedError
 
 from riskcli.scores import dask as cluster_module
 from riskcli.scores.dask import cluster
@@ -143,8 +146,7 @@ def evaluated(many: Path, workers: remote.Workers, **more: Any) -> list[object]:
     )
 
 
-@pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("send", ["paths", "bytes"])
+@pytest.mark.parametrize(("count", "send"), [(1, "bytes"), (2, "paths")])
 def test_the_same_for_any_number_of_workers(
     dask: Dask, many: Path, expected: list[object], count: int, send: Any
 ) -> None:
@@ -244,6 +246,49 @@ def test_a_scheduler_that_goes_away(dask: Dask, many: Path, tmp_path: Path) -> N
     assert len(again.matrices[0].runs) == 24  # what came before stayed whole
 
 
+KILLING = """
+import os, sys, time
+import riskcli.scores.remote as remote
+from riskcli.__main__ import start
+remote._SHORTEST = remote._LONGEST = 1e-9
+pid, answers = int(sys.argv[1]), remote._Client._answers
+def kill(*arguments):
+    os.kill(pid, 9)
+    time.sleep(0.1)
+    return answers(*arguments)
+remote._Client._answers = kill
+sys.argv = ["riskeval", *sys.argv[2:]]
+start()
+"""
+"""The program, which ends a process when the first answers are there."""
+
+
+@pytest.mark.slow
+def test_of_a_scheduler_that_goes_away_one_line_is_said(dask: Dask, many: Path) -> None:
+    """Dask's own log and traceback are no business of whoever reads this."""
+    scheduler = dask.scheduler()
+    dask.worker()
+    call = [str(scheduler.pid), "score", many / "runs", "-q", many / "qrels.txt"]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLING, *map(str, call), "--cluster", dask.address],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lost = f"riskeval: the workers failed: the Dask scheduler at {dask.address} went away\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", lost)
+
+
+def test_a_connection_that_is_lost_before_there_is_any_work() -> None:
+    class Lost:
+        status, scheduler = "closed", None
+
+        def wait_for_workers(self, *_: object, **__: object) -> None:
+            raise CommClosedError("Stream is closed")
+
+    client: Any = Lost()
+    with pytest.raises(UsageError, match="the Dask scheduler at tcp://gone went away"):
+        cluster_module._workers(client, "tcp://gone", "paths")
+
+
 def test_a_file_that_one_worker_cannot_see(dask: Dask, tmp_path: Path) -> None:
     """The same path is another folder for a process that runs elsewhere."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -329,7 +374,7 @@ def test_no_worker_joins(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("address", ["local:", "local:0", "local:x", "local:-1"])
 def test_a_wrong_number_of_processes(address: str) -> None:
-    ran = riskeval("score", SAMPLES, "-q", QRELS, "--cluster", address)
+    ran = run_inside("score", SAMPLES, "-q", QRELS, "--cluster", address)
     assert ran.code == 2
     assert f"--cluster {address}: expected local:N, a number of processes" in ran.err
 
@@ -382,7 +427,7 @@ def test_the_first_error_is_that_of_one_machine(tmp_path: Path) -> None:
     (tmp_path / "c.run").write_text("1 Q0\n")
     call: list[str | Path] = ["score", tmp_path, "-q", QRELS, "-f", "json", "--run-names", "file"]
     for more in ([], ["--on-error", "skip"]):
-        plain = riskeval(*call, *more)
+        plain = run_inside(*call, *more)
         assert plain.code == (1 if more else 2)
         assert riskeval(*call, *more, "--cluster", "local:2") == plain
 

@@ -13,15 +13,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from riskcli import Evaluation, InputError, Rules, ScoreMatrix, UsageError, evaluate
+from riskcli import (
+    Evaluation,
+    InputError,
+    Rules,
+    ScoreMatrix,
+    UsageError,
+    evaluate,
+    read_qrels,
+    read_run,
+    validate,
+)
 from riskcli.analyses.matrix import Matrices
 from riskcli.core.messages import Provenance
+from riskcli.learn.feature_files import read_features
 from riskcli.output.formats import named
 from riskcli.scores.files.registry import kind_of
+from riskcli.scores.plausibility import doubts_on
 from riskcli.trec import source
 from tests.conftest import Write
 from tests.helpers.strategies import ANY_SCORE
@@ -30,6 +42,7 @@ from tests.helpers.trec_text import STRANGE_IDS, qrels_text, run_text
 FORMATS = ("csv", "tsv", "json", "parquet")
 Named = dict[tuple[str, str, str], float]
 
+TOPICS = [name for name in STRANGE_IDS if name != "all"]  # a summary, in a file of scores
 formats = pytest.mark.parametrize("format", FORMATS)
 shapes = pytest.mark.parametrize("long", [False, True], ids=["wide", "long"])
 
@@ -93,7 +106,7 @@ def test_what_was_written_reads_back_bit_for_bit(write: Write, format: str, long
 
 @formats
 @shapes
-@pytest.mark.parametrize("name", [*STRANGE_IDS, "a\nb", "a b", " a ", "a\tb", "1,2", 'a"'])
+@pytest.mark.parametrize("name", [*TOPICS, "a\nb", "a b", " a ", "a\tb", "1,2", 'a"'])
 def test_names_stay_the_strings_they_are(write: Write, format: str, long: bool, name: str) -> None:
     runs, topics = (name.replace("@", "+"), "other"), (name, "second")
     written = evaluation_of(matrix_of(runs, topics))
@@ -118,7 +131,8 @@ def test_evaluating_again_writes_the_same_bytes(write: Write, format: str) -> No
         write("a", run_text({"1": {"d": 1.0}, "2": {"e": 2.0, "d": 1.0}}, "a")),
         write("b", run_text({"1": {"e": 1.0}}, "b")),
     ]
-    found = evaluate(files, qrels=write("q", qrels_text({"1": {"d": 1}, "2": {"d": 2}})))
+    judged = {"1": {"d": 1, "e": 0}, "2": {"d": 2}}
+    found = evaluate(files, qrels=write("q", qrels_text(judged)))
     once = write_matrices(found, format, long=True)
     again = evaluate([write("x", once)])
     assert again.notes == ()
@@ -127,14 +141,16 @@ def test_evaluating_again_writes_the_same_bytes(write: Write, format: str) -> No
 
 
 names = (
-    (st.sampled_from(STRANGE_IDS) | st.text(st.characters(codec="utf-8"), min_size=1, max_size=5))
+    (st.sampled_from(TOPICS) | st.text(st.characters(codec="utf-8"), min_size=1, max_size=5))
     .filter(lambda name: not name.startswith("@"))
     .filter(lambda name: "\r" not in name and "\0" not in name)
+    .filter(lambda name: not any(doubts_on([matrix_of(("run",), (name,))])))
 )
 
 
 @formats
 @shapes
+@settings(max_examples=40)
 @given(
     runs=st.lists(names, min_size=1, max_size=3, unique=True),
     topics=st.lists(names.filter(lambda name: name != "Q0"), min_size=1, max_size=3, unique=True),
@@ -578,3 +594,152 @@ def test_numbers_of_rows_in_front_are_left_out(write: Write, header: str) -> Non
     path = write("x.csv", f'"",{header}\n"1",{cells}\n')
     (matrix,) = evaluate(path).matrices
     assert (matrix.runs, matrix.topics, matrix.values.tolist()) == (("x",), ("1",), [[0.5]])
+
+
+# What riskeval wrote and somebody changed
+
+
+def kept(folder: Path, format: str, long: bool) -> Path:
+    """A file that `riskeval matrix` would write."""
+    scores = matrix_of(("a", "b"), ("1", "2", "wt-51"))
+    path = folder / f"kept.{format}"
+    provenance = Provenance({"max_grade": 4, "topics": "relevant"})
+    path.write_bytes(write_matrices(Evaluation((scores,), provenance=provenance), format, long))
+    return path
+
+
+@shapes
+def test_a_score_that_was_edited_is_refused_everywhere(tmp_path: Path, long: bool) -> None:
+    path = kept(tmp_path, "json", long)
+    document = json.loads(path.read_text())
+    if long:
+        document["rows"][1]["score"] *= 0.3
+    else:
+        document["rows"][0]["scores"]["2"] *= 0.3
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"altered: .*does not fit the hash.*riskeval matrix"):
+        evaluate(path)
+    assert list(validate([path]).codes()) == ["altered"]
+
+
+@shapes
+@pytest.mark.parametrize("change", ["score", "topic", "run", "null", "measure", "settings", "row"])
+def test_a_table_that_was_edited_is_refused(tmp_path: Path, long: bool, change: str) -> None:
+    """With its metadata as they were, which is what a damaged footer can amount to."""
+    path = kept(tmp_path, "parquet", long)
+    table = parquet.read_table(path)
+    about = json.loads(table.schema.metadata[b"riskeval"])
+    columns = table.to_pydict()
+    last = list(columns)[-1]
+    if change in ("score", "null"):
+        columns[last][0] = None if change == "null" else columns[last][0] / 2
+    elif change == "run":
+        columns["run"] = [f"{run}2" for run in columns["run"]]
+    elif change == "row":
+        columns = {name: values[:-1] for name, values in columns.items()}
+    elif change == "topic" and long:
+        columns["topic"][0] = "7"
+    elif change == "topic":
+        columns["wt-52"] = columns.pop("wt-51")
+    elif change == "measure" and long:
+        columns["measure"] = ["AP"] * len(columns["run"])
+    else:
+        about["settings" if change == "settings" else "measure"] = {"max_grade": 5}
+    metadata = {b"riskeval": json.dumps(about).encode()}
+    parquet.write_table(pa.table(columns).replace_schema_metadata(metadata), path)
+    with pytest.raises(InputError, match="altered"):
+        evaluate(path)
+
+
+@shapes
+def test_the_same_content_in_another_spelling_is_read(tmp_path: Path, long: bool) -> None:
+    path = kept(tmp_path, "json", long)
+    right = evaluate(path)
+    path.write_text(json.dumps(json.loads(path.read_text()), sort_keys=True, indent=9))
+    again = evaluate(path)
+    path = kept(tmp_path, "parquet", long)
+    table = parquet.read_table(path).cast(
+        pa.schema([
+            pa.field(each.name, pa.large_string() if each.type == pa.string() else each.type)
+            for each in parquet.read_schema(path)
+        ], metadata=parquet.read_schema(path).metadata)
+    )  # fmt: skip
+    parquet.write_table(table, path, row_group_size=1, compression="gzip", use_dictionary=False)
+    for found in (again, evaluate(path)):
+        assert found["ERR@20"].values.tobytes() == right["ERR@20"].values.tobytes()
+        assert found.settings == right.settings and type(found.settings["max_grade"]) is int
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("format", ["json", "parquet"])
+def test_what_riskeval_wrote_without_a_hash_is_refused_with_the_cure(
+    tmp_path: Path, format: str, long: bool
+) -> None:
+    path = kept(tmp_path, format, long)
+    if format == "json":
+        document = json.loads(path.read_text())
+        del document["content_sha256"]
+        path.write_text(json.dumps(document))
+    else:
+        table = parquet.read_table(path)
+        about = json.loads(table.schema.metadata[b"riskeval"])
+        del about["content_sha256"]
+        metadata = {b"riskeval": json.dumps(about).encode()}
+        parquet.write_table(table.replace_schema_metadata(metadata), path)
+    with pytest.raises(InputError, match=r"carries no hash.*write it anew with `riskeval matrix`"):
+        evaluate(path)
+
+
+def test_who_means_to_edit_keeps_the_rows_alone(tmp_path: Path) -> None:
+    path = kept(tmp_path, "json", long=False)
+    document = json.loads(path.read_text())
+    document["rows"][0]["scores"]["2"] = 0.25
+    path.write_text(json.dumps({"rows": document["rows"]}))
+    assert evaluate(path)["ERR@20"].values[0, 1] == 0.25
+
+
+def test_files_of_others_have_no_hash(write: Write, tmp_path: Path) -> None:
+    path = write("x.json", '{"rows": [{"run": "a", "measure": "AP", "scores": {"1": 1}}]}')
+    assert evaluate(path)["AP"].values.tolist() == [[1.0]]
+    path = write(
+        "y.json", '{"rows": [{"run": "riskeval", "measure": "AP", "topic": 1, "score": 1}]}'
+    )
+    assert evaluate(path)["AP"].topics == ("1",)
+    parquet.write_table(pa.table({"run": ["a"], "1": [0.5]}), tmp_path / "z.parquet")
+    assert evaluate(tmp_path / "z.parquet")["score"].values.tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize("kind", ["scores", "run", "qrels", "features"])
+def test_checksums_of_pages_are_verified_in_files_of_others_too(tmp_path: Path, kind: str) -> None:
+    """A byte among the values, which nothing but the page's checksum can tell."""
+    values = [0.1 + 0.7 * place for place in range(50)]
+    tables: dict[str, dict[str, list[Any]]] = {
+        "scores": {"run": [f"r{n}" for n in range(50)], "1": values, "2": values},
+        "run": {"qid": ["1"] * 50, "docid": [f"d{n}" for n in range(50)], "score": values},
+        "qrels": {"qid": ["1"] * 50, "docid": [f"d{n}" for n in range(50)], "grade": [*range(50)]},
+        "features": {"qid": ["1"] * 50, "label": [1] * 50, "f1": values},
+    }
+    columns = tables[kind]
+    path = tmp_path / "x.parquet"
+    readers: dict[str, Callable[[Path], object]] = {
+        "scores": evaluate,
+        "run": read_run,
+        "qrels": read_qrels,
+        "features": read_features,
+    }
+    read = readers[kind]
+    for checked in (False, True):
+        parquet.write_table(
+            pa.table(columns), path, compression="none", use_dictionary=False,
+            write_page_checksum=checked,
+        )  # fmt: skip
+        read(path)
+        data = path.read_bytes()
+        spot = np.array([*columns.values()][-1][20:21]).tobytes()
+        assert data.count(spot) >= 1
+        path.write_bytes(data.replace(spot, bytes([spot[0] ^ 4]) + spot[1:], 1))
+        if checked:
+            with pytest.raises(InputError):
+                read(path)
+        else:
+            read(path)

@@ -136,7 +136,7 @@ def test_a_measure_that_is_not_there_is_named(write: Write) -> None:
 # Two formats at once
 
 
-BOTH = "AP\tRR\t0.5\n"
+BOTH = "P_7\tP_8\t0.5\n"
 
 
 def test_a_file_that_fits_two_formats_asks(write: Write) -> None:
@@ -149,8 +149,8 @@ def test_a_file_that_fits_two_formats_asks(write: Write) -> None:
     )
     by_trec_eval = evaluate([path], rules=Rules(input_format="trec_eval"))
     by_ir_measures = evaluate([path], rules=Rules(input_format="ir_measures"))
-    assert scores(by_trec_eval) == {"AP": {("x", "RR"): 0.5}}
-    assert scores(by_ir_measures) == {"RR": {("x", "AP"): 0.5}}
+    assert scores(by_trec_eval) == {"P@7": {("x", "P_8"): 0.5}}
+    assert scores(by_ir_measures) == {"P@8": {("x", "P_7"): 0.5}}
 
 
 def test_the_input_format_is_an_option_of_every_reader(write: Write) -> None:

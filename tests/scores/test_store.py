@@ -338,6 +338,13 @@ def test_a_store_that_another_writer_is_making(tmp_path: Path) -> None:
     assert (tmp_path / MARKER).exists()
 
 
+def test_a_damaged_marker_is_one_line(tmp_path: Path) -> None:
+    kept(tmp_path / "s", range(1))
+    (tmp_path / "s" / MARKER).write_bytes(b'{"format":\xff}\n')
+    with pytest.raises(InputError, match="store-format: found"):
+        Store(tmp_path / "s")
+
+
 def test_a_store_of_another_format_is_left_alone(tmp_path: Path) -> None:
     kept(tmp_path / "s", range(1))
     (tmp_path / "s" / MARKER).write_text(as_json({"format": 2}))

@@ -18,7 +18,10 @@ from riskcli.trec.discovery import (
     judgements_first,
 )
 
-_ENDINGS = "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg"
+_ENDINGS = (
+    "md rst py sh toml yaml yml json html pdf png svg tex xlsx log ini cfg ipynb xml bib bin pkl "
+    "npy npz"
+)
 SPOKEN_OF = _ENDINGS.split()
 
 

@@ -22,7 +22,7 @@ from riskcli import InputError, Rules, evaluate, read_qrels, read_run
 from riskcli.trec.formats import RUN_FORMATS, run_format_of
 from riskcli.trec.runs import read_foreign
 from tests.conftest import Write
-from tests.helpers.inprocess import run_inside
+from tests.helpers.inprocess import riskeval, run_inside
 from tests.helpers.trec_text import load
 from tests.trec.test_records import FOREIGN, JUDGED, PATH, PLAIN, nested, numbers
 
@@ -189,6 +189,50 @@ def test_a_place_of_ranklib_is_a_whole_number_from_0(write: Write, place: str) -
     rules = Rules(("AP",), input_format="ranklib")
     with pytest.raises(InputError, match=r":2: (bad-score: the place|column-count)"):
         evaluate([path], qrels=write("f", features(True)), rules=rules)
+
+
+# Parquet that is damaged, or larger than it looks
+
+
+@pytest.mark.parametrize("name", ["ranx.parquet", "ranx-qrels.parquet"])
+def test_a_damaged_parquet_is_a_finding(tmp_path: Path, name: str) -> None:
+    damaged = bytearray((FOREIGN / name).read_bytes())
+    damaged[4:60] = bytes(byte ^ 0x5A for byte in damaged[4:60])  # the first page; not the footer
+    path = tmp_path / name
+    path.write_bytes(damaged)
+    read = read_qrels if "qrels" in name else read_run
+    with pytest.raises(InputError, match="bad-parquet"):
+        read(path)
+    assert "bad-parquet" in run_inside("validate", PLAIN, path, "-q", JUDGED).out
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("q_id", "doc_id", "score"),
+        ("q_id", "doc_id", "grade"),
+        ("run", "topic", "measure", "score"),
+        ("run", "1", "2"),
+        ("qid", "docno", "grade", "f"),
+    ],
+)
+def test_the_cells_of_a_small_parquet_are_counted_before_it_is_read(
+    tmp_path: Path, columns: tuple[str, ...]
+) -> None:
+    """5 million rows in some kilobytes: to read them would take gigabytes."""
+    numbers_of = pa.nulls(5_000_000, pa.float64()).fill_null(0.5)
+    texts_of = pa.nulls(5_000_000, pa.dictionary(pa.int8(), pa.string())).fill_null("1")
+    table = {n: numbers_of if n in ("1", "2", "f", "score") else texts_of for n in columns}
+    parquet.write_table(pa.table(table), path := tmp_path / "small.parquet", compression="zstd")
+    assert path.stat().st_size < 1_000_000
+    call: tuple[str | Path, ...] = ("matrix", path, "-q", JUDGED)
+    if "grade" in columns:
+        call = ("matrix", PLAIN, "-q", path)
+    if "f" in columns:
+        call = ("rank", path, path)
+    ran = riskeval(*call, RISKEVAL_MEMORY="1000000000")
+    assert ran.code == 2
+    assert f"out-of-memory: reading {path} (5,000,000 rows by" in ran.err
 
 
 # What was written reads back

@@ -130,7 +130,7 @@ WRONG = {
         2,
         "found 3 columns ('1 0 b'), expected 4",
     ),
-    "a run": (b"1 Q0 a 1 2.5 t\n", "column-count", 1, "found 6 columns ('1 Q0 a 1 2.5 t')"),
+    "a run": (b"1 Q0 a 1 2.5 t\n", "other-form", None, "this file holds a run: name it among"),
     "blank lines count": (b"\n\n" + GOOD + b"\r\n1\n", "column-count", 5, "found 1 column ('1')"),
     "Latin-1": (b"1 0 \xe9 1\n", "encoding", 1, "this line is not UTF-8 text"),
     "NUL": (GOOD + b"1 0 \0 1\n", "nul-byte", 2, "this line holds a NUL byte"),

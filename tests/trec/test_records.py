@@ -15,7 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcli import InputError, Rules, evaluate, read_qrels, read_run
+from riskcli import (
+    InputError,
+    Qrels,
+    Rules,
+    Scorer,
+    UsageError,
+    evaluate,
+    read_qrels,
+    read_run,
+    score_runs,
+)
+from riskcli.effectiveness.measures import parse_measures
 from riskcli.trec.formats import RUN_FORMATS, run_format_of
 from riskcli.trec.qrels import parse_qrels
 from riskcli.trec.runs import read_foreign
@@ -26,7 +37,8 @@ from tests.helpers.trec_text import ids
 FOREIGN = Path(__file__).parents[1] / "foreign"
 PLAIN, JUDGED = FOREIGN / "plain.run", FOREIGN / "plain.qrels"
 PATH = Path("x")
-names = ids | st.text(min_size=1, max_size=9)
+letters = st.characters(exclude_characters="\0\n", exclude_categories=["Cs"])
+names = ids | st.text(letters, min_size=1, max_size=9)
 scores = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**6), 10**6)
 nested = st.dictionaries(names, st.dictionaries(names, scores, min_size=1, max_size=4), min_size=1)
 
@@ -187,3 +199,73 @@ def test_a_format_can_be_named(write: Write) -> None:
 def test_the_library_reads_the_same_run(name: str) -> None:
     run = read_run(FOREIGN / name)
     assert len(run.docnos) == 50 and math.isclose(run.scores[0], -4.33224)
+
+
+# Names that no text is: at every door
+
+UNFIT = {"half of a pair": "\ud800", "a NUL": "a\0b", "a line end": "a\nb"}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_an_unfit_name_is_refused_at_every_door(write: Write, name: str) -> None:
+    """pytrec_eval crashes on half of a pair, and takes what is before a NUL for the whole name."""
+    unfit = UNFIT[name]
+    nested = json.dumps({"1": {unfit: 1, "a": 1}})
+    runs = [
+        nested,
+        json.dumps({unfit: {"a": 1}}),
+        "".join(json.dumps({"qid": "1", "docid": d, "score": 2}) + "\n" for d in ("a", unfit)),
+        json.dumps({"responses": [{"hits": {"hits": [{"_id": unfit, "_score": 1}]}}]}),
+    ]
+    good_run, good_qrels = write("good.run", "1 Q0 a 1 2 t\n"), write("qrels", "1 0 a 1\n")
+    for text in runs:
+        ran = run_inside("matrix", write("x.run", text), "-q", good_qrels)
+        assert ran.code == 2 and "bad-name: the name of a topic or document holds '\\" in ran.err
+        assert "bad-name" in run_inside("validate", write("x.run", text), "-q", good_qrels).out
+    ran = run_inside("matrix", good_run, "-q", write("judged", nested))
+    assert ran.code == 2 and "bad-name" in ran.err
+    for judged in ({"1": {unfit: 1, "a": 1}}, {unfit: {"a": 1}}):
+        with pytest.raises(UsageError, match="the judgements: bad-name: "):
+            score_runs({"r": {"1": {"a": 1.0}}}, judged)
+        with pytest.raises(UsageError, match="the judgements: bad-name: "):
+            Scorer(Qrels(judged), parse_measures(["AP"]))
+        with pytest.raises(UsageError, match="run r: bad-name: "):
+            score_runs({"r": judged}, {"1": {"a": 1}})
+
+
+def test_bytes_that_are_half_of_a_pair_are_no_name(tmp_path: Path) -> None:
+    """The decoder of JSON lets them pass."""
+    path = tmp_path / "q"
+    path.write_bytes(b'{"1": {"\xed\xa0\x80": 1, "a": 1}}')
+    ran = run_inside("matrix", write_run(tmp_path), "-q", path)
+    assert ran.code == 2 and "bad-name" in ran.err
+
+
+def write_run(folder: Path) -> Path:
+    path = folder / "a.run"
+    path.write_text("1 Q0 a 1 2 t\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "format"),
+    [
+        ('{"responses": [{"hits": {"hits": null}}]}', None),
+        ('{"responses": [{"hits": null}]}', None),
+        ('{"responses": [{"hits": [1]}]}', "msearch"),
+        ('{"responses": null}', "msearch"),
+        ("[1]", "msearch"),
+        ("[1]", "run-json"),
+        ("[1]", "rank_eval"),
+    ],
+)
+def test_json_of_another_shape_is_one_line(write: Write, content: str, format: str | None) -> None:
+    rules = Rules(input_format=format)
+    with pytest.raises(InputError, match="bad-json: "):
+        evaluate([write("x.run", content)], qrels=JUDGED, rules=rules)
+
+
+def test_ratings_of_another_shape_are_one_line(write: Write) -> None:
+    text = '{"requests": [{"id": "2", "ratings": [{"_id": "a", "rating": 1}]}, '
+    with pytest.raises(InputError, match='topic 1: expected a list of "ratings"'):
+        read_qrels(write("q", text + '{"id": "1", "ratings": null}]}'))

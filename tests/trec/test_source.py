@@ -75,9 +75,9 @@ def zipped(text: bytes) -> bytes:
 
 
 FOREIGN: dict[str, tuple[bytes, str]] = {
-    "zip": (zipped(TEXT), "this is a zip archive; unpack it first"),
-    "utf-16-le": (b"\xff\xfe" + TEXT.decode().encode("utf-16-le"), "this is UTF-16 text"),
-    "utf-16-be": (b"\xfe\xff" + TEXT.decode().encode("utf-16-be"), "this is UTF-16 text"),
+    "zip": (zipped(TEXT), "this file holds an archive (zip, 7z, rar): unpack it first"),
+    "utf-16-le": (b"\xff\xfe" + TEXT.decode().encode("utf-16-le"), "this file holds UTF-16 text"),
+    "utf-16-be": (b"\xfe\xff" + TEXT.decode().encode("utf-16-be"), "this file holds UTF-16 text"),
 }
 
 

@@ -1,26 +1,51 @@
 """What a gate reads and writes beside runs: rules, baselines kept in files, reports, a summary."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from riskcli.analyses.check import verdict
+from riskcli.analyses.check import refusal, verdict
 from riskcli.analyses.check.gate import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
 from riskcli.cli.evaluating import rules as rules_of
-from riskcli.cli.options import Output, write
 from riskcli.cli.reading import Inputs
+from riskcli.core.choices import OtherJudgements
 from riskcli.core.files import LIST_MARK, listed_in, sha256_of_file
-from riskcli.core.messages import Input, InputError, Note, RiskevalError, UsageError, listed
-from riskcli.output.formats import IN_FILE, MARKDOWN, MATRIX_FORMATS, OutputFormat, chosen, emit
+from riskcli.core.inputs import identity, note_input
+from riskcli.core.messages import (
+    NOT_JUDGED,
+    Input,
+    InputError,
+    Note,
+    RiskevalError,
+    UsageError,
+    listed,
+)
+from riskcli.output.formats import (
+    IN_FILE,
+    MARKDOWN,
+    MATRIX_FORMATS,
+    STDOUT,
+    OutputFormat,
+    chosen,
+    emit,
+)
 from riskcli.output.measure_words import meaning_of
-from riskcli.scores.bookkeeping import SCORING, runs_of
+from riskcli.scores.bookkeeping import (
+    SCORING,
+    UNUSED_SCALE,
+    other_judgements,
+    refuse_other_judgements,
+    runs_of,
+)
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.files.registry import UNNAMED, FileScores, kind_of, read_score_file
+from riskcli.scores.files.registry import UNNAMED, FileScores, kind_of, on_scale, read_score_file
 from riskcli.scores.matrix import ScoreMatrix, join, of_one_run
+from riskcli.trec import discovery
 from riskcli.trec.names import file_name, name_of_baseline, named_place
 from riskcli.trec.source import TextFile
 
@@ -40,36 +65,67 @@ def rules_of_option(text: str) -> list[Rule]:
 
 
 def with_baseline(
-    inputs: Inputs, baseline: str, *, checksums: bool = True
+    inputs: Inputs,
+    baselines: Sequence[str],
+    pin: str | None,
+    others: OtherJudgements,
 ) -> tuple[Evaluation, str]:
-    """The scores of candidates and baseline in the same matrices, and the baseline's name."""
+    """The scores of candidates and of the one baseline in the same matrices, and its name.
+
+    It must be the one that is pinned, and `others` says whether its judgements may be others.
+    """
+    if len(baselines) != 1:
+        raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
+    evaluation, name = _beside(inputs, baselines[0])
+    notes = tuple(map(_of_gate, evaluation.notes))
+    evaluation = replace(evaluation, provenance=replace(evaluation.provenance, notes=notes))
+    if pin is not None:
+        check_pin(evaluation, name, pin)
+    if others == "refuse":
+        refuse_other_judgements(evaluation.inputs)
+    return evaluation, name
+
+
+def _of_gate(note: Note) -> Note:
+    """A note on a folder's files: no candidate is left out in silence, and none may be empty."""
+    if note.code == discovery.EMPTY:
+        raise UsageError(f"{note.message}: an empty candidate cannot pass; --exclude leaves it out")
+    return Note(NOT_JUDGED, note.message) if note.code == discovery.OTHER_KINDS else note
+
+
+def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
     rules = rules_of(inputs)
     given, path = named_place(baseline)
     if path.exists() and not path.is_dir() and not path.is_file():
         message = "a pipe cannot be the baseline of a gate, which is read twice; save it to a file"
         raise InputError(path, "unreadable", message)
-    source = TextFile(path, rules.max_bytes, checksums) if path.is_file() else None
+    source = TextFile(path, rules.max_bytes, checksum=True) if path.is_file() else None
     kind = kind_of(path, source.start, rules.input_format) if source and source.start else None
     if source is None or kind is None:
-        both = inputs.evaluate([baseline], checksums)
+        both = inputs.evaluate([baseline])
         return both, both.added.get(baseline, baseline)
-    candidates = inputs.evaluate(checksums=checksums)
-    kept = _kept_scores(path, source.text(), kind, candidates)
+    candidates = inputs.evaluate()
+    note_input(path)  # among RUNS it is passed over
+    with source.mistakes_named():
+        kept = _kept_scores(path, source.text(), kind, candidates, rules.scale)
     runs = {run for matrix in candidates.matrices for run in matrix.runs}
     name = given or name_of_baseline(kept.matrices[0].runs[0], runs)
     matrices = tuple(_joined(kept, matrix, name) for matrix in candidates.matrices)
+    file = Input(path, _KEPT, source.sha256, None, kept.judgements, kept.mixed, kept.content)
+    files = (*candidates.inputs, file)
     provenance = replace(
-        candidates.provenance.adding(notes=_how_made(kept, candidates)),
-        inputs=(*candidates.inputs, Input(path, "baseline scores", source.sha256)),
+        candidates.provenance, inputs=files, notes=_notes(candidates.notes, kept, files)
     )
     return replace(candidates, matrices=matrices, provenance=provenance), name
 
 
-def _kept_scores(path: Path, text: bytes, kind: str, candidates: Evaluation) -> FileScores:
+def _kept_scores(
+    path: Path, text: bytes, kind: str, candidates: Evaluation, scale: float
+) -> FileScores:
     """The file's scores, all of the one baseline run; its settings must be today's."""
     measures = [matrix.measure for matrix in candidates.matrices]
     label = measures[0] if len(measures) == 1 else UNNAMED
-    kept = read_score_file(path, text, kind, label)
+    kept = on_scale(read_score_file(path, text, kind, label), scale)
     if not kept.named:
         name = kept.tag or file_name(path)
         kept = replace(kept, matrices=of_one_run(name, kept.matrices))
@@ -104,37 +160,60 @@ def _joined(kept: FileScores, candidates: ScoreMatrix, name: str) -> ScoreMatrix
     return join(candidates.measure, [baseline, candidates], candidates.topics)[0]
 
 
-def _how_made(made: FileScores, candidates: Evaluation) -> list[Note]:
-    """The warnings that a kept baseline does not say how it was made, or from other judgements."""
-    qrels = [each for each in candidates.inputs if each.kind == "qrels" and made.judgements]
-    here = {each.sha256 or sha256_of_file(each.path) for each in qrels} - {None}
-    if here and here != set(made.judgements):
+def _notes(before: Sequence[Note], kept: FileScores, files: Sequence[Input]) -> tuple[Note, ...]:
+    """With the warnings that a kept baseline needs: made from other judgements, or nobody knows."""
+    others = other_judgements(files)
+    untrue = {UNUSED_SCALE, *(note.code for note in others)}
+    notes = [note for note in before if note.code not in untrue]
+    if not kept.settings:
         message = (
-            f"{made.path.name} was made from other judgements than the candidates (by the "
-            "checksums of the qrels), so scores may not be comparable: make it again"
+            f"{kept.path.name} does not say by which measure and settings it was made; "
+            "the JSON and Parquet formats do"
         )
-        return [Note("other-judgements", message)]
-    if made.settings:
-        return []
-    message = (
-        f"{made.path.name} does not say by which measure and settings it was made; "
-        "the JSON and Parquet formats do"
-    )
-    return [Note("unknown-settings", message)]
+        others.append(Note("unknown-settings", message))
+    return (*notes, *others)
+
+
+def check_pin(evaluation: Evaluation, baseline: str, sha256: str) -> None:
+    """Refuse a baseline whose file, by its bytes or the hash of its content, is another one."""
+    last = evaluation.inputs[-1]
+    kept = [last] if last.kind == _KEPT else []
+    own = kept or [each for each in evaluation.inputs if each.run == baseline]
+    if len(own) != 1:
+        has = "is in several files" if own else "has none of its own"
+        raise UsageError(f"--baseline-sha256 is of a file, and {baseline} {has}")
+    file = own[0]
+    if sha256 not in (file.sha256, file.content):
+        content = f", that of its content {file.content}" if file.content else ""
+        message = (
+            f"the file's SHA-256 is {file.sha256}{content}, --baseline-sha256 asks for {sha256}: "
+            "restore that baseline, or give the new hash if the change is meant"
+        )
+        raise InputError(file.path, "other-baseline", message)
 
 
 # The ratchet: a candidate that passes becomes the baseline of next time.
 
 
-_READABLE = ("csv", "tsv", "json", "parquet")
+_KEPT = "baseline scores"
+"""The kind of input that a baseline's file of scores is."""
+_STATING = ("json", "parquet")
+_READABLE = ("csv", "tsv", *_STATING)
 _ITS_INPUTS = ("qrels", "scores")
 """What its scores rest on beside its run; a kept baseline is an input of another kind."""
 
 
-def kept_format(file: Path) -> OutputFormat:
-    """The format that the file's suffix asks for; it must be one that can be read again."""
+def kept_format(file: Path, scale: float) -> OutputFormat:
+    """The format that the file's suffix asks for; it must be one that can be read again.
+
+    Of scaled scores it must state the scale: else they would be scaled again.
+    """
     readable = tuple(format for format in MATRIX_FORMATS if format.name in _READABLE)
-    return chosen(None, file, readable)
+    format = chosen(None, file, readable)
+    if scale != 1 and format.name not in _STATING:
+        message = f"{format.name.upper()} does not say that --scale was applied"
+        raise UsageError(f"{file}: {message}: choose {' or '.join(_STATING)}")
+    return format
 
 
 def only_candidate(gate: Gate) -> str:
@@ -145,51 +224,62 @@ def only_candidate(gate: Gate) -> str:
     return candidates[0]
 
 
-def update_baseline(gate: Gate, evaluation: Evaluation, file: Path, format: OutputFormat) -> str:
+def update_baseline(
+    gate: Gate, evaluation: Evaluation, file: Path, format: OutputFormat, baseline: str
+) -> str:
     """Replace the file by the scores of the one candidate, if it passes; say what was done.
 
-    A verdict that is inconclusive is no pass here, whatever it counts as.
+    A verdict that is inconclusive is no pass here, whatever it counts as. The one input that may be
+    replaced is the baseline of this call.
     """
     run = only_candidate(gate)
+    if other_judgements(evaluation.inputs):
+        return f"{file} is left unchanged: {run} was judged by scores from other judgements"
     if gate.skipped or not all(each.passed for each in gate.verdicts):
         return f"{file} is left unchanged: {run} does not pass, or not with certainty"
-    from riskcli.analyses.matrix import Matrices  # late: it loads Parquet, which no gate reads
+    from riskcli.analyses.matrix import Matrices  # late: it loads Parquet's library
 
     kept = tuple(m.of_runs([m.runs.index(run)]) for m in evaluation.matrices)
     inputs = tuple(
         each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS
     )
     provenance = replace(evaluation.provenance, inputs=inputs)
-    emit(format.render(Matrices(kept, long=len(kept) > 1, provenance=provenance), IN_FILE), file)
-    return f"{file} now holds {run}, the next baseline"
+    content = format.render(Matrices(kept, long=len(kept) > 1, provenance=provenance), IN_FILE)
+    emit(content, file, state=identity(file) == identity(named_place(baseline)[1]))
+    pin = f" (--baseline-sha256 {sha256_of_file(file)})" if file.is_file() else ""
+    return f"{file} now holds {run}, the next baseline{pin}"
 
 
 # Where a verdict goes: stdout or a file, further reports, and GitHub's job summary.
 
 
-def publish(gate: Gate, output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
-    """Write every report, the job summary under GitHub Actions, and last the result itself."""
+def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
+    """Write every report, and the job summary under GitHub Actions."""
     for format, file in reports:
         emit(format.render(gate, IN_FILE), file)
     _summarise(str(MARKDOWN.render(gate)))
-    write(gate, output)
 
 
-@contextmanager
-def reporting(output: Output, reports: Iterable[tuple[OutputFormat, Path]]) -> Iterator[None]:
-    """Let the reports for CI services say so where nothing can be judged; the error goes on."""
-    try:
-        yield
-    except RiskevalError as error:
-        problems = verdict.of_error(error)
-        for format, file in (*reports, (output.output_format, output.output)):
-            format = verdict.AUTOMATIC.chosen if format is verdict.AUTOMATIC else format
-            if format.name in verdict.REFUSALS:
-                with suppress(RiskevalError):  # the first error is the one to be told
-                    emit(verdict.REFUSALS[format.name](problems), file)
-        with suppress(RiskevalError):
-            _summarise(verdict.refusal_as_markdown(problems))
-        raise
+def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
+    """Let every report asked for, and the job summary, say that nothing was judged, and why.
+
+    Nothing that the options name as an input is replaced, even if it was not read yet. On stdout
+    only CI services are told: others see the exit code, and no result.
+    """
+    for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
+        note_input(*(named_place(str(text).removeprefix(LIST_MARK))[1] for text in given[name]))
+    reports, told = list(given["reports"]), refusal.Refusal.of(error)
+    with suppress(RiskevalError):
+        output = None if str(given["output"]) == STDOUT else given["output"]
+        format = chosen(given["format"], output, verdict.FORMATS, for_people=True)
+        reports.append((format, output))
+    for format, file in reports:
+        with suppress(RiskevalError):  # the first error is the one to be told
+            content = told.in_format(format, to_file=file is not None)
+            if content is not None:
+                emit(content, file)
+    with suppress(RiskevalError):
+        _summarise(refusal.as_markdown(told.problems))
 
 
 def _summarise(text: str) -> None:

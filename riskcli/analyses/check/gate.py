@@ -6,7 +6,7 @@ a loss of m is significant, so that a loss above m is excluded; else it fails wh
 significant; else nothing is known for certain: inconclusive.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,9 +17,11 @@ from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
 from riskcli.analyses.check.verdict import POPULATION_OF_TWO, Gate, RuleOutcome, TopicLoss, Verdict
+from riskcli.core.arrays import in_units
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError, counted, nearest
-from riskcli.output.measure_words import columns
+from riskcli.effectiveness.measures import is_logarithm
+from riskcli.output.measure_words import about_logarithms, columns
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss, topics_needed
@@ -110,6 +112,30 @@ class Case:
         estimate = self.block(test.alpha).estimates.get(test.of)
         return difference_of(estimate, len(self.matrix.topics), margin)
 
+    def defined(
+        self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
+    ) -> list[RuleOutcome]:
+        """The outcomes of the policy's tests but those that scores below 0 leave undefined.
+
+        These stay where a margin asks for them, or where nothing else is tested.
+        """
+        names = [
+            test.of
+            for test in policy.tests
+            if test.of not in self.block(test.alpha).estimates and test.of not in margins
+        ]
+        of_tests = zip(policy.tests, outcomes, strict=True)
+        kept = [outcome for test, outcome in of_tests if test.of not in names]
+        if not names or not kept:
+            return list(outcomes)
+        message = f"{', '.join(names)} is not checked, for it needs scores of at least 0"
+        self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
+        return kept
+
+    def judged(self, rules: Iterable[Rule]) -> list[RuleOutcome]:
+        """The outcome of each rule."""
+        return [self.judge_rule(rule) for rule in rules]
+
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
         value, baseline = self._sides(rule)
@@ -156,13 +182,16 @@ class Case:
             if run[index] < base[index]
         ]
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
-        spread = float(np.std(run - base, ddof=1)) if len(base) > 1 else _NAN
+        delta, unit = in_units(run - base)
+        spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN
         seen = smallest_loss(spread, len(base), level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
+        base_mean, run_mean = self.matrix.shown_means().tolist()
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
-            float(run.mean()), float(base.mean()), tuple(findings), tuple(losses), seen, population,
+            run_mean, base_mean, tuple(findings), tuple(losses), seen, population,
+            about_logarithms([self.matrix.measure]),
         )  # fmt: skip
 
 
@@ -190,6 +219,8 @@ def _cells(block: Block, name: str) -> tuple[float | str | None, float | None]:
     if column.field != "value" or estimate is None or estimate.difference is None:
         return value, None
     baseline = float(estimate.value[1]) - float(estimate.difference[1])
+    if is_logarithm(block.measure) and "baseline_mean" in estimate.extra:
+        baseline = float(estimate.extra["baseline_mean"][1])  # the difference is of logarithms
     return value, None if np.isnan(baseline) else baseline
 
 
@@ -298,7 +329,6 @@ def judge(
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
     cases = _cases(setup, plan)
-    name = cases[0].options.baselines[0]
     for rule in every_rule:
         _check_quantity(rule, cases[0].matrix.topics)
     check_words(inconclusive=(inconclusive, Inconclusive))
@@ -309,17 +339,18 @@ def judge(
     )  # fmt: skip
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [
-        case.verdict([*tests, *map(case.judge_rule, every_rule)], worst, level)
-        for case, tests in zip(cases, tested, strict=True)
+        case.verdict([*case.defined(chosen, own, margins), *case.judged(every_rule)], worst, level)
+        for case, own in zip(cases, tested, strict=True)
     ]
-    notes = [note for case in cases for note in case.notes]
     settings = {
-        "policy": chosen.name, "rules": [rule.text for rule in every_rule], "baseline": name,
-        "alpha": alpha, "gamma": plan.gamma, "correction": plan.correction, "detect": detect,
-        "margins": margins, "inconclusive": inconclusive,
+        "policy": chosen.name, "rules": [rule.text for rule in every_rule],
+        "baseline": cases[0].options.baselines[0], "alpha": alpha, "gamma": plan.gamma,
+        "correction": plan.correction, "detect": detect, "margins": margins,
+        "inconclusive": inconclusive,
         "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
-    provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
+    notes = [*(note for case in cases for note in case.notes), *_power_notes(verdicts, detect)]
+    provenance = setup.provenance.adding(settings, notes)
     return Gate(tuple(verdicts), inconclusive, provenance=provenance)
 
 

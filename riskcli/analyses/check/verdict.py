@@ -5,16 +5,20 @@ CI services are told of files that cannot be read, and of a gate that could judg
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from xml.etree import ElementTree as Tree
 
 from riskcli.core.choices import Inconclusive, population_in_words
-from riskcli.core.messages import InputError, NoRunLeftError, RiskevalError, counted
+from riskcli.core.messages import (
+    IN_EVERY_REPORT,
+    InputError,
+    counted,
+)
 from riskcli.output import formats
 from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.escape import annotation, markdown, visible
+from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result, Value, tidy
@@ -28,7 +32,6 @@ COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
     "worst_topics", "outcome", "topics_needed", "population",
 )  # fmt: skip
-_NOTHING_JUDGED = "nothing was judged"
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 
@@ -83,6 +86,8 @@ class Verdict:
     """The smallest true loss of the mean that these topics show in four of five cases."""
     population: str = POPULATION_OF_TWO
     """Where GeoRisk and ZRisk expect scores from, as results call it."""
+    legend: Sequence[str] = ()
+    """What else a reader has to know of the figures."""
 
     @property
     def outcome(self) -> Outcome:
@@ -131,7 +136,7 @@ class Gate(formats.Analysis):
         return all(verdict.outcome in allowed for verdict in self.verdicts)
 
     def level(self, finding: RuleOutcome) -> Level:
-        """A warning is a rule that is not decided, where that counts as kept."""
+        """A warning for an inconclusive rule where that counts as a pass, else an error."""
         undecided = finding.outcome == "inconclusive" and self.inconclusive == "pass"
         return "warning" if undecided else "error"
 
@@ -146,17 +151,19 @@ class Gate(formats.Analysis):
 
     def result(self) -> Result:
         """A row a rule, candidate and measure."""
-        rows = [row for verdict in self.verdicts for row in _rows(verdict)]
+        told = [each.message for each in remarks(self)]
+        rows = [row for verdict in self.verdicts for row in _rows(verdict, told)]
         return Result(COLUMNS, rows, self.provenance, extra={"passed": self.passed})
 
 
-def _rows(verdict: Verdict) -> Iterator[list[Value]]:
+def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
     topics = tuple(loss.topic for loss in verdict.losses)
     for finding in verdict.findings:
         numbers = (finding.value, finding.bound, finding.p, finding.p_adjusted)
+        why = "; ".join(filter(None, [finding.why, *told]))
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), finding.why, () if finding.passed else topics, finding.outcome,
+            *tidy(numbers), why, () if finding.passed else topics, finding.outcome,
             finding.topics_needed, verdict.population,
         ]  # fmt: skip
 
@@ -192,6 +199,7 @@ def _caption(verdict: Verdict) -> list[str]:
     if verdict.seen_from is not None:
         seen = f"{verdict.seen_from:.2g}"
         lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
+    lines += verdict.legend
     if verdict.population != POPULATION_OF_TWO:
         lines.append(f"population of GeoRisk and ZRisk: {population_in_words(verdict.population)}")
     if verdict.losses and verdict.failures:
@@ -207,15 +215,6 @@ def of_files(errors: Iterable[InputError]) -> list[Problem]:
     return [Problem("error", wrong.code, str(wrong), wrong.path, wrong.line) for wrong in errors]
 
 
-def of_error(error: RiskevalError) -> list[Problem]:
-    """Why nothing could be judged: the files, or what else is wrong with the call."""
-    if isinstance(error, NoRunLeftError) and error.errors:
-        return of_files(error.errors)
-    if isinstance(error, InputError):
-        return of_files([error])
-    return [Problem("error", "wrong-call", str(error), None)]
-
-
 def problems(gate: Gate) -> Iterator[Problem]:
     """What fails, each in the candidate's own file, and the files left out."""
     files = {entry.run: str(entry.path) for entry in gate.inputs if entry.run is not None}
@@ -225,7 +224,17 @@ def problems(gate: Gate) -> Iterator[Problem]:
             path = files.get(verdict.candidate)
             subject = f"{verdict.candidate}, {verdict.measure}"
             yield Problem(gate.level(finding), finding.rule, message, path, subject=subject)
+    yield from remarks(gate)
     yield from of_files(gate.skipped)
+
+
+def remarks(gate: Gate) -> list[Problem]:
+    """What every report must say beside the verdicts."""
+    return [
+        Problem("warning", note.code, note.message, None)
+        for note in gate.notes
+        if note.code in IN_EVERY_REPORT
+    ]
 
 
 def as_junit(gate: Gate) -> str:
@@ -245,8 +254,14 @@ def as_junit(gate: Gate) -> str:
         for finding in verdict.findings:
             _test_case(suite, verdict, finding, gate.level(finding))
     if gate.skipped:
-        _add_errors(root, "files left out", of_files(gate.skipped))
-    return _as_xml(root)
+        add_errors(root, "files left out", of_files(gate.skipped))
+    for each in remarks(gate):
+        suite = Tree.SubElement(
+            root, "testsuite", name="warnings", tests="1", failures="0", errors="0", skipped="1"
+        )
+        case = Tree.SubElement(suite, "testcase", name=each.rule, classname=TOOL)
+        Tree.SubElement(case, "skipped", message=visible(each.message))
+    return as_xml(root)
 
 
 def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, level: Level) -> None:
@@ -264,7 +279,7 @@ def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, leve
     failure.text = visible("\n".join(_caption(verdict))).replace("\\x0a", "\n")
 
 
-def _add_errors(root: Tree.Element, name: str, problems: Sequence[Problem]) -> None:
+def add_errors(root: Tree.Element, name: str, problems: Sequence[Problem]) -> None:
     """A test suite with an error a problem."""
     count = str(len(problems))
     suite = Tree.SubElement(root, "testsuite", name=name, tests=count, failures="0", errors=count)
@@ -275,16 +290,10 @@ def _add_errors(root: Tree.Element, name: str, problems: Sequence[Problem]) -> N
         Tree.SubElement(case, "error", message=visible(problem.message), type=problem.rule)
 
 
-def _as_xml(root: Tree.Element) -> str:
+def as_xml(root: Tree.Element) -> str:
     """The document, indented."""
     Tree.indent(root)
     return f"<?xml version='1.0' encoding='UTF-8'?>\n{Tree.tostring(root, encoding='unicode')}\n"
-
-
-def _refusal_as_junit(problems: Sequence[Problem]) -> str:
-    root = Tree.Element("testsuites", name=TOOL)
-    _add_errors(root, _NOTHING_JUDGED, problems)
-    return _as_xml(root)
 
 
 def as_github(gate: Gate) -> str:
@@ -295,7 +304,9 @@ def as_github(gate: Gate) -> str:
             title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
             why = verdict.explained(finding)
             lines.append(annotation(gate.level(finding), why, title=title) + "\n")
-    left_out = _annotations("left out", of_files(gate.skipped))
+    for each in remarks(gate):
+        lines.append(annotation("warning", each.message, title=each.rule) + "\n")
+    left_out = annotations("left out", of_files(gate.skipped))
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
@@ -303,18 +314,12 @@ def as_github(gate: Gate) -> str:
     return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
 
 
-def _annotations(title: str, problems: Sequence[Problem]) -> str:
+def annotations(title: str, problems: Sequence[Problem]) -> str:
     """A GitHub annotation a problem, a line each."""
     return "".join(
         annotation("error", each.message, title=title, file=each.path, line=each.line) + "\n"
         for each in problems
     )
-
-
-def refusal_as_markdown(problems: Sequence[Problem]) -> str:
-    """A paragraph for a job's summary."""
-    lines = "".join(f"- {markdown(problem.message)}\n" for problem in problems)
-    return f"**{_NOTHING_JUDGED}**\n\n{lines}"
 
 
 JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
@@ -343,10 +348,3 @@ class _Automatic(formats.OutputFormat):
 AUTOMATIC = _Automatic("auto", "")
 FORMATS = (*formats.FORMATS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
 """The formats of a gate: those of every result, and what CI services read."""
-REFUSALS: Mapping[str, Callable[[Sequence[Problem]], str]] = {
-    JUNIT.name: _refusal_as_junit,
-    GITHUB.name: lambda problems: _annotations(_NOTHING_JUDGED, problems),
-    SARIF.name: lambda problems: as_sarif(problems, TOOL),
-    CODE_QUALITY.name: lambda problems: as_code_quality(problems, ELSEWHERE),
-}
-"""What CI services are told where nothing could be judged, by the name of the format."""

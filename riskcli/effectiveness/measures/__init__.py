@@ -80,12 +80,16 @@ class Family:
     """The highest cutoff or value that means something."""
     unanswered: float = 0.0
     """The score of a topic that a run does not answer."""
+    logarithm: bool = False
+    """Whether a topic's score is a logarithm, so that the mean is shown as a geometric mean."""
     relevant_alone: bool = False
     """Whether a document judged not relevant is to it one that was not judged."""
     computed_by: "Callable[[Measure, RankedGrades], Floats] | None" = None
     """The scores of the topics, where pytrec_eval does not compute them."""
     bounded: bool = False
     """Whether a grade above --max-grade is an error."""
+    counts: bool = False
+    """Whether its scores are numbers of documents, which may be above 1."""
     position: int = 100
     """Sort key in lists of measures."""
 
@@ -236,6 +240,8 @@ def _may_be_asked_for(text: str) -> bool:
 
 def is_measure(text: str) -> bool:
     """Whether that is the name of a measure."""
+    if _family_in(text.strip())[0] is None:  # to say which one may be meant takes long
+        return False
     try:
         parse_measure(text)
     except UsageError:
@@ -266,10 +272,7 @@ def canonical_name(text: str) -> str:
 def parse_measure(text: str) -> Measure:
     """One measure by ir_measures' or trec_eval's name."""
     text = text.strip()
-    family, at, arguments = _spelled(text), None, ""
-    match = _PATTERN.fullmatch(text)
-    if family is None and match is not None:
-        family, at, arguments = _spelled(match["name"]), match["at"], match["arguments"] or ""
+    family, at, arguments = _family_in(text)
     if family is None:
         raise UsageError(_unknown(text))
     try:
@@ -278,6 +281,14 @@ def parse_measure(text: str) -> Measure:
     except ValueError as error:
         raise UsageError(f"measure {text!r}: {error}") from error
     return Measure(family, at, given)
+
+
+def _family_in(text: str) -> tuple[Family | None, str | None, str]:
+    """The family that a text names, its cutoff or value, and what is in brackets."""
+    family, match = _spelled(text), _PATTERN.fullmatch(text)
+    if family is not None or match is None:
+        return family, None, ""
+    return _spelled(match["name"]), match["at"], match["arguments"] or ""
 
 
 def _spelled(name: str) -> Family | None:
@@ -330,8 +341,25 @@ def _unknown(text: str) -> str:
     return f"unknown measure {text!r}{hint}"
 
 
+def is_bounded(name: str) -> bool:
+    """Whether no score by the measure of that name is above 1."""
+    try:
+        return not parse_measure(name).family.counts
+    except UsageError:
+        return False
+
+
 def unanswered_score(name: str) -> float:
     """The score, by the measure of that name, of a topic that a run does not answer."""
-    stem = re.split(r"[@(.]", name)[0]
-    family = _spelled(stem)
+    family = _family_of(name)
     return 0.0 if family is None else family.unanswered
+
+
+def is_logarithm(name: str) -> bool:
+    """Whether the scores of the measure of that name are logarithms."""
+    family = _family_of(name)
+    return family is not None and family.logarithm
+
+
+def _family_of(name: str) -> Family | None:
+    return _spelled(re.split(r"[@(.]", name)[0])

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.limits import LEAST_SCORE
 from riskcli.effectiveness.measures import REL, Family, Measure, Parameter, RankedGrades
 
 
@@ -40,7 +41,7 @@ def _weights(measure: Measure, ranks: int) -> Floats:
 def rank_biased_precision(measure: Measure, ranked: RankedGrades) -> Floats:
     """RBP = (1 - p) sum over ranks i of r_i p^(i - 1), r_i = 1 where document i is relevant."""
     relevant = ranked.grades >= measure.relevance
-    return np.asarray(relevant @ _weights(measure, relevant.shape[1]))
+    return _scores(relevant @ _weights(measure, relevant.shape[1]))
 
 
 def residual(measure: Measure, ranked: RankedGrades) -> Floats:
@@ -51,7 +52,12 @@ def residual(measure: Measure, ranked: RankedGrades) -> Floats:
     ranks = ranked.judged.shape[1]
     unjudged = ~ranked.judged & (np.arange(ranks) < ranked.counts[:, None])
     beyond = float(measure["p"]) ** ranked.counts
-    return np.asarray(beyond + unjudged @ _weights(measure, ranks))
+    return _scores(beyond + unjudged @ _weights(measure, ranks))
+
+
+def _scores(values: Floats) -> Floats:
+    """The values, 0 for those that are smaller than any score."""
+    return np.where(values < LEAST_SCORE, 0.0, values)
 
 
 FAMILIES = (

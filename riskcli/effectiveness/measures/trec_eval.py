@@ -23,6 +23,8 @@ _DCG = Parameter(
 )
 
 _of_relevant = partial(Family, parameters=(REL,), relevant_alone=True)
+_of_logarithms = partial(Family, unanswered=_LOG_OF_NOTHING, logarithm=True)
+_count = partial(Family, counts=True)
 
 FAMILIES = (
     Family(
@@ -49,19 +51,19 @@ FAMILIES = (
     _of_relevant("SetR", "recall of the whole list", "none", "set_recall"),
     _of_relevant("SetF", "F of the whole list", "none", "set_F"),
     _of_relevant("SetAP", "set_P times set_recall", "none", "set_map"),
-    Family("NumRet", "documents retrieved", "none", "num_ret"),
-    Family("NumRel", "relevant documents", "none", "num_rel", "", (REL,)),
-    Family("NumRelRet", "relevant documents retrieved", "none", "num_rel_ret", "", (REL,)),
+    _count("NumRet", "documents retrieved", "none", "num_ret"),
+    _count("NumRel", "relevant documents", "none", "num_rel", "", (REL,)),
+    _count("NumRelRet", "relevant documents retrieved", "none", "num_rel_ret", "", (REL,)),
     Family("11pt_avg", "mean interpolated precision at 11 recalls", "none", "11pt_avg"),
     Family("G", "normalised gain", "none", "G"),
     Family("binG", "binary G", "none", "binG"),
     Family("Rndcg", "nDCG to the depth R", "none", "Rndcg"),
     Family("ndcg_rel", "nDCG averaged over recalls", "none", "ndcg_rel"),
-    Family("gm_map", "logarithm of average precision", plain="gm_map", unanswered=_LOG_OF_NOTHING),
-    Family("gm_bpref", "logarithm of bpref", plain="gm_bpref", unanswered=_LOG_OF_NOTHING),
+    _of_logarithms("gm_map", "logarithm of average precision, its mean geometric", plain="gm_map"),
+    _of_logarithms("gm_bpref", "logarithm of bpref, its mean geometric", plain="gm_bpref"),
     Family("relative_P", "precision over the best possible", "cutoff", cut="relative_P"),
     Family("Rprec_mult", "precision at a multiple of R", "value", cut="Rprec_mult", highest=100),
     Family("set_relative_P", "relative precision of the list", "none", "set_relative_P"),
-    Family("utility", "relevant less non-relevant retrieved", "none", "utility"),
-    Family("num_nonrel_judged_ret", "judged non-relevant", "none", "num_nonrel_judged_ret"),
+    _count("utility", "relevant less non-relevant retrieved", "none", "utility"),
+    _count("num_nonrel_judged_ret", "judged non-relevant", "none", "num_nonrel_judged_ret"),
 )

@@ -18,10 +18,15 @@ def mean(comparison: Comparison, _alpha: float) -> Floats:
 
 
 def details(comparison: Comparison, _alpha: float, inference: Inference) -> Estimate:
-    """The run's own interval, and the paired t test of the difference to the baseline."""
+    """The run's own interval, and the paired t test of the difference to the baseline.
+
+    Of logarithms means and intervals are shown as geometric means; the difference stays as it is.
+    """
+    shown, tested = comparison.shown_mean, inference.of_means
     baseline_mean = np.full(len(comparison.scores), comparison.baseline.scores.mean())
-    extra = {"baseline_mean": baseline_mean, **_effect_size(comparison, inference)}
-    return replace(inference.of_means, extra=extra)
+    extra = {"baseline_mean": shown(baseline_mean), **_effect_size(comparison, inference)}
+    low, high = (None if end is None else shown(end) for end in (tested.low, tested.high))
+    return replace(tested, low=low, high=high, extra=extra)
 
 
 def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floats]:
@@ -40,11 +45,15 @@ def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floa
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """Total over number of topics."""
-    return [
+    tested = mean(comparison, alpha)[row]
+    found: list[tuple[str, float]] = [
         ("S, sum of the scores", float(comparison.scores[row].sum())),
         ("c, topics", comparison.topics),
-        ("mean = S / c", float(mean(comparison, alpha)[row])),
+        ("mean = S / c", float(tested)),
     ]
+    if comparison.logarithms:
+        found.append(("geometric mean = exp(S / c)", float(comparison.shown_mean(tested))))
+    return found
 
 
 MEASURE = RiskMeasure(

@@ -13,7 +13,7 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 
-_COUNTS = ("wins", "ties", "losses", "losses20")
+_COUNTS = ("wins", "ties", "losses")
 
 
 def urisk(comparison: Comparison, alpha: float) -> Floats:
@@ -26,7 +26,10 @@ def details(comparison: Comparison, alpha: float, inference: Inference) -> Estim
     paired = comparison.paired
     low, high = inference.urisk_interval(alpha)
     parts: dict[str, Floats | Counts] = {
-        **{name: getattr(paired, name) for name in (*_COUNTS, "reward", "risk")},
+        **{name: getattr(paired, name) for name in _COUNTS},
+        "losses20": comparison.losses20,
+        "reward": paired.reward,
+        "risk": paired.risk,
         "urisk_se": paired.urisk_se(alpha),
         "reward_risk_ratio": _ratio(paired.reward, paired.risk),
         "win_loss_ratio": _ratio(paired.wins, paired.losses),
@@ -68,7 +71,7 @@ MEASURE = RiskMeasure(
     details=details,
     fields=("low", "high"),
     columns=(
-        *(MeasureColumn(name, "count") for name in _COUNTS),
+        *(MeasureColumn(name, "count") for name in (*_COUNTS, "losses20")),
         MeasureColumn("reward", "number"),
         MeasureColumn("risk", "number"),
         MeasureColumn("urisk_se", "number", averages=False),

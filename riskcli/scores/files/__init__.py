@@ -21,6 +21,8 @@ INPUT_FORMATS = (
 _RESULT_COLUMNS = ({"measure", "baseline"}, {"measure", "of"}, {"path", "severity", "code"})
 """Columns of which no file of scores, nor a run, has all of any of these sets."""
 _RULE = re.compile("[─ ]*─[─ ]*")
+_TITLE = re.compile(r"(\S.* of \S.* by \S.*, (α = |against )|\d+ files?: \d+ refused, )")
+"""How the tables begin that may have no rule: those of explain and validate."""
 _LATEX = re.compile(rb"% .*\n\\begin\{|\\begin\{(table|longtable)")
 
 
@@ -53,9 +55,9 @@ def _columns(text: bytes) -> Collection[str]:
 
 
 def _is_own_text(text: bytes) -> bool:
-    """Whether it is a table for people: one of its first lines is a rule."""
+    """Whether it is a table for people: its title says so, or one of its lines is a rule."""
     start = text[:4096]
-    if _LATEX.match(start):
+    lines = start.decode(errors="replace").split("\n")
+    if _LATEX.match(start) or _TITLE.match(lines[0]):
         return True
-    lines = start.decode(errors="replace").split("\n")[:5]
     return any(_RULE.fullmatch(line) for line in lines)

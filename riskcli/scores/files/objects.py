@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riskcli.core.content_hash import (
+    CONTENT_HASH,
+    check_hash,
+    content_sha256,
+    may_have_hash,
+    parsed,
+    should_have_hash,
+)
 from riskcli.core.files import object_in
-from riskcli.core.messages import counted
+from riskcli.core.messages import InputError, counted, listed
 from riskcli.effectiveness.measures import is_measure
 from riskcli.scores.files import is_own, own_result, tables
 from riskcli.scores.matrix import are_scores
-from riskcli.trec.arrow import UNREADABLE, parquet, reader
+from riskcli.scores.plausibility import is_index
+from riskcli.trec.arrow import is_name, is_number, parquet_file, readable, table_sha256
 from riskcli.trec.findings import Finding, not_utf8, or_empty, text_lines, wrong_columns
 from riskcli.trec.records import unrepeated
 
@@ -78,6 +87,7 @@ def inspect_lines(path: Path, text: bytes, measure_at: int) -> tables.Items:
 # Scores as JSON (what `riskeval matrix` writes) and as JSON lines (as ir_measures writes them).
 
 
+_CURE = "write it anew with `riskeval matrix`"
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
@@ -90,19 +100,33 @@ def is_json_line(text: bytes) -> bool:
     return any(name in members for name in tables.NAMES["measure"])
 
 
-def inspect_json(path: Path, text: bytes) -> tables.Items:
+def inspect_json(path: Path, text: bytes) -> tables.Content:
     """Rows of {run, measure, scores} or of long cells, and what is wrong with them."""
     try:
-        rows = json.loads(text, object_pairs_hook=unrepeated)["rows"]
+        document = _document(text)
+        rows = document["rows"]
         if any(is_own(row) for row in rows[:1]):
             yield Finding.of(own_result(path))
             return
+        if should_have_hash(document):
+            check_hash(path, document, content_sha256(document), _CURE)
+        yield tables.About.of(document)
         cells = [cell for row in rows for cell in _cells(row)]
+    except InputError as error:
+        yield Finding.of(error)
+        return
     except _WRONG as error:
         message = f"expected the JSON that `riskeval matrix` writes: {_reason(error)}"
         yield Finding(path, getattr(error, "lineno", None), "bad-json", message)
         return
     yield from from_values(path, cells)
+
+
+def _document(text: bytes) -> dict[str, Any]:
+    """The JSON object; programs may name topics by whole numbers, riskeval never does."""
+    own = may_have_hash(text)
+    document: dict[str, Any] = (parsed if own else json.loads)(text, object_pairs_hook=unrepeated)
+    return document
 
 
 def _reason(error: Exception) -> str:
@@ -183,28 +207,33 @@ def _value(members: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 
 METADATA_KEY = b"riskeval"
-_TEXTS = ("string", "large_string", "string_view")
-
-
-def about(text: bytes) -> dict[str, Any]:
-    """What riskeval wrote into the table's metadata."""
-    return _metadata(parquet().read_schema(reader(text)))
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
     return object_in((schema.metadata or {}).get(METADATA_KEY, b""))
 
 
-def inspect_parquet(path: Path, text: bytes) -> tables.Items:
+def inspect_parquet(path: Path, text: bytes) -> tables.Content:
     """The scores of a table, and what is wrong with it."""
-    try:
-        table = parquet().ParquetFile(reader(text)).read()
-    except UNREADABLE as error:
-        yield Finding(path, None, "bad-parquet", str(error))
-        return
+    return readable(path, _inspect_parquet(path, text))
+
+
+def _inspect_parquet(path: Path, text: bytes) -> tables.Content:
+    table = parquet_file(path, text).read()
     names = table.column_names
     if is_own(names):
         yield Finding.of(own_result(path))
+        return
+    about = _metadata(table.schema)
+    _check_table(path, text, table, about)
+    yield tables.About.of(about)
+    index = [name for name in names if is_index(name)]
+    if index:
+        message = (
+            f"column {listed(index)} is an index of pandas: write the frame without it, "
+            "to_parquet(index=False), after reset_index(names='run') if it holds the runs"
+        )
+        yield Finding(path, None, "index-column", message)
         return
     if not names or names[0] != tables.RUN:
         yield Finding(path, None, "bad-parquet", f"the first column is not {tables.RUN!r}")
@@ -219,8 +248,17 @@ def inspect_parquet(path: Path, text: bytes) -> tables.Items:
         scores = table[tables.LONG[-1]].cast("double").to_pylist()
         yield from from_values(path, zip(*columns, scores, strict=True))
     else:
-        measure = _metadata(table.schema).get("measure")
+        measure = about.get("measure")
         yield from _inspect_wide(path, table, None if measure is None else str(measure))
+
+
+def _check_table(path: Path, text: bytes, table: Any, about: dict[str, Any]) -> None:
+    """Refuse a table that riskeval wrote and that was changed since.
+
+    The hash is looked for in all of the file: it may be the metadata that is damaged.
+    """
+    if METADATA_KEY in (table.schema.metadata or {}) or CONTENT_HASH.encode() in text:
+        check_hash(path, about, table_sha256(table, about), _CURE)
 
 
 def _wrong_kinds(path: Path, table: Any, named: Sequence[bool]) -> list[Finding]:
@@ -228,16 +266,15 @@ def _wrong_kinds(path: Path, table: Any, named: Sequence[bool]) -> list[Finding]
     wrong = []
     for name, column, names in zip(table.column_names, table.columns, named, strict=True):
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        whole = pa.types.is_integer(kind)
         if names:
-            trouble = "" if whole or str(kind) in _TEXTS else f"is {kind}, expected text"
+            fits = is_name(kind) and not pa.types.is_null(kind)
+            trouble = "" if fits else f"is {kind}, expected text"
             trouble = trouble or (
                 f"is null in {counted(column.null_count, 'row')}" if column.null_count else ""
             )
             code = "bad-parquet"
         else:
-            number = whole or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-            trouble = "" if number or pa.types.is_null(kind) else f"is {kind}, expected numbers"
+            trouble = "" if is_number(kind) else f"is {kind}, expected numbers"
             code = "bad-score"
         if trouble:
             wrong.append(Finding(path, None, code, f"column {name!r} {trouble}"))

@@ -3,27 +3,28 @@
 A format is recognised by content. One that names no run holds one run's scores.
 """
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from riskcli.core.messages import InputError
+from riskcli.core.messages import InputError, listed
+from riskcli.effectiveness.plausibility import Doubt
 from riskcli.scores.files import objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
+from riskcli.scores.files.tables import JUDGEMENTS as JUDGEMENTS
 from riskcli.scores.files.tables import LONG as LONG
 from riskcli.scores.files.tables import RUN as RUN
-from riskcli.scores.files.tables import UNNAMED_RUN, Items, assemble
+from riskcli.scores.files.tables import SCALE as SCALE
+from riskcli.scores.files.tables import UNNAMED_RUN, About, Content, ScoreRow, assemble
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.plausibility import UNNAMED as UNNAMED
 from riskcli.trec.findings import RunFormat, taken
 from riskcli.trec.formats import RUN_FORMATS, begins_as_trec, run_format_of
 
-UNNAMED = "score"
-"""What the measure is called where the file does not say."""
 _OF_IR_MEASURES = ("ir_measures", "jsonl")
 _TAG = re.compile(rb"^runid[ \t]+all[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 """The run's tag, where trec_eval printed it."""
@@ -35,7 +36,7 @@ class Format:
 
     name: str
     fits: Callable[[bytes], bool]
-    inspect: Callable[[Path, bytes], Items]
+    inspect: Callable[[Path, bytes], Content]
 
 
 _PARQUET = re.compile(rb"PAR1(?:\x15|\S*\Z)")
@@ -142,8 +143,16 @@ class FileScores:
     """Whether it is ir_measures' and its ERR has no more than five decimals."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What a file of scores says of how they were made."""
+    scales: tuple[float, ...] = ()
+    """What scores of files were multiplied by: here, or before as a file of scores says."""
     judgements: tuple[str, ...] = ()
     """The checksums of the qrels that a file of scores names."""
+    mixed: bool = False
+    """Whether it says that its scores are not all made from the same judgements."""
+    content: str | None = None
+    """The hash of its content that a file of scores carries."""
+    doubts: tuple[Doubt, ...] = ()
+    """What does not look as it was meant."""
 
     @property
     def tag(self) -> str | None:
@@ -153,12 +162,13 @@ class FileScores:
 
 def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> FileScores:
     """What a score file holds; `label` names the measure of a wide table."""
-    rows = list(taken(FORMATS[kind].inspect(path, text)))
+    items = list(taken(FORMATS[kind].inspect(path, text)))
+    rows = [item for item in items if isinstance(item, ScoreRow)]
+    about = next((item for item in items if isinstance(item, About)), About({}))
     tag = tag_of(text, kind, {row.run for row in rows})
     if tag is not None:
         rows = [row._replace(run=UNNAMED_RUN) for row in rows]
     matrices = assemble(rows, label)
-    settings, judgements = _recorded(text, kind)
     return FileScores(
         path,
         "scores",
@@ -167,9 +177,25 @@ def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) ->
         named=any(matrix.runs != (UNNAMED_RUN,) for matrix in matrices),
         taken_as=label if any(row.measure is None for row in rows) else None,
         rounded_err=kind in _OF_IR_MEASURES and any(map(is_rounded_err, matrices)),
-        settings=settings,
-        judgements=judgements,
+        settings=about.settings,
+        scales=about.scales,
+        judgements=about.judgements,
+        mixed=about.mixed,
+        content=about.content,
     )
+
+
+def on_scale(taken: FileScores, scale: float) -> FileScores:
+    """The scores multiplied by the scale, unless the file states that this was done before."""
+    if scale == 1 or taken.scales == (scale,):
+        return taken
+    if taken.scales:
+        then = listed(f"{each:g}" for each in taken.scales)
+        message = f"its scores were multiplied by {then} before, --scale asks for {scale:g}"
+        cure = "give it without --scale, or what it was made from"
+        raise InputError(taken.path, "other-settings", f"{message}: {cure}")
+    matrices = tuple(matrix.scaled(scale) for matrix in taken.matrices)
+    return replace(taken, matrices=matrices, scales=(scale,))
 
 
 def is_rounded_err(matrix: ScoreMatrix) -> bool:
@@ -184,19 +210,3 @@ def tag_of(text: bytes, kind: str, runs: Collection[str]) -> str | None:
         return next(iter(runs))
     match = _TAG.search(text) if kind == "trec_eval" else None
     return match[1].decode(errors="replace") if match else None
-
-
-def _recorded(text: bytes, kind: str) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The settings and judgements that a JSON or Parquet file names; others name none."""
-    about: dict[str, Any] = {}
-    if kind == "json":
-        about = json.loads(text)
-    elif kind == "parquet":
-        about = objects.about(text)
-    settings, inputs = about.get("settings"), about.get("inputs")
-    judgements = {
-        str(each["sha256"])
-        for each in (inputs if isinstance(inputs, list) else ())
-        if isinstance(each, dict) and each.get("kind") == "qrels" and each.get("sha256")
-    }
-    return settings if isinstance(settings, dict) else {}, tuple(sorted(judgements))

@@ -2,19 +2,22 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from riskcli.core.content_hash import CONTENT_HASH
 from riskcli.core.limits import is_score, score_expected
-from riskcli.core.messages import InputError
+from riskcli.core.messages import OTHER_JUDGEMENTS, TEXT_HASH, InputError
 from riskcli.effectiveness.measures import canonical_name
 from riskcli.scores.matrix import ScoreMatrix, are_scores, from_cells
-from riskcli.trec.findings import Finding, number, or_empty
+from riskcli.scores.plausibility import is_index
+from riskcli.trec.findings import Finding, number, or_empty, unfit
 from riskcli.trec.records import of_full_lines, table_lines
 
 UNNAMED_RUN = ""
@@ -31,8 +34,61 @@ class ScoreRow(NamedTuple):
     values: Sequence[float]
 
 
+JUDGEMENTS = "judgements"
+"""The setting that names the judgements behind scores which files of scores held already."""
+SCALE = "scale"
+"""The setting that says what scores in files of scores were multiplied by."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a file of riskeval says of how its scores were made."""
+
+    settings: Mapping[str, Any]
+    judgements: tuple[str, ...] = ()
+    """The checksums of the text of qrels that it names, or that files of scores named before it."""
+    mixed: bool = False
+    """Whether it says that its scores are not all made from the same judgements."""
+    content: str | None = None
+    """The hash of its content."""
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """What it says that its scores were multiplied by; several where they are of files."""
+        stated = self.settings.get(SCALE)
+        scales = stated if isinstance(stated, list) else [stated]
+        return tuple(float(each) for each in scales if isinstance(each, int | float))
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "About":
+        """The settings and judgements that a document names; others name none."""
+        settings, inputs = document.get("settings"), document.get("inputs")
+        judgements = {
+            str(each.get(TEXT_HASH) or each["sha256"])
+            for each in (inputs if isinstance(inputs, list) else ())
+            if isinstance(each, dict) and each.get("kind") == "qrels" and each.get("sha256")
+        }
+        by_name = settings if isinstance(settings, dict) else {}
+        before = by_name.get(JUDGEMENTS)
+        judgements.update(map(str, before if isinstance(before, list) else ()))
+        settings = {name: _whole(value) for name, value in by_name.items()}
+        warnings = document.get("warnings")
+        mixed = any(
+            isinstance(each, dict) and each.get("code") == OTHER_JUDGEMENTS
+            for each in (warnings if isinstance(warnings, list) else ())
+        )
+        return cls(settings, tuple(sorted(judgements)), mixed, document.get(CONTENT_HASH))
+
+
+def _whole(value: Any) -> Any:
+    """The number as it was before it was hashed."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Item = ScoreRow | Finding
 Items = Iterator[Item]
+Content = Iterator[About | Item]
+"""The rows of a file, and before them what it says of them."""
 
 measure_name = cache(canonical_name)
 """A measure's canonical name. (Cached: looking for a name that is none takes long.)"""
@@ -45,6 +101,11 @@ def score_in(cell: str) -> float | None:
         return math.nan
     value = number(text)
     return value if value is not None and is_score(value) else None
+
+
+def _unfit(names: str) -> str | None:
+    """What names must not hold; in quotes of CSV they may hold line ends."""
+    return unfit(names.replace("\n", ""))
 
 
 def bad_score(path: Path, run: str, topic: str, cell: str, line: int | None) -> Finding:
@@ -66,10 +127,8 @@ class Cells:
         score = score_in(cell)
         if score is None:
             return bad_score(self._path, run, topic, cell, line)
-        names = run + topic + (measure or "")
-        if names.encode(errors="ignore").decode() != names:
-            message = "a name holds half of a surrogate pair, which is not valid text"
-            return Finding(self._path, line, "bad-json", message)
+        if held := _unfit(run + topic + (measure or "")):
+            return Finding(self._path, line, "bad-name", f"a name holds {held}")
         name = None if measure is None else measure_name(measure)
         if (run, topic, name) in self._seen:
             of = f"run {run}, topic" if run != UNNAMED_RUN else "topic"
@@ -143,7 +202,7 @@ def heading(text: bytes, delimiter: str) -> list[str]:
 
 def is_table(header: list[str]) -> bool:
     """Whether a first line is that of a wide or long table."""
-    if header[:1] == [""]:
+    if header[:1] == [""] or is_index("".join(header[:1])):
         return is_table(header[1:])
     if is_gdeval(header) or len(header) < 2 or header[1] == "Q0":
         return False
@@ -182,6 +241,9 @@ def inspect_table(path: Path, text: bytes, delimiter: str) -> Items:
 
 
 def _inspect(path: Path, header: Sequence[str], lines: Lines) -> Items:
+    if is_index("".join(header[:1])):
+        message = "the first column is an index of pandas: write the frame with index=False"
+        return iter([Finding(path, 1, "index-column", message)])
     if is_gdeval(header):
         return _inspect_gdeval(path, header, lines)
     if is_long(header):
@@ -223,6 +285,8 @@ def _inspect_wide(path: Path, header: Sequence[str], lines: Lines) -> Items:
 def _inspect_run_name(path: Path, names: dict[str, int], run: str, line: int) -> Finding | None:
     if not run:
         return Finding(path, line, "no-name", "the name of the run (1st column) is empty")
+    if held := _unfit(run):
+        return Finding(path, line, "bad-name", f"the name of the run (1st column) holds {held}")
     first = names.setdefault(run, line)
     if first != line:
         message = f"run {run} is already defined on line {first}"
@@ -244,11 +308,13 @@ def _quick_values(cells: Sequence[str]) -> Sequence[float] | None:
 def inspect_names(
     path: Path, kind: str, names: Sequence[str], line: int | None
 ) -> Iterator[Finding]:
-    """Names that are empty or occur twice."""
+    """Names that are empty, no text, or occur twice."""
     seen: set[str] = set()
     for name in names:
         if not name:
             yield Finding(path, line, "no-name", f"the name of a {kind} is empty")
+        elif held := _unfit(name):
+            yield Finding(path, line, "bad-name", f"the name of a {kind} holds {held}")
         elif name in seen:
             yield Finding(path, line, f"duplicate-{kind}", f"{kind} {name!r} occurs twice")
         seen.add(name)

@@ -1,0 +1,95 @@
+"""What every report says of a call that fails: nothing was judged, and why."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree as Tree
+
+from riskcli.analyses.check import verdict
+from riskcli.analyses.check.verdict import ELSEWHERE, TOOL
+from riskcli.core.files import as_text
+from riskcli.core.messages import InputError, NoRunLeftError, Provenance, RiskevalError
+from riskcli.output import formats
+from riskcli.output.display import Display, Heading
+from riskcli.output.escape import markdown
+from riskcli.output.problems import Problem, as_code_quality, as_sarif
+from riskcli.output.result import Result
+
+_NOTHING_JUDGED = "nothing was judged"
+
+
+def of_error(error: RiskevalError) -> list[Problem]:
+    """Why nothing could be judged: the files, or what else is wrong with the call."""
+    if isinstance(error, NoRunLeftError) and error.errors:
+        return verdict.of_files(error.errors)
+    if isinstance(error, InputError):
+        return verdict.of_files([error])
+    return [Problem("error", "wrong-call", str(error), None)]
+
+
+def _as_junit(problems: Sequence[Problem]) -> str:
+    root = Tree.Element("testsuites", name=TOOL)
+    verdict.add_errors(root, _NOTHING_JUDGED, problems)
+    return verdict.as_xml(root)
+
+
+def as_markdown(problems: Sequence[Problem]) -> str:
+    """A paragraph for a job's summary."""
+    lines = "".join(f"- {markdown(problem.message)}\n" for problem in problems)
+    return f"**{_NOTHING_JUDGED}**\n\n{lines}"
+
+
+_FOR_SERVICES: Mapping[formats.OutputFormat, Callable[[Sequence[Problem]], str]] = {
+    verdict.JUNIT: _as_junit,
+    verdict.GITHUB: lambda problems: verdict.annotations(_NOTHING_JUDGED, problems),
+    verdict.SARIF: lambda problems: as_sarif(problems, TOOL),
+    verdict.CODE_QUALITY: lambda problems: as_code_quality(problems, ELSEWHERE),
+}
+"""What CI services are told where nothing could be judged."""
+
+
+@dataclass(frozen=True, repr=False)
+class Refusal(formats.Analysis):
+    """That nothing was judged, and why: rows of which none passes."""
+
+    problems: Sequence[Problem]
+
+    @classmethod
+    def of(cls, error: RiskevalError) -> "Refusal":
+        """What a call is refused for."""
+        skipped = error.errors if isinstance(error, NoRunLeftError) else ()
+        return cls(of_error(error), provenance=Provenance(skipped=skipped))
+
+    def in_format(self, format: formats.OutputFormat, to_file: bool) -> formats.Content | None:
+        """What a report says; on stdout only CI services are told, beside the exit code."""
+        format = verdict.AUTOMATIC.chosen if format is verdict.AUTOMATIC else format
+        if format in _FOR_SERVICES:
+            return _FOR_SERVICES[format](self.problems)
+        if not to_file:
+            return None
+        return self._as_json() if format is formats.JSON else format.render(self, formats.IN_FILE)
+
+    def _as_json(self) -> str:
+        """Without `rows`, of which all would pass if there are none."""
+        first = self.problems[0]
+        path = None if first.path is None else as_text(first.path)
+        message = as_text(first.message)
+        error = {"code": first.rule, "message": message, "path": path, "line": first.line}
+        about = Result((), (), self.provenance, {"passed": False, "error": error}).envelope()
+        return json.dumps(about, ensure_ascii=False, indent=2) + "\n"
+
+    def displays(self, _width: int, /) -> Sequence[Display]:
+        """A table of the problems."""
+        headings = (Heading("code", left=True), Heading("error", left=True))
+        rows = [[problem.rule, problem.message] for problem in self.problems]
+        return [Display.of_rows(_NOTHING_JUDGED, headings, rows)]
+
+    def result(self) -> Result:
+        """A row a problem, in the columns of a gate."""
+        blank = dict.fromkeys(verdict.COLUMNS)
+        rows = [
+            [*(blank | {"rule": problem.rule, "passed": False, "why": as_text(problem.message),
+                        "worst_topics": (), "outcome": "error"}).values()]
+            for problem in self.problems
+        ]  # fmt: skip
+        return Result(verdict.COLUMNS, rows, self.provenance, extra={"passed": False})
