@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from riskcli.analyses.sweep_measure import kendall_tau_b
-from riskcli.core.arrays import Floats, divided, row_blocks
+from riskcli.core.arrays import Floats, divided, in_units, row_blocks
 from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired
@@ -90,6 +90,7 @@ def _urisk_and_similarity(scores: Floats, virtual: Floats, alpha: float) -> tupl
 
 def standardised_rows(rows: Floats) -> Floats:
     """Rows of mean 0 and length 1; NaN where a row does not vary."""
+    rows, _ = in_units(rows)
     centred = rows - rows.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
     least = _ROUNDING * np.linalg.norm(rows, axis=1, keepdims=True)

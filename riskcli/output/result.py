@@ -4,6 +4,7 @@ from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -82,7 +83,7 @@ def tidy(values: Iterable[Any], whole: bool = False) -> list[Value]:
     for value in values.tolist() if hasattr(values, "tolist") else values:
         if not isinstance(value, float):
             tidied.append(value)
-        elif value - value != 0:  # NaN or infinite
+        elif not isfinite(value):
             tidied.append(None)
         elif whole and value.is_integer():
             tidied.append(int(value))

@@ -2,21 +2,30 @@
 //
 // Without topic q a run's share of its population's total is s = (S - x_q) / (N - T_q), and
 // z_t = x_t / sqrt(s T_t) - sqrt(s T_t) is above 0 where x_t / T_t > s. With the topics sorted by
-// x / T, the sums of z above and below 0 are differences of suffix sums: O(c log c) a run.
+// x / T, the sums of z above and below 0 are differences of suffix sums: O(c log c) a run. A topic
+// that is nearly all of a sum leaves only rounding behind: there the others are added up.
 
 // Of one run, for each topic left out: the sums of z above and below 0, and the mean score.
 function withoutEachTopic(scores, totals) {
   const topics = scores.length;
-  const own = sum(scores);
-  const grand = sum(totals);
+  const own = sumsOfOthers(scores);
+  const grand = sumsOfOthers(totals);
   const profile = sortedProfile(scores, totals);
+  const hidden = [scores, totals, profile.scaled].map((values) => nearlyAll(values));
   const above = new Float64Array(topics);
   const below = new Float64Array(topics);
-  const mean = scores.map((x) => Math.max(own - x, 0) / Math.max(topics - 1, 1));
+  const mean = own.map((rest) => rest / Math.max(topics - 1, 1));
   for (let out = 0; out < topics; out += 1) {
-    const left = grand - totals[out];
-    const share = left > 0 ? Math.max(own - scores[out], 0) / left : 0;
+    const share = grand[out] > 0 ? own[out] / grand[out] : 0;
     if (share <= 0) continue;
+    if (hidden.some((isHidden) => isHidden[out])) {
+      scores.forEach((x, q) => {
+        const z = q === out ? 0 : standardised(x, share, totals[q]);
+        above[out] += Math.max(z, 0);
+        below[out] += Math.max(-z, 0);
+      });
+      continue;
+    }
     const rootShare = Math.sqrt(share);
     const first = firstBeyond(profile.ratio, share);
     const isAbove = profile.of[out] > share ? 1 : 0;
@@ -57,6 +66,30 @@ function firstBeyond(rising, bound) {
     else low = middle + 1;
   }
   return low;
+}
+
+// Where a value is nearly the sum of all.
+function nearlyAll(values) {
+  const total = sum(values);
+  return Array.from(values, (value) => value <= total && value > (1 - NEARLY_NOTHING) * total);
+}
+
+// For each value the sum of the others.
+function sumsOfOthers(values) {
+  const total = sum(values);
+  const hidden = nearlyAll(values);
+  const others = (out) => sum(values.map((value, q) => (q === out ? 0 : value)));
+  return values.map((value, q) => (hidden[q] ? others(q) : Math.max(total - value, 0)));
+}
+
+// z of a score, where a run has that share of the topic's total.
+function standardised(x, share, total) {
+  const expected = share * total;
+  const departure = x - expected;
+  if (Math.abs(departure) <= EXPECTED_ROUNDING * expected) return 0;
+  const isLost = expected < LOST;
+  const root = isLost ? Math.sqrt(share) * Math.sqrt(total) : Math.sqrt(expected);
+  return root > 0 ? departure / root : 0;
 }
 
 function sum(values) {

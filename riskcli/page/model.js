@@ -4,6 +4,8 @@
 
 const ROUNDING = 1e-12;
 const EXPECTED_ROUNDING = 16 * 2 ** -52;
+const NEARLY_NOTHING = 1e-6;
+const LOST = 1e-290;
 const SIGNS = { "+": "better", "-": "worse", ".": "" };
 const COUNTED = ["wins", "ties", "losses", "losses20", "reward", "risk"];
 
@@ -125,14 +127,9 @@ class Comparison {
   // z of one run on every topic, within the population of the run `home`.
   departures(row, home = row) {
     const totals = this.totalsOf(home);
-    const own = sum(this.scores[row]);
     const grand = sum(totals);
-    return this.scores[row].map((x, q) => {
-      const expected = grand > 0 ? (own * totals[q]) / grand : 0;
-      const departure = x - expected;
-      if (expected <= 0 || Math.abs(departure) <= EXPECTED_ROUNDING * expected) return 0;
-      return departure / Math.sqrt(expected);
-    });
+    const share = grand > 0 ? sum(this.scores[row]) / grand : 0;
+    return this.scores[row].map((x, q) => standardised(x, share, totals[q]));
   }
 
   zrisk(row, alpha) {

@@ -81,16 +81,21 @@ class Comparison:
     @cached_property
     def paired(self) -> Paired:
         """The runs topic by topic against the baseline, under the loss function."""
+        scores, baseline = self.scores, self.baseline.scores
+        pooled = len(self.members.rows if self.members else self.reference)
         if self.smooth is None:
-            return Paired(self.scores, self.baseline.scores)
-        return losses.SmoothPaired(self.scores, self.baseline.scores, self.smooth)
+            return Paired(scores, baseline, pooled=pooled)
+        return losses.SmoothPaired(scores, baseline, self.smooth, pooled=pooled)
 
     @cached_property
     def losses20(self) -> Floats | Counts:
-        """Topics that lose more than a fifth of the baseline's score; NaN where one is below 0."""
+        """Topics that lose more than a fifth of a baseline score above 0.
+
+        NaN where there are baseline scores below 0 and none above: nothing could be counted.
+        """
         if self.logarithms:
             return np.asarray(np.count_nonzero(self.paired.delta < np.log(0.8), axis=1))
-        if (self.baseline.scores < 0).any():
+        if (self.baseline.scores < 0).any() and not (self.baseline.scores > 0).any():
             return np.full(len(self.scores), np.nan)
         return self.paired.losses20
 

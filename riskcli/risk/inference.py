@@ -281,8 +281,11 @@ class Inference:
         """The means over topics of z above 0, and of -z below 0."""
         departures, jackknife = self.comparison.population.departures, self.jackknife
         plus, minus = departures.above / departures.topics, departures.below / departures.topics
-        gamma = self.significance.gamma
-        return Parts.of(plus, minus, jackknife.parts, departures.topics, gamma)
+        # What is left out is subtracted from sums over all topics, whose digits it is lost in.
+        noise = NO_DIFFERENCE * np.sqrt(departures.mean)
+        return Parts.of(
+            plus, minus, jackknife.parts, departures.topics, self.significance.gamma, noise
+        )
 
     @cached_property
     def _parts_of_urisk(self) -> Parts:

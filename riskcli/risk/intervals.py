@@ -25,7 +25,7 @@ def _degrees(fourth: Floats, second: Floats, topics: int) -> Floats:
     At most c - 1; heavy tails leave fewer: 2 c / (k - (c - 3)/(c - 1)), with k the kurtosis
     m4 / m2^2: c - 1 for a normal distribution (k = 3).
     """
-    kurtosis = divided(fourth, second**2, otherwise=3.0)
+    kurtosis = np.maximum(divided(fourth, second**2, otherwise=3.0), 1.0)  # less is rounding
     found = 2 * topics / (kurtosis - (topics - 3) / (topics - 1))
     return np.asarray(np.minimum(found, topics - 1))
 
@@ -103,17 +103,21 @@ class Parts:
     gamma: float
     unit: Floats
     """All of these are in the run's unit: powers of tiny numbers would be 0."""
+    noise: Floats
+    """An error of the value that is no more is rounding; in the unit, too."""
 
     @classmethod
     def of(
-        cls, plus: Floats, minus: Floats, contributions: Contributions, topics: int, gamma: float
-    ) -> "Parts":
+        cls, plus: Floats, minus: Floats, contributions: Contributions, topics: int, gamma: float,
+        noise: Floats | float = 0.0,
+    ) -> "Parts":  # fmt: skip
         """The parts of all runs; without errors below 3 topics."""
         found, unit = np.full((8, len(plus)), np.nan), np.ones(len(plus))
         for rows in row_blocks(len(plus), topics) if topics >= LEAST_TOPICS else ():
             both, unit[rows] = in_units(np.concatenate(contributions(rows), axis=1))
             found[:, rows] = _moments(both[:, :topics], both[:, topics:])
-        return cls(plus / unit, minus / unit, found[:3], found[3:], topics, gamma, unit)
+        parts, noise = (plus / unit, minus / unit), np.asarray(noise / unit)
+        return cls(*parts, found[:3], found[3:], topics, gamma, unit, noise)
 
     def interval(self, weight: float) -> tuple[Floats, Floats]:
         """Lower and upper end; NaN where the value does not vary but for rounding."""
@@ -121,7 +125,8 @@ class Parts:
             return np.full(len(self.plus), np.nan), np.full(len(self.plus), np.nan)
         value, (pp, pm, mm) = self.plus - weight * self.minus, self.second / (self.topics - 1)
         variance = pp - 2 * weight * pm + weight**2 * mm
-        known = variance > (NO_DIFFERENCE * np.maximum(self.plus, weight * self.minus)) ** 2
+        least = NO_DIFFERENCE * np.maximum(self.plus, weight * self.minus)
+        known = variance > np.maximum(least, self.noise * max(1.0, weight)) ** 2
         of_value = self._critical_of_value(weight)
         (plus_down, plus_up), (minus_down, minus_up) = (
             _reach(part, np.maximum(self._critical(fourth, second), of_value) * np.sqrt(squared))

@@ -6,7 +6,7 @@ costs one pass over the matrix.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,8 @@ class Paired:
 
     scores: Floats
     baseline: Floats
+    pooled: int = field(default=1, kw_only=True)
+    """How many runs the baseline is a mean of, at most: its rounding grows with their root."""
 
     @cached_property
     def delta(self) -> Floats:
@@ -124,7 +126,8 @@ class Paired:
         found = np.empty(len(self.scores), dtype=np.bool_)
         for rows in row_blocks(*self.scores.shape):
             delta, scores = self.delta[rows], self.scores[rows]
-            noise = CONSTANT / 2 * np.maximum(np.abs(scores), np.abs(self.baseline))
+            size = np.maximum(np.abs(scores), np.sqrt(self.pooled) * np.abs(self.baseline))
+            noise = CONSTANT / 2 * size
             noise[delta == 0] = 0.0
             found[rows] = (delta - noise).max(axis=1) <= (delta + noise).min(axis=1)
         return found

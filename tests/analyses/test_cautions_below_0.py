@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from riskcli import ScoreMatrix, risk_table
 from tests.helpers.inprocess import run_inside
 from tests.helpers.program import QRELS, SAMPLES
 
@@ -26,8 +28,15 @@ def test_logarithms_lose_a_fifth_on_the_topics_that_what_they_are_of_does() -> N
     assert large_losses("AP") == {"plainBM25": 21, "boldRerank": 9, "indriCASP": None}
 
 
-def test_a_fifth_of_a_score_below_0_is_undefined() -> None:
+def test_a_fifth_of_scores_below_0_alone_is_undefined() -> None:
     assert set(large_losses("utility").values()) == {None}
+
+
+def test_topics_whose_baseline_is_below_0_do_not_count() -> None:
+    values = np.array([[0.5, -0.5, 0.0, 0.25], [0.25, -1.0, -1.0, 0.25]])
+    matrix = ScoreMatrix("x", ("base", "one"), tuple("1234"), values)
+    frame = risk_table(matrix, "base").to_frame()
+    assert frame.query("run == 'one'")["losses20"].tolist() == [1]
 
 
 @pytest.mark.parametrize(("measure", "why"), [("gm_map", "it is 21"), ("utility", "is undefined")])

@@ -193,6 +193,30 @@ def test_larger_matrices(model: Tab, shape: tuple[int, int], baselines: tuple[st
     assert comparison["trusted"]["tests"] == expected
 
 
+@pytest.mark.parametrize("size", [1e-12, 1e-14, 1e-16, 1e-30])
+def test_a_topic_that_is_nearly_all_of_a_run_hides_nothing(model: Tab, size: float) -> None:
+    """RBP with a small p gives such scores: one document on top, the others deep down."""
+    values = np.random.default_rng(3).beta(1, 2, (4, 9))
+    values[1, 1:] *= size
+    values[2, :4] = 0.0
+    matrix, options = named(values), Options(baselines=("r2",))
+    (comparison,) = by_page(model, matrix, options, [1.0, 5.0])
+    for alpha, page in zip([1.0, 5.0], comparison["tables"], strict=True):
+        assert_same(page, by_program(matrix, options, comparison["baseline"], alpha), 0.05)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-200])
+def test_tiny_scores_have_their_departures_in_a_population_of_two(model: Tab, size: float) -> None:
+    values = np.random.default_rng(4).beta(1, 2, (4, 9)) * size
+    matrix = named(values)
+    options = Options(baselines=("r2",), population="baselines")
+    (comparison,) = by_page(model, matrix, options, [1.0])
+    program = by_program(matrix, options, comparison["baseline"], 1.0)
+    found = numbers(comparison["tables"][0]["zrisk"]["p"])
+    np.testing.assert_allclose(found, numbers(program["zrisk_p"]), rtol=1e-6)
+    assert np.isfinite(found).sum() == 3
+
+
 # ---------------------------------------------------------------- what the page does not know
 
 

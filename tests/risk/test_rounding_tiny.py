@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, compare_pairs, risk_table
 from riskcli.core.arrays import sums_of_others
 from riskcli.core.limits import LEAST_SCORE
+from riskcli.risk.intervals import _degrees
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from tests.helpers.inprocess import run_inside
@@ -188,3 +189,29 @@ def test_every_command_takes_scores_of_every_size(
     ran = run_inside(command, file, *rest, "-f", "json")
     assert ran.code in ((0, 1) if command == "check" else (0,)), ran.err
     assert "NaN" not in ran.out and "Infinity" not in ran.out
+
+
+def test_what_is_lost_in_larger_scores_is_no_interval() -> None:
+    """Without its topic a sum of z is a difference of larger sums, whose last digits it may be."""
+    values = np.array(
+        [[0.5, 3e-80, 1e-80, 2e-80], [0.3, 1e-80, 2e-80, 4e-80], [0.4, 2e-80, 2e-80, 1e-80]]
+    )
+    matrix = ScoreMatrix("RBP", ("r0", "r1", "r2"), tuple("1234"), values)
+    table = risk_table(matrix, "r0", alpha=1).to_frame()
+    assert (table["zrisk"].abs() < 1e-39).all()
+    assert table[["zrisk_lo", "zrisk_hi"]].isna().all(axis=None)
+
+
+def test_a_kurtosis_below_1_is_rounding() -> None:
+    """m4 >= m2^2, of tiny deviations too; degrees of freedom below 0 would leave no interval."""
+    assert _degrees(np.array([0.5]), np.array([1.0]), 20).tolist() == [19]
+
+
+@pytest.mark.parametrize("runs", [9, 100, 400])
+def test_a_common_difference_to_the_mean_of_many_runs_is_constant(runs: int) -> None:
+    rng = np.random.default_rng(runs)
+    values = np.round(rng.random(50) * 0.6, 4) + np.round(rng.random((runs, 1)) * 0.3, 4)
+    table = risk_table(ScoreMatrix("P", tuple(map(str, range(runs))),
+                                   tuple(map(str, range(50))), values), "@mean")  # fmt: skip
+    rows = table.to_frame().query("abs(urisk) > 1e-6")
+    assert len(rows) > runs / 2 and rows["trisk"].isna().all()

@@ -362,4 +362,5 @@ def is_logarithm(name: str) -> bool:
 
 
 def _family_of(name: str) -> Family | None:
-    return _spelled(re.split(r"[@(.]", name)[0])
+    """The family of a measure's name, which may end with its judgements' name in brackets."""
+    return _spelled(re.split(r"[@(.]| \[", name)[0])
