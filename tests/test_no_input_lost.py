@@ -9,7 +9,9 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import riskcli
 from riskcli.commands import COMMANDS
@@ -174,6 +176,15 @@ def test_runs_and_judgements_are_not_replaced_in_whatever_form(here: Path) -> No
         ran = riskeval("matrix", "a.run", "b.run", *ONE, "-f", "csv", "-o", name, cwd=here)
         assert ran.code == 2 and f"{name} holds {kind}, which" in ran.err, (name, ran)
         assert (here / name).read_bytes() == content
+
+
+def test_judgements_in_parquet_are_not_replaced(here: Path) -> None:
+    columns = {"qid": ["1", "2"], "docno": ["x", "y"], "label": [1, 0]}
+    parquet.write_table(pa.table(columns), here / "judged.parquet")
+    before = contents(here)
+    ran = riskeval("matrix", "a.run", *ONE, "-f", "csv", "-o", "judged.parquet", cwd=here)
+    assert ran.code == 2 and "judged.parquet holds judgements, which" in ran.err
+    assert contents(here) == before
 
 
 @pytest.mark.parametrize("spoil", ["comment", "blank line", "white space", "rank"])

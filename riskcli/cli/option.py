@@ -9,7 +9,7 @@ option that declares no reach cannot be set there.
 everything.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from enum import Enum, StrEnum
 from functools import partial, wraps
@@ -20,7 +20,7 @@ import click
 
 from riskcli.core.choices import words
 from riskcli.core.inputs import refuse_same
-from riskcli.core.messages import nearest
+from riskcli.core.messages import RiskevalError, nearest
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -156,6 +156,9 @@ def options(
 class Command(click.Command):
     """A command of which some options are only keys of settings files."""
 
+    tell_refusal: Callable[[Exception, Sequence[str]], None] | None = None
+    """What is done where the command line, or a settings file, cannot be parsed."""
+
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         self.keys = [p for p in self.params if isinstance(p, Option) and p.key_only]
@@ -163,6 +166,20 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line, then take the keys that only settings files have."""
+        words = list(args)
+        try:
+            rest = self._parsed(ctx, args)
+        except (click.UsageError, RiskevalError) as error:
+            if self.tell_refusal is not None and not ctx.resilient_parsing:
+                self.tell_refusal(error, words)
+            raise
+        given = ctx.params
+        further = [given[name] for name in ("successor", "anonymise") if given.get(name)]
+        reports = [file for _, file in given.get("reports", ())]
+        refuse_same([given.get("output"), *further, *reports])
+        return rest
+
+    def _parsed(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             rest = super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -173,10 +190,6 @@ class Command(click.Command):
             raise click.UsageError(f"{message}into riskeval.toml", ctx) from error
         for key in self.keys:
             key.handle_parse_result(ctx, {}, [])
-        given = ctx.params
-        further = [given[name] for name in ("successor", "anonymise") if given.get(name)]
-        reports = [file for _, file in given.get("reports", ())]
-        refuse_same([given.get("output"), *further, *reports])
         return rest
 
 
@@ -299,10 +312,10 @@ def _lines(sections: Mapping[Section, Iterable[str]], width: int) -> list[str]:
     return lines
 
 
-def command(*groups: Decorator, **declared: Any) -> Callable[[Function], click.Command]:
+def command(*groups: Decorator, **declared: Any) -> Callable[[Function], GroupedCommand]:
     """A command with these groups of options before its own, as a decorator of its function."""
 
-    def decorate(function: Function) -> click.Command:
+    def decorate(function: Function) -> GroupedCommand:
         for group in reversed(groups):
             function = group(function)
         return click.command(cls=GroupedCommand, **declared)(function)

@@ -1,6 +1,8 @@
 """`riskeval check`: the gate."""
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,7 @@ def _reporting(function: Function) -> Function:
     def told(**given: Any) -> Any:
         try:
             if stopping.crash:
-                raise UsageError(stopping.crash)
+                raise RiskevalError(stopping.crash)
             return function(**given)
         except BrokenPipeError:  # the reader of stdout has seen enough
             raise
@@ -63,11 +65,47 @@ def _reporting(function: Function) -> Function:
             from riskcli.analyses.check.files import tell_refusal  # late, as below
 
             sentence = trouble_with_the_machine(error) or f"{type(error).__name__}: {error}"
-            told = error if isinstance(error, RiskevalError) else UsageError(sentence)
+            told = error if isinstance(error, RiskevalError) else RiskevalError(sentence)
             tell_refusal(told, given)
             raise
 
     return told
+
+
+def _tell_unparsed(error: Exception, words: Sequence[str]) -> None:
+    """The same where the command line cannot be parsed: its reports are those that it names."""
+    from riskcli.analyses.check.files import tell_refusal  # late, as below
+
+    message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    told = error if isinstance(error, RiskevalError) else UsageError(message)
+    tell_refusal(told, _outputs_among(words))
+
+
+def _outputs_among(words: Sequence[str]) -> dict[str, Any]:
+    """The outputs that a command line names, as options give them; any other word is an input."""
+    found: dict[str, Any] = {"reports": [], "output": None, "format": None, "runs": []}
+    wanted = ""
+    for word in words:
+        option, _, value = word.partition("=")
+        if wanted:
+            option, value = wanted, word
+        elif word[:2] in ("-o", "-f") and len(word) > 2:
+            option, value = word[:2], word[2:]
+        wanted = option if option in _OUTPUTS and not value else ""
+        if option not in _OUTPUTS:
+            found["runs"] += [word, value]
+        elif value and option == "--report":
+            with suppress(click.BadParameter):
+                found["reports"].append(_report(value))
+        elif value:
+            found[_OUTPUTS[option]] = Path(value) if _OUTPUTS[option] == "output" else value
+    return found
+
+
+_OUTPUTS = {
+    "--report": "reports", "-o": "output", "--output": "output", "-f": "format",
+    "--format": "format",
+}  # fmt: skip
 
 
 @command(_reporting, scoring_options, options.output_options(FORMATS, for_people=True))
@@ -178,3 +216,6 @@ def check(
         message = files.update_baseline(judged, evaluation, successor, format, baselines[0])
         options.tell([Note("baseline", message, warning=False)], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1
+
+
+check.tell_refusal = _tell_unparsed

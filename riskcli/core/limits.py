@@ -99,7 +99,10 @@ COSTS: dict[str, MemoryCost] = {
     "plot heatmap": MemoryCost(cell=1_300, base=DRAWING),
 }
 
-READING = {"run": 4, "run to a cutoff": 1, "qrels": 8, "csv": 14, "tsv": 14, "parquet": 30}
+READING = {
+    "run": 4, "run to a cutoff": 1, "run of another program": 30, "qrels": 8, "csv": 14, "tsv": 14,
+    "parquet": 30,
+}  # fmt: skip
 OTHERWISE = 40
 """Bytes for each byte of text, by the format of a file; what is not listed takes the most."""
 IN_HAND = 60_000_000

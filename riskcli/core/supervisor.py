@@ -90,19 +90,32 @@ def _note() -> None:
 
 def _wait(child: int, arrived: int) -> None:
     """End as the child does. A gate that was ended goes on in another, which tells its reports."""
-    for name, (code, word) in stopping.ENDINGS.items():
-        number = getattr(signal, name)
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _answering(child, arrived, code, word))
-    status, told = os.waitpid(child, 0)[1], False
-    if os.WIFSIGNALED(status) and "check" in sys.argv[1:3]:
-        teller = os.fork()
+    status, told = _watched(child, arrived), False
+    if os.WIFSIGNALED(status) and _is_gate():
+        try:
+            teller = os.fork()
+        except OSError:  # no process is left, so the reports stay as they are
+            _end_alike(status)
         if not teller:
             stopping.crash = _last_words(status)[0].decode(errors="replace")
             stopping.stop_quietly()
             return
-        told = os.waitstatus_to_exitcode(os.waitpid(teller, 0)[1]) == _WRONG_INPUT
+        told = os.waitstatus_to_exitcode(_watched(teller, arrived)) == _WRONG_INPUT
     _end_alike(status, told)
+
+
+def _is_gate() -> bool:
+    """Whether the command is `check`: a file may be called so as well."""
+    return next((word for word in sys.argv[1:] if word != "--debug"), "") == "check"
+
+
+def _watched(child: int, arrived: int) -> int:
+    """How the child ended; until then it is what signals to this process are for."""
+    for name, (code, word) in stopping.ENDINGS.items():
+        number = getattr(signal, name)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _answering(child, arrived, code, word))
+    return os.waitpid(child, 0)[1]
 
 
 def _answering(child: int, arrived: int, code: int, word: bytes) -> "Callable[[int, object], None]":

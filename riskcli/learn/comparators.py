@@ -12,7 +12,7 @@ that mean, and the other two fall back on it. Risk remains the loss to the effec
 baselines (their mean on each query, or what --pool makes of them): falling back may have some.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,6 +87,11 @@ def parse_source(text: str) -> BaselineSource:
             f"baseline is {text!r}, expected feature:<number or name>, run:<file> or model:<file>"
         )
     return BaselineSource(kind, value)
+
+
+def files_of(sources: Iterable[BaselineSource]) -> list[Path]:
+    """The runs and models among the baselines."""
+    return [Path(source.value) for source in sources if source.kind != "feature"]
 
 
 def scored(

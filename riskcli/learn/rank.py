@@ -8,6 +8,7 @@ from riskcli.cli.option import command, one_option
 from riskcli.cli.options import tell
 from riskcli.cli.reading import Quiet
 from riskcli.cli.types import PATH
+from riskcli.core.inputs import note_input
 from riskcli.core.messages import UsageError
 from riskcli.output.formats import emit
 
@@ -41,6 +42,7 @@ def rank(
         raise UsageError(f"the run would be called {name!r}: --tag gives a name without spaces")
     documents = feature_files.read_features(features)
     start = [comparators.parse_source(text) for text in baselines]
+    note_input(*comparators.files_of(start))  # even if the model starts from none
     scores, notes = comparators.scored(model_files.read_model(TextFile(model)), documents, start)
     tell([*documents.notes, *notes], quiet)
     emit("".join(run_lines(documents, scores, name)), output, is_run=True)

@@ -186,11 +186,11 @@ def train(training: Training, format: str | None, output: Path, replace: bool, q
     baseline` prints the same risk table of them.
     """
     # Late: help and wrong options need no numpy.
-    from riskcli.learn import comparison, experiment, folder
+    from riskcli.learn import comparators, comparison, experiment, folder
 
     folder.check_folder(output, replace)
     plan = training.plan()
-    note_input(*(Path(source.value) for source in plan.sources if source.kind != "feature"))
+    note_input(*comparators.files_of(plan.sources))
     refuse_inputs_below(output)  # before hours of training
     with experiment.interruptible() as interrupts, on_terminal(quiet, "trees") as on_progress:
         outcome = experiment.run_experiment(plan, on_progress, interrupts)

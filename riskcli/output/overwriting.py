@@ -53,6 +53,8 @@ def _kind_of(path: Path) -> str | None:
             start = (archive.open(raw) if archive else raw).read(_START)
             if start.startswith(formats.PARQUET):  # its columns are listed at its end
                 start += raw.read()
+        if start.startswith(formats.PARQUET) and formats.judgement_reader(start):
+            return "judgements"
         format = format_of(path, start)
     except (OSError, source.DamagedError, InputError):  # no command would take it
         return None

@@ -211,7 +211,8 @@ class Reader:
     def _read(self, path: Path, source: TextFile) -> FileScores:
         given = self.rules.input_format
         format = registry.format_of(path, source.start, given)
-        kind = format.name if isinstance(format, registry.Format) else self._run_kind
+        foreign = "run of another program" if format else self._run_kind
+        kind = format.name if isinstance(format, registry.Format) else foreign
         refuse_file(path, kind, source.likely_size, self.at_once)
         if format is None:
             run = run_in(source, self._contenders, self.threads)

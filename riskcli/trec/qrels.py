@@ -1,5 +1,6 @@
 """Relevance judgements (qrels): `topic iteration docno grade`, one judged document a line."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,7 +36,7 @@ class Qrels:
     sha256: str | None = None
     """The checksum of the file that was read."""
     text_sha256: str | None = None
-    """That of its text, which packing does not change."""
+    """That of its text, which packing and ends of lines do not change."""
     lines: Documents | None = None
     """Of a feature file: topic and document of each line, which rankers give scores to."""
 
@@ -66,14 +67,18 @@ def read_qrels(path: Path | str, checksum: bool = True) -> Qrels:
     if isinstance(source.path, DataSetPath):
         message = f"grades of {source.path}: {source.path.grades()}"
         notes = (*notes, Note("grades", message, warning=False))
-    sha256, of_text = source.sha256, source.checksum_of(text)
-    return replace(qrels, notes=notes, sha256=sha256, text_sha256=of_text)
+    of_text = None if source.sha256 is None else _sha256(text)
+    return replace(qrels, notes=notes, sha256=source.sha256, text_sha256=of_text)
 
 
-def text_sha256(path: Path) -> str | None:
+def text_sha256(path: Path) -> str:
     """The checksum of the text of judgements that were read without one."""
-    source = TextFile(path, checksum=True)
-    return source.checksum_of(source.text())
+    return _sha256(TextFile(path).text())
+
+
+def _sha256(text: bytes) -> str:
+    """The checksum of judgements; ends of lines, which version control may change, are alike."""
+    return hashlib.sha256(text.replace(b"\r\n", b"\n")).hexdigest()
 
 
 def parse_qrels(path: Path, text: bytes) -> Qrels:

@@ -246,11 +246,6 @@ class TextFile:
         """All of the text, in place of `pieces`."""
         return b"".join(chain([self.start], self._rest))
 
-    def checksum_of(self, text: bytes) -> str | None:
-        """That of all of the text, where the file's was asked for; a plain file has the same."""
-        is_own = self.sha256 is None or (not self._packed and len(text) == self._size)
-        return self.sha256 if is_own else hashlib.sha256(text).hexdigest()
-
     @contextmanager
     def mistakes_named(self, judgements: bool = False) -> Iterator[None]:
         """Errors say what the file holds in place of a run or scores, or of judgements."""

@@ -673,6 +673,22 @@ WRONG: dict[str, tuple[str | Path, ...]] = {
     "a result that cannot be written": (NEW, "-b", OLD, "-o", "none/out.json"),
     "a result over a run": (NEW, "-b", OLD, "-f", "json", "-o", "good.run"),
     "a report over the baseline": (NEW, "-b", "kept.csv", "--report", "json=kept.csv"),
+    "an unknown option": (NEW, "-b", OLD, "--nosuch"),
+    "a number that is none": (NEW, "-b", OLD, "--margin", "x"),
+    "no baseline": (NEW,),
+    "an unknown format": (NEW, "-b", OLD, "-fnosuch"),
+    "an unknown report": (NEW, "-b", OLD, "--report", "nosuch=out.no", "--report"),
+    "no such settings": (NEW, "-b", OLD, "--config", "nosuch.toml"),
+    "broken settings": (NEW, "-b", OLD, "--config", "broken.toml"),
+    "an unknown option, a report over the baseline": (
+        "--nosuch",
+        NEW,
+        "-b",
+        "kept.csv",
+        "--report",
+        "json=kept.csv",
+        "-ogood.run",
+    ),
 }
 _NOT_HERE = {"auto"} | ({"xlsx"} if find_spec("openpyxl") is None else set())
 EVERY_FORMAT = [each.name for each in FORMATS if each.name not in _NOT_HERE]
@@ -682,6 +698,7 @@ EVERY_FORMAT = [each.name for each in FORMATS if each.name not in _NOT_HERE]
 def test_no_report_of_the_job_before_is_left(tmp_path: Path, wrong: tuple[str | Path, ...]) -> None:
     """Whatever exits with 2 is told in every report, in a form that nobody takes for a pass."""
     (tmp_path / "broken.run").write_text("1 Q0 a 1 x t\n")
+    (tmp_path / "broken.toml").write_text("alpha = = 1\n")
     (tmp_path / "good.run").write_bytes(OLD.read_bytes())
     assert riskeval("matrix", OLD, *ONE, "-o", tmp_path / "kept.csv").code == 0
     kept = {name: (tmp_path / name).read_bytes() for name in ("good.run", "kept.csv")}
@@ -751,6 +768,30 @@ def test_a_gate_that_was_ended_is_told_in_the_reports(
     assert document["passed"] is False and document["error"]["message"] == said
     (error,) = Tree.parse(tmp_path / "out.xml").iter("error")
     assert error.get("message") == said
+
+
+ONE_PROCESS = """
+import os
+fork, forked = os.fork, []
+def fork_once():
+    if forked:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    forked.append(True)
+    return fork()
+os.fork = fork_once
+"""
+
+
+def test_an_end_that_no_process_is_left_to_tell_of_is_passed_on(tmp_path: Path) -> None:
+    """Exit code 1 would be a gate that failed."""
+    crashing = CRASHING.replace("SIGNAL", "SIGSEGV").replace("IN_A_FILE", "True")
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_PROCESS + crashing, *map(str, ("check", NEW, "-b", OLD, *ONE))],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**terminal_environment(), "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    said = "some.parquet: bad-parquet: Arrow crashes on it (SIGSEGV)"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"riskeval: {said}\n")
 
 
 def test_a_gate_keeps_its_answer_where_nobody_reads_it(tmp_path: Path) -> None:

@@ -301,6 +301,17 @@ def test_a_baseline_in_scores_of_one_run_is_pinned_by_that_file(tmp_path: Path) 
 # ---------------------------------------------------------------- judgements in a packed file
 
 
+def test_other_ends_of_lines_make_no_other_judgements(tmp_path: Path) -> None:
+    """As version control makes them, on some systems."""
+    there = tmp_path / "qrels"
+    there.write_bytes(QRELS.read_bytes().replace(b"\n", b"\r\n"))
+    for then, now in ((QRELS, there), (there, QRELS)):
+        kept = tmp_path / "kept.json"
+        assert riskeval("matrix", OLD, *ERR, "-q", then, "-o", kept).code == 0
+        ran = check(NEW, kept, "-q", now)
+        assert ran.code == 1 and CODE not in ran.err, ran
+
+
 def test_packed_judgements_are_the_same_judgements(tmp_path: Path) -> None:
     packed = tmp_path / "q.gz"
     packed.write_bytes(gzip.compress(QRELS.read_bytes()))

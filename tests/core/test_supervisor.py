@@ -100,6 +100,22 @@ def test_a_crash_that_no_file_is_to_blame_for_is_a_fault(tmp_path: Path) -> None
     assert process.returncode == 70 and "please report it" in err and "a.bin" not in err
 
 
+@pytest.mark.parametrize(("words", "times"), [(("check", "a"), 2), (("matrix", "check"), 1)])
+def test_only_a_gate_goes_on_to_tell_its_reports(
+    tmp_path: Path, words: tuple[str, str], times: int
+) -> None:
+    """A file may be called check: nothing is run once more for that."""
+    marker = tmp_path / "marker"
+    work = f"open({str(marker)!r} + '.ran', 'a').write('x'); os.abort()"
+    code = START.format(work=work).replace("sys.argv[1]", repr(str(marker)))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=ROOT, env=terminal_environment(),
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 70
+    assert (tmp_path / "marker.ran").read_text() == "x" * times
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGUSR1])
 def test_another_end_is_passed_on(tmp_path: Path, number: int) -> None:
     process, child = begun(tmp_path, "time.sleep(60)")

@@ -64,10 +64,14 @@ class Checkout:
 
     def spoil(self) -> None:
         """Let the candidate be one that is clearly worse."""
-        topics = range(101, 151)
-        text = "".join(f"{topic} Q0 nothing 1 1.0 mine\n" for topic in topics)
-        (self.folder / "candidate.run").chmod(0o644)
-        (self.folder / "candidate.run").write_text(text.replace("138 ", "151 "))
+        path = self.folder / "candidate.run"
+        lines = [line.split() for line in path.read_text().splitlines()]
+        text = "".join(
+            f"{topic} Q0 {docno} {rank} {-float(score)!r} mine\n"
+            for topic, _, docno, rank, score, _ in lines
+        )
+        path.chmod(0o644)
+        path.write_text(text)
 
 
 @pytest.fixture

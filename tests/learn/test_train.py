@@ -224,6 +224,17 @@ def test_a_model_ranks_as_it_did_in_the_experiment(
     assert pooled == (folder / "runs" / "urisk-5.run").read_text()
 
 
+def test_a_baseline_is_not_replaced_even_if_the_model_starts_from_none(
+    experiment: tuple[Path, Ran], data: Path, tmp_path: Path
+) -> None:
+    model, run = experiment[0] / "models" / "urisk-5-fold1.txt", tmp_path / "base.run"
+    run.write_text("1 Q0 a 1 1 base\n")
+    call = ("rank", model, data / "Fold1" / "test.txt", "-b", f"run:{run}", "-o", run)
+    ran = riskeval(*call)
+    assert ran.code == 2 and "is one of the inputs" in ran.err
+    assert run.read_text() == "1 Q0 a 1 1 base\n"
+
+
 @pytest.mark.parametrize(
     ("suffix", "change", "message"),
     [

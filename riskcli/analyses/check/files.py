@@ -267,7 +267,8 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     only CI services are told: others see the exit code, and no result.
     """
     for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
-        note_input(*(named_place(str(text).removeprefix(LIST_MARK))[1] for text in given[name]))
+        texts = (str(text).removeprefix(LIST_MARK) for text in given.get(name, ()))
+        note_input(*(named_place(text)[1] for text in texts))
     reports, told = list(given["reports"]), refusal.Refusal.of(error)
     with suppress(RiskevalError):
         output = None if str(given["output"]) == STDOUT else given["output"]

@@ -1,6 +1,7 @@
 """What every report says of a call that fails: nothing was judged, and why."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as Tree
@@ -8,7 +9,7 @@ from xml.etree import ElementTree as Tree
 from riskcli.analyses.check import verdict
 from riskcli.analyses.check.verdict import ELSEWHERE, TOOL
 from riskcli.core.files import as_text
-from riskcli.core.messages import InputError, NoRunLeftError, Provenance, RiskevalError
+from riskcli.core.messages import InputError, NoRunLeftError, Provenance, RiskevalError, UsageError
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
@@ -24,7 +25,10 @@ def of_error(error: RiskevalError) -> list[Problem]:
         return verdict.of_files(error.errors)
     if isinstance(error, InputError):
         return verdict.of_files([error])
-    return [Problem("error", "wrong-call", str(error), None)]
+    if isinstance(error, UsageError):
+        return [Problem("error", "wrong-call", str(error), None)]
+    code = re.match("([a-z]+-[a-z-]+): ", str(error))  # out-of-memory, no-file
+    return [Problem("error", code[1] if code else "fault", str(error), None)]
 
 
 def _as_junit(problems: Sequence[Problem]) -> str:
