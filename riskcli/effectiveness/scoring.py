@@ -183,7 +183,8 @@ class Scorer:
         of_topics = self.judged.sizes[judged_index[judged_index >= 0]]
         possible = np.minimum(of_topics, np.minimum(counts, TOP)).sum()
         counted = np.array([topic in self._relevant for topic in run.topics], dtype=bool)
-        tied = _disturbed(run.scores[ranking.lines], ranking, counted, self.precision)
+        shown = max((measure.cutoff or USUAL_TOP for measure in self.measures), default=USUAL_TOP)
+        tied = _disturbed(run.scores[ranking.lines], ranking, counted, self.precision, shown)
         signs = Signs(int(in_top), int(possible), tied)
         return _Answer(names, counts, rows[judged], places, documents, grades, signs)
 
@@ -228,10 +229,12 @@ class Scorer:
         return RankedGrades(grades, judged, np.minimum(answer.counts, depth), self._max_grade)
 
 
-def _disturbed(scores: Floats, ranking: RankedLines, counted: Mask, precision: Precision) -> bool:
+def _disturbed(
+    scores: Floats, ranking: RankedLines, counted: Mask, precision: Precision, shown: int
+) -> bool:
     """Whether all scores tie, or ties order many of the `counted` topics otherwise than the file.
 
-    The scores are those of the ranked lines.
+    The scores are those of the ranked lines; a tie below the `shown` ranks disturbs nothing.
     """
     with np.errstate(over="ignore"):
         keys = scores if precision == "double" else scores.astype(np.float32)
@@ -239,7 +242,8 @@ def _disturbed(scores: Floats, ranking: RankedLines, counted: Mask, precision: P
     equal = same & (keys[1:] == keys[:-1])
     if not equal.any():
         return False
-    moved = equal & (ranking.lines[1:] < ranking.lines[:-1])
+    first = np.maximum.accumulate(np.where(equal, 0, np.arange(1, len(keys))))  # of its tie
+    moved = equal & (ranking.lines[1:] < ranking.lines[:-1]) & (ranking.places[first] < shown)
     many = counted[np.unique(ranking.codes[1:][moved])].sum() > MOST_MOVED * counted.sum()
     return bool(many or equal[same].all())
 
