@@ -145,7 +145,7 @@ class Output:
     format: str | None = _most_used("-f", "--format", settings=NOTHING)
     output: Path | None = _most_used(
         "-o", "--output", type=OUTPUT, settings=Reach.OUTPUT,
-        help="Write to this file; an existing file is replaced.",
+        help="Write to this file; an existing result is replaced, an input never.",
     )
     color: Colour = _tables(
         "--color", choice=Colour, default="auto", key_only=True, settings=NOTHING,

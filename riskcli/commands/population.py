@@ -40,7 +40,7 @@ def population() -> None:
 @command(input_options)
 @click.option(
     "-o", "--output", type=PATH,
-    help="Write to this file; an existing file is replaced. [default: stdout]",
+    help="Write to this file; an existing result is replaced, an input never. [default: stdout]",
 )  # fmt: skip
 def freeze(inputs: Inputs, output: Path | None) -> int:
     """Write the population that RUNS make to a file.
