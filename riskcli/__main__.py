@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 WRONG_INPUT = 2
 LEAST_MEMORY = 768 * 2**20
-LEAST_FILES = 8
-"""Files that imports and readers have open at once, besides those that are open already."""
+_PIPES = 2
+"""To the process that waits (`supervisor`)."""
+LEAST_FILES = 8 + _PIPES
+"""Files that imports, readers and the supervisor have open at once, besides standard streams."""
 
 
 def start() -> None:
@@ -82,7 +84,7 @@ def _refuse_few_files() -> None:
     """With less, imports fail half-way, and not even a traceback can be made."""
     opened: list[int] = []
     try:
-        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(LEAST_FILES))
+        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(LEAST_FILES - _PIPES))
     except OSError as error:
         why = f"{error.strerror} (ulimit -n)"
         sys.stderr.write(f"riskeval: no-file: riskeval opens up to {LEAST_FILES} files: {why}\n")
