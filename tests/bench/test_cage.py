@@ -1,4 +1,4 @@
-"""Some hundred spoilt files of each kind that native code reads."""
+"""A hundred spoilt files of each kind that native code reads."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ _EXTRAS = {"models": "lightgbm", "letor": "lightgbm", "lz4": "cbor2"}
 def test_no_spoilt_file_ends_the_program(kind: str) -> None:
     if kind in _EXTRAS:
         pytest.importorskip(_EXTRAS[kind])
-    outcomes, failures = fuzz(kind, 11, 200)
+    outcomes, failures = fuzz(kind, 11, 100)
     assert not failures, "\n".join(failures[:3])
     assert len(outcomes) > 1 and not any("crashed" in outcome for outcome in outcomes)

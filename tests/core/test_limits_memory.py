@@ -169,6 +169,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     assert "this process may have " in ran.stderr and "(ulimit -v)" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_figure_is_refused_where_its_engine_would_abort(write: Write) -> None:
     pytest.importorskip("vl_convert", reason="the extra plots is not installed")
     path = write("m.csv", "run,1,2,3\na,0.1,0.2,0.3\nb,0.2,0.3,0.7\n")

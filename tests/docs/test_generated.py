@@ -140,6 +140,7 @@ def toy(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_measure_is_one_file(with_toy_measure: Path) -> None:
     runs = (str(SAMPLES), "-q", str(ROOT / "qrels"), "-b", "indriCASP", "-m", "ERR@20", "--quiet")
     score = ("-m", "riskcli", "score", *runs)

@@ -180,6 +180,7 @@ def test_a_copy_of_anothers_file_is_not_named_to_its_author(tmp_path: Path) -> N
     assert "the same documents in the same order as in plainBM25.run" in found
 
 
+@pytest.mark.slow
 def test_a_second_call_reads_and_writes_only_what_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -441,6 +442,7 @@ def test_a_wrong_call_is_one_line(
     assert not Path("pack").exists()
 
 
+@pytest.mark.slow
 def test_runs_of_the_web_track_under_ten_teams(tmp_path: Path) -> None:
     """The eight real runs, all of one tag, and copies of them: copies in a team change nothing."""
     web = shared("trec-web-2012")

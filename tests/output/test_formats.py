@@ -43,6 +43,7 @@ def test_the_library_writes_the_bytes_of_the_command(tmp_path: Path, format: Out
     assert by_library.read_bytes() == by_command.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_new_format_is_one_declaration(tmp_path: Path) -> None:
     ran = python(
         f"{NEW_FORMAT}\nsys.argv = ['riskeval', 'score', 'sample_runs', '-f', 'org']\n"

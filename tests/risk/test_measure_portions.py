@@ -83,6 +83,7 @@ def test_a_score_below_0_in_one_portion_leaves_zrisk_empty_in_all(
     assert frame["mean_p"].notna().sum() == 22
 
 
+@pytest.mark.slow
 def test_scratch_memory_stays_below_that_of_the_matrix(small: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).random((600, 1000))
     small.setattr(portions, "MOST_CELLS_AT_ONCE", 1000)
@@ -105,6 +106,7 @@ def test_scratch_memory_stays_below_that_of_the_matrix(small: pytest.MonkeyPatch
 # ---------------------------------------------------------------- many pairs
 
 
+@pytest.mark.slow
 def test_many_rows_are_made_when_they_are_written() -> None:
     """2,000 runs have two million pairs: none of their rows is kept."""
     rows = rows_of(200_000, lambda: ([i, 0.5] for i in range(200_000)))
