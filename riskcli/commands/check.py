@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -73,39 +74,27 @@ def _reporting(function: Function) -> Function:
 
 
 def _tell_unparsed(error: Exception, words: Sequence[str]) -> None:
-    """The same where the command line cannot be parsed: its reports are those that it names."""
+    """The same where the command line cannot be parsed: its reports are those that it names.
+
+    A file of -o is left alone: the shell may have made it of `*.csv`. Any other word may be an
+    input, which no report replaces.
+    """
     from riskcli.analyses.check.files import tell_refusal  # late, as below
 
+    reports, others = [], []
+    for before, word in pairwise(["", *words]):
+        value = word if before == _REPORT else word.removeprefix(f"{_REPORT}=")
+        if before != _REPORT and value == word:
+            others += [word, word.partition("=")[2]]
+            continue
+        with suppress(click.BadParameter):
+            reports.append(_report(value))
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     told = error if isinstance(error, RiskevalError) else UsageError(message)
-    tell_refusal(told, _outputs_among(words))
+    tell_refusal(told, {"reports": reports, "runs": others, "output": None, "format": None})
 
 
-def _outputs_among(words: Sequence[str]) -> dict[str, Any]:
-    """The outputs that a command line names, as options give them; any other word is an input."""
-    found: dict[str, Any] = {"reports": [], "output": None, "format": None, "runs": []}
-    wanted = ""
-    for word in words:
-        option, _, value = word.partition("=")
-        if wanted:
-            option, value = wanted, word
-        elif word[:2] in ("-o", "-f") and len(word) > 2:
-            option, value = word[:2], word[2:]
-        wanted = option if option in _OUTPUTS and not value else ""
-        if option not in _OUTPUTS:
-            found["runs"] += [word, value]
-        elif value and option == "--report":
-            with suppress(click.BadParameter):
-                found["reports"].append(_report(value))
-        elif value:
-            found[_OUTPUTS[option]] = Path(value) if _OUTPUTS[option] == "output" else value
-    return found
-
-
-_OUTPUTS = {
-    "--report": "reports", "-o": "output", "--output": "output", "-f": "format",
-    "--format": "format",
-}  # fmt: skip
+_REPORT = "--report"
 
 
 @command(_reporting, scoring_options, options.output_options(FORMATS, for_people=True))
@@ -151,7 +140,7 @@ _OUTPUTS = {
     "--top", type=FROM_0, default=3, settings=Reach.NOTHING, help="Number of topics to list.",
 )  # fmt: skip
 @own_option(
-    "--report", "reports", multiple=True, type=_report, metavar="FORMAT=FILE",
+    _REPORT, "reports", multiple=True, type=_report, metavar="FORMAT=FILE",
     settings=Reach.REPORT,
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
 )  # fmt: skip

@@ -858,6 +858,22 @@ def test_a_report_that_would_be_written_over_an_input_never_is_even_before_it_is
     assert ran.code == 2 and (tmp_path / "kept.csv").read_bytes() == before
 
 
+def test_what_the_shell_makes_an_output_is_kept_where_the_command_line_cannot_be_parsed(
+    tmp_path: Path,
+) -> None:
+    """`-o *.csv`: scores that an earlier call kept."""
+    for name, run in (("a.csv", NEW), ("b.csv", OLD)):
+        assert riskeval("matrix", run, *ONE, "-o", tmp_path / name).code == 0
+    before = [(tmp_path / name).read_bytes() for name in ("a.csv", "b.csv")]
+    for wrong in ((), ("--nosuch",)):  # without a baseline, and with an unknown option
+        ran = riskeval("check", *wrong, "-o", "a.csv", "b.csv", "--report=json=out.json",
+                       cwd=tmp_path)  # fmt: skip
+        assert ran.code == 2
+        assert [(tmp_path / name).read_bytes() for name in ("a.csv", "b.csv")] == before
+        assert json.loads((tmp_path / "out.json").read_text())["error"]["code"] == "wrong-call"
+        (tmp_path / "out.json").unlink()
+
+
 def test_the_summary_of_a_job_says_that_nothing_was_judged(tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
     ran = riskeval("check", NEW, "-b", "<b>nope", *ONE, GITHUB_ACTIONS="true",
