@@ -184,7 +184,7 @@ class Scorer:
         possible = np.minimum(of_topics, np.minimum(counts, TOP)).sum()
         counted = np.array([topic in self._relevant for topic in run.topics], dtype=bool)
         shown = max((measure.cutoff or USUAL_TOP for measure in self.measures), default=USUAL_TOP)
-        tied = _disturbed(run.scores[ranking.lines], ranking, counted, self.precision, shown)
+        tied = _disturbed(run, ranking, counted, self.precision, shown)
         signs = Signs(int(in_top), int(possible), tied)
         return _Answer(names, counts, rows[judged], places, documents, grades, signs)
 
@@ -230,22 +230,37 @@ class Scorer:
 
 
 def _disturbed(
-    scores: Floats, ranking: RankedLines, counted: Mask, precision: Precision, shown: int
+    run: Run, ranking: RankedLines, counted: Mask, precision: Precision, shown: int
 ) -> bool:
     """Whether all scores tie, or ties order many of the `counted` topics otherwise than the file.
 
-    The scores are those of the ranked lines; a tie below the `shown` ranks disturbs nothing.
+    A tie below the `shown` ranks disturbs nothing.
     """
     with np.errstate(over="ignore"):
-        keys = scores if precision == "double" else scores.astype(np.float32)
+        of_run = run.scores if precision == "double" else run.scores.astype(np.float32)
+    keys = of_run[ranking.lines]
     same = ranking.codes[1:] == ranking.codes[:-1]
     equal = same & (keys[1:] == keys[:-1])
-    if not equal.any():
-        return False
     first = np.maximum.accumulate(np.where(equal, 0, np.arange(1, len(keys))))  # of its tie
     moved = equal & (ranking.lines[1:] < ranking.lines[:-1]) & (ranking.places[first] < shown)
-    many = counted[np.unique(ranking.codes[1:][moved])].sum() > MOST_MOVED * counted.sum()
-    return bool(many or equal[same].all())
+    topics = np.union1d(ranking.codes[1:][moved], _left_out(run, of_run, ranking))
+    many = counted[topics].sum() > MOST_MOVED * counted.sum()
+    return bool(many or (equal.any() and equal[same].all()))
+
+
+def _left_out(run: Run, keys: NDArray[np.floating[Any]], ranking: RankedLines) -> NDArray[np.int32]:
+    """The topics of lines that are not ranked, though a later one of the same score is."""
+    is_left = np.ones(len(keys), dtype=bool)
+    is_left[ranking.lines] = False
+    left = np.flatnonzero(is_left)
+    if not len(left):
+        return np.empty(0, dtype=np.int32)
+    lowest = keys[ranking.lines[ranking.starts + ranking.counts - 1]]
+    last = np.full(len(run.topics), -1)
+    tied = keys[ranking.lines] == lowest[ranking.codes]
+    np.maximum.at(last, ranking.codes[tied], ranking.lines[tied])
+    codes = run.topic_codes[left]
+    return np.asarray(codes[(keys[left] == lowest[codes]) & (left < last[codes])])
 
 
 @lru_cache(maxsize=4)

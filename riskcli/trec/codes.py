@@ -21,7 +21,7 @@ _ERRORS = {
     "damaged-archive": "compressed data that are truncated, damaged or followed by others",
     "too-large": "the file expands to more than max-bytes (a key of riskeval.toml)",
     "line-too-long": "a line of a run or of judgements that is longer than 8 MiB",
-    "not-text": "an archive, UTF-16 text, or what else is binary",
+    "not-text": "an archive, UTF-16 text, or other binary data",
     "other-kind": "judgements, queries, a notebook, a log, means alone; skipped in folders",
     "other-form": "runs or scores in a form that is not read (a table, an HTML page, ...)",
     "empty-file": "nothing but blank lines",

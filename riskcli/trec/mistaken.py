@@ -148,7 +148,7 @@ _STRUCTURES = (
             "an object of Python (pickle, numpy, PyTorch): write text", BINARY),
     Mistake(rb"PK\x03\x04|7z\xbc\xaf|Rar!", "an archive (zip, 7z, rar): unpack it first", BINARY),
     Mistake(rb".{257}ustar", "a tar archive: unpack it first (tar -xf)", BINARY),
-    Mistake(rb"\x28\xb5\x2f\xfd", "what was compressed twice (zstandard): unpack it first", BINARY),
+    Mistake(rb"\x28\xb5\x2f\xfd", "data compressed twice (zstandard): unpack them first", BINARY),
     Mistake(_is_utf_16, "UTF-16 text: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", BINARY),
     Mistake(rb"%PDF-", "a PDF document: give the file that it was made from", BINARY),
     Mistake(rb"ARROW1|FEA1|\x89HDF|SQLite format 3",

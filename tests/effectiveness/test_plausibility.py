@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import riskcli
 from riskcli import InputError, Rules, evaluate
 from riskcli.analyses.validate import validate
 from riskcli.effectiveness.plausibility import SENTENCES
+from riskcli.trec.source import TextFile
 from tests.conftest import Write
 from tests.helpers.inprocess import riskeval
 
@@ -136,6 +138,49 @@ def test_ties_are_told_where_they_change_the_top_of_many_topics(write: Write) ->
             lines[second].replace(" 3 ", " 2 "), lines[first].replace(" 2 ", " 3 "),
         )  # fmt: skip
     assert codes(write, "".join(lines)) == []
+
+
+def tied(order: list[int], ranks: range) -> str:
+    """A run of that order of documents, whose scores fall but within these ranks."""
+    lines = [
+        f"{q} Q0 d{doc:02} {rank} {-(ranks[0] if rank in ranks else rank)} t"
+        for q in range(1, 7)
+        for rank, doc in enumerate(order)
+    ]
+    return "\n".join((*lines, ""))
+
+
+def test_a_tie_is_told_if_it_begins_within_the_top(write: Write) -> None:
+    """Its first documents stand as in the file; those far behind belong before them by rank."""
+    order = [*range(15), 16, 15, *range(25, 16, -1), *range(26, 30)]
+    assert codes(write, tied(order, range(15, 26))) == ["tie-order"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_signs_seen_in_the_top_are_those_of_the_whole(write: Write, seed: int) -> None:
+    """`validate` looks at whole files, `evaluate` only where the top gives a sign (see `codes`)."""
+    rng = random.Random(seed)
+    documents, levels = rng.randint(12, 60), rng.randint(1, 40)
+    lines, judged = [], []
+    for topic in range(rng.randint(1, 6)):
+        scores = sorted(rng.choices(range(levels), k=documents), reverse=True)
+        names = rng.sample([f"d{i:02}" for i in range(documents)], documents)
+        judged += [f"{topic} 0 {name} {rng.randint(0, 1)}" for name in names] + [f"{topic} 0 x 1"]
+        ranked = enumerate(zip(names, scores, strict=True), start=1)
+        lines += [f"{topic} Q0 {name} {rank} {score} t" for rank, (name, score) in ranked]
+    assert set(codes(write, "\n".join((*lines, "")), "\n".join((*judged, "")))) <= {
+        "tie-order", "all-tied",
+    }  # fmt: skip
+
+
+def test_ties_below_the_top_ask_for_no_second_look(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, judged = write("t.run", tied([*range(30)], range(22, 29))), write("q", QRELS)
+    monkeypatch.setattr(TextFile, "text_again", None)
+    assert not evaluate([run], qrels=judged, rules=Rules(("AP", "nDCG@20"))).notes[:-1]
+    with pytest.raises(TypeError):  # P@25 sees them
+        evaluate([run], qrels=judged, rules=Rules(("P@25",)))
 
 
 def test_what_was_said_is_said_again_from_a_store(write: Write, tmp_path: Path) -> None:
