@@ -84,6 +84,13 @@ def test_a_run_judged_far_below_its_top_is_read_to_its_end(write: Write) -> None
     assert codes(write, deep) == ["hardly-judged"]
 
 
+def test_documents_of_a_topic_without_judgements_are_not_judged(write: Write) -> None:
+    """Though another topic's judgements have them."""
+    text = run_of(GOOD, name="x") + run_of("77 Q0 {d} {r} {s} t", topics=1)
+    with pytest.raises(InputError, match="nothing-judged"):
+        codes(write, text)
+
+
 def test_hardly_judged_is_told_with_the_numbers(write: Write) -> None:
     text = run_of(GOOD, name="x").replace("x00", "d00", 2)
     assert codes(write, text) == ["hardly-judged"]

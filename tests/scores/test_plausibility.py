@@ -203,6 +203,12 @@ def test_a_topic_that_is_the_mean_of_the_others_is_told(runs: int, decimals: int
     assert [(doubt.code, doubt.detail) for doubt in doubts] == [("mean-topic", "t20")]
 
 
+def test_a_mean_of_percent_is_told_at_the_scale_of_percent() -> None:
+    scores = np.random.default_rng(5).integers(0, 10_000, (1, 20)) / 100
+    doubts = doubts_on([with_mean(scores, 4)])
+    assert [doubt.code for doubt in doubts] == ["mean-topic", "above-one"]
+
+
 @given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from([3, 10, 50]))
 def test_scores_by_chance_are_not_taken_for_means(seed: int, runs: int, topics: int) -> None:
     generator = np.random.default_rng(seed)
