@@ -204,7 +204,7 @@ def test_a_topic_that_is_the_mean_of_the_others_is_told(runs: int, decimals: int
 
 
 def test_a_mean_of_percent_is_told_at_the_scale_of_percent() -> None:
-    scores = np.random.default_rng(5).integers(0, 10_000, (1, 20)) / 100
+    scores = np.random.default_rng(5).integers(0, 10_000, (1, 19)) / 100
     doubts = doubts_on([with_mean(scores, 4)])
     assert [doubt.code for doubt in doubts] == ["mean-topic", "above-one"]
 
