@@ -12,6 +12,7 @@ from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import Display, Heading
 from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result, tidy
+from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance
 from riskcli.risk.measure import RiskMeasure
@@ -45,8 +46,14 @@ class Explanation(base.Analysis):
     alpha: float
     steps: Steps
     test: Steps
-    verdict: str
+    outcome: str
     topics: tuple[TopicShare, ...]
+
+    @property
+    def verdict(self) -> Statements:
+        """What the test says."""
+        said = Statement("test", self.outcome, runs=(self.run,)) if self.outcome else None
+        return Statements((said,) if said else ())
 
     def displays(self, _width: int, /) -> Sequence[Display]:
         """Value, test, and topics."""
@@ -59,7 +66,7 @@ class Explanation(base.Analysis):
         about += about_logarithms([self.measure])
         tables = [_display(title, self.steps, about)]
         if self.test:
-            tables.append(_display("Its test", self.test, [self.verdict]))
+            tables.append(_display("Its test", self.test, [self.outcome]))
         if self.topics:
             tables.append(self._topics_display())
         return tables
@@ -84,7 +91,7 @@ class Explanation(base.Analysis):
         head = (self.run, self.measure, self.of.id, self.baseline, self.alpha)
         values = tidy(value for _, _, value in numbers)
         rows = [(*head, *names[:2], value) for names, value in zip(numbers, values, strict=True)]
-        return Result(COLUMNS, rows, self.provenance, extra={"verdict": self.verdict})
+        return Result(COLUMNS, rows, self.provenance, extra={"verdict": self.outcome})
 
 
 def _display(title: str, steps: Steps, caption: list[str]) -> Display:
@@ -138,7 +145,7 @@ def explain_run(
         alpha=level,
         steps=_value_steps(comparison, measure, level, row),
         test=list(_test_steps(block, measure, row, options.significance)),
-        verdict=_verdict(block, measure, row, options.significance.gamma),
+        outcome=_verdict(block, measure, row, options.significance.gamma),
         topics=tuple(_worst_topics(matrix, comparison, measure, level, row))[:worst],
         provenance=setup.provenance.adding(settings, notes),
     )

@@ -9,6 +9,7 @@ from typing import Literal, Self
 from riskcli.core.choices import Marks
 from riskcli.output import escape
 from riskcli.output.result import Result
+from riskcli.output.verdict import Statements
 
 Mark = Literal["", "better", "worse"]
 UNDEFINED = "–"
@@ -114,6 +115,8 @@ class Display:
     """None: as the format has it."""
     lead: str = ""
     """Words of an author before the title, or in place of it."""
+    verdict: Sequence[str] = ()
+    """What the table says, in sentences above it."""
 
     @classmethod
     def of_rows(
@@ -246,8 +249,12 @@ def folded(display: Display, width: int, fixed: int = 1) -> list[Display]:
         chunks[-1].append(column)
     last = len(chunks) - 1
     return [
-        Display(
-            display.title if i == 0 else "", [*first, *chunk], display.caption if i == last else ()
+        replace(
+            display,
+            title=display.title if i == 0 else "",
+            columns=[*first, *chunk],
+            caption=display.caption if i == last else (),
+            verdict=display.verdict if i == 0 else (),
         )
         for i, chunk in enumerate(chunks)
     ]
@@ -301,6 +308,11 @@ class PlainRows:
 
     rows: Result
     most: int = 20
+
+    @property
+    def verdict(self) -> Statements:
+        """None."""
+        return Statements()
 
     def result(self) -> Result:
         """The rows."""

@@ -24,6 +24,7 @@ from riskcli.core.messages import (
 from riskcli.core.stopping import forget_stdout
 from riskcli.output.escape import html, visible
 from riskcli.output.overwriting import refuse_to_replace
+from riskcli.output.verdict import Statements
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -84,6 +85,8 @@ class Source(Protocol):
 
     @property
     def notes(self) -> Sequence[Note]: ...
+    @property
+    def verdict(self) -> Statements: ...
     def result(self) -> Result: ...
     def displays(self, width: int, /) -> Sequence[Display]: ...
 
@@ -149,6 +152,8 @@ class RowsFormat(OwnFormat):
     def render(self, source: Source, options: RenderOptions = PLAIN) -> Content:
         """All rows at full precision."""
         rows = source.result()
+        if said := source.verdict.all:
+            rows = replace(rows, verdicts=said)
         if options.csv_safe and self.spreadsheet:
             rows = _renderers().spreadsheet_safe(rows)
         return super().render(rows, options)
@@ -283,6 +288,11 @@ class Analysis(WithProvenance, ABC):
     @abstractmethod
     def result(self) -> Result:
         """The tidy rows, and what they rest on."""
+
+    @property
+    def verdict(self) -> Statements:
+        """What it says, in sentences: `str(verdict)` is the text, each statement has its facts."""
+        return Statements()
 
     @abstractmethod
     def displays(self, width: int, /) -> Sequence[Display]:

@@ -70,7 +70,8 @@ class _Table:
         self.columns = [_Column(column, self.marks, siunitx) for column in display.columns]
 
     def lines(self) -> Iterator[str]:
-        """The float, or the table that runs over pages."""
+        """The float, or the table that runs over pages; what it says is the author's to write."""
+        yield from (f"% {escape.visible(sentence)}" for sentence in self.display.verdict)
         if self.long:
             yield from self._long()
             return

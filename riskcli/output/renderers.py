@@ -122,7 +122,9 @@ def _markdown_table(display: Display, caption: Sequence[str]) -> str:
     marks = display.marks or "arrows"
     headings = [escape.markdown(h.text.replace("\n", " ")) for h in display.headings]
     rulers = [":--" if heading.left else "--:" for heading in display.headings]
-    lines = [f"**{escape.markdown(display.full_title)}**", ""] if display.full_title else []
+    lines = [f"{escape.markdown(sentence)}  " for sentence in display.verdict]
+    lines += [""] if lines else []
+    lines += [f"**{escape.markdown(display.full_title)}**", ""] if display.full_title else []
     if headings:
         lines += ["| " + " | ".join(headings) + " |", "|" + "|".join(rulers) + "|"]
     for row in display.rows:
@@ -159,6 +161,9 @@ def as_html(displays: Sequence[Display], label: str | None = None) -> str:
 def _figure(display: Display, caption: Sequence[str], label: str | None) -> Iterator[str]:
     anchor = f' id="{escape.html(label)}"' if label else ""
     yield f'<figure class="riskeval"{anchor}>'
+    if display.verdict:
+        sentences = "<br>\n".join(map(escape.html, display.verdict))
+        yield f"<p>{sentences}</p>"
     yield "<table>"
     if display.full_title:
         yield f"<caption>{escape.html(display.full_title)}</caption>"

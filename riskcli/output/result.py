@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from riskcli.core.files import as_text
 from riskcli.core.messages import TEXT_HASH, Provenance
 from riskcli.core.version import __version__
+from riskcli.output.verdict import Statement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,8 @@ class Result:
     provenance: Provenance = field(default_factory=Provenance)
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the JSON object."""
+    verdicts: tuple[Statement, ...] = ()
+    """What the rows say, in sentences."""
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a DataFrame."""
@@ -60,6 +63,7 @@ class Result:
                 if note.warning
             ],
             **({"skipped": skipped} if skipped else {}),
+            **({"verdicts": [each.record() for each in self.verdicts]} if self.verdicts else {}),
             **self.extra,
         }
 

@@ -34,6 +34,8 @@ def as_text(displays: Sequence[layout.Display], width: int, colour: bool) -> str
     for i, (display, caption) in enumerate(zip(displays, layout.captions(displays), strict=True)):
         if i:
             console.print()
+        for sentence in escape.all_visible([*display.verdict]):
+            console.print(Text(sentence), width=width)
         if display.full_title:
             console.print(Text(escape.visible(display.full_title), style="bold"), width=width)
         if display.rows:
