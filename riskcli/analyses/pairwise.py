@@ -3,21 +3,23 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
+from typing import Self
 
 import numpy as np
 from scipy.special import stdtrit
 
 from riskcli.analyses.blocks import risk_blocks
 from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
-from riskcli.core.arrays import Flags, Floats, Rows, row_blocks, units
+from riskcli.core.arrays import Flags, Floats, Mask, Rows, row_blocks, units
 from riskcli.core.choices import DEFAULT_BASELINE, Correction
 from riskcli.core.messages import Note, UsageError
 from riskcli.output.measure_words import words_of
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import adjust, flags, rank
-from riskcli.risk.intervals import error_of, rank_intervals
+from riskcli.risk.estimate import Estimate, adjust, flags, rank
+from riskcli.risk.intervals import error_of
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size, ratio_to_error, two_sided_p
+from riskcli.risk.ranks import BESIDE_MARKS, ranks_left_open
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
@@ -25,6 +27,8 @@ from riskcli.scores.matrix import ScoreMatrix
 _CELLS_AT_ONCE = 200_000
 
 TUKEY = "tukey"
+FAMILYWISE = ("holm", "bonferroni")
+"""The corrections by which all statements hold together."""
 MOST_LETTERED = 100
 """More runs have no letters: their groups are too many to be read, or even to be found."""
 
@@ -43,6 +47,45 @@ class PairTests:
     p_adjusted: Floats
     flag: Flags
     family: int
+
+    def beside(self, row: int, marks: Estimate, gamma: float, correction: Correction) -> Self:
+        """With what the `marks` against one of the runs, `row`, say of it.
+
+        The other pairs are a family beside that, at the level that `risk.ranks` has for it; and a
+        run above that run is above one below it, as surely as both marks are.
+        """
+        with_it = (self.first == row) | (self.second == row)
+        run = np.where(self.first == row, self.second, self.first)
+        adjusted, corrected = self.p_adjusted, adjust(_cells(marks.p), correction)[0]
+        if correction in FAMILYWISE:
+            side = np.sign(marks.effect)
+            through = np.maximum(corrected[self.first], corrected[self.second])
+            implied = side[self.first] * side[self.second] < 0
+            adjusted = np.minimum(adjusted / BESIDE_MARKS, 1.0)
+            adjusted = np.where(implied, np.fmin(adjusted, through), adjusted)
+        adjusted = np.where(with_it, corrected[run], adjusted)
+        ends = np.array([_cells(marks.difference_low)[run], _cells(marks.difference_high)[run]])
+        ends = np.where(self.first == row, -ends[::-1], ends)
+        low, high = np.where(with_it, ends, [self.low, self.high])
+        return replace(
+            self, low=low, high=high, p=np.where(with_it, _cells(marks.p)[run], self.p),
+            p_adjusted=adjusted, flag=flags(self.difference, adjusted, gamma),
+        )  # fmt: skip
+
+    def ranks(self, tested: Mask) -> tuple[Floats, Floats]:
+        """The best and the worst rank that they leave open; NaN for a run without tests."""
+        better, worse = self.flag == "better", self.flag == "worse"
+        above = np.concatenate([self.first[better], self.second[worse]])
+        below = np.concatenate([self.second[better], self.first[worse]])
+        known = tested & bool(np.isfinite(self.p).any())
+        low, high = ranks_left_open(len(tested), above, below)
+        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _cells(column: Floats | None) -> Floats:
+    """A column of an estimate that its tests fill in."""
+    assert column is not None
+    return column
 
 
 def compare_all(
@@ -185,24 +228,34 @@ class PairTable:
 def all_pairs(
     matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options, tukey: bool
 ) -> tuple[PairTable, list[Note]]:
-    """In the population of all runs; a measure about a baseline has the one named, or the mean."""
+    """In the population of all runs; a measure about a baseline has the one named, or the mean.
+
+    What is said of a baseline run that is named is what the risk table's marks say.
+    """
     plan = options.significance
+    tukey = tukey and measure.plain_mean
+    against = None if tukey else _marks(matrix, measure, alpha, options)
     if not measure.paired:
         options = replace(options, baselines=(DEFAULT_BASELINE,))
     (comparison,) = comparisons(matrix, options)
     values = _values(measure, comparison, alpha)
     shown = measure.shown(comparison, values)
     deviations = measure.deviations_of(comparison, alpha)
-    tukey = tukey and measure.plain_mean
     # A run whose scores are all 0 has no test.
-    void = measure.nonnegative & (matrix.values == 0).all(axis=1, keepdims=True)
-    tested = np.where(void[:, 0], np.nan, values)
-    tested_deviations = np.where(void, np.nan, np.nan if deviations is None else deviations)
+    void = measure.nonnegative & (matrix.values == 0).all(axis=1)
+    tested = np.where(void, np.nan, values)
+    spread = np.where(void[:, None], np.nan, np.nan if deviations is None else deviations)
     adjusting: Correction = "none" if tukey else plan.correction
-    pairs = compare_all(tested, tested_deviations, plan.gamma, adjusting)
+    pairs = compare_all(tested, spread, plan.gamma, adjusting)
     if tukey and len(matrix.topics) >= LEAST_TOPICS:
         p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
         pairs = replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
+    sure = pairs
+    if not tukey and plan.correction not in FAMILYWISE:  # every statement on ranks is to hold
+        sure = compare_all(tested, spread, plan.gamma, "holm")
+    if against is not None:
+        pairs = pairs.beside(*against, plan.gamma, plan.correction)
+        sure = sure.beside(*against, plan.gamma, "holm")
     table = PairTable(
         matrix.measure, measure, alpha, comparison.topics, matrix.runs, shown, matrix.runs,
         shown[pairs.second], pairs, comparison.population_name,
@@ -211,18 +264,36 @@ def all_pairs(
     notes = cautions(matrix, comparison, options.alphas)
     if deviations is None:
         return table, [*notes, _not_tested(measure)]
-    low, high = rank_intervals(values, deviations, plan.gamma)
-    return replace(table, groups=_groups(values, pairs), rank_low=low, rank_high=high), notes
+    low, high = sure.ranks(~void)
+    return replace(table, groups=_groups(values, pairs, void), rank_low=low, rank_high=high), notes
 
 
-def _groups(values: Floats, pairs: PairTests) -> tuple[str, ...]:
-    """The letters of each run, from the best run on; none where runs are too many for them."""
+def _marks(
+    matrix: ScoreMatrix, measure: RiskMeasure, alpha: float, options: Options
+) -> tuple[int, Estimate] | None:
+    """The row of the baseline run that is named, and the tests against it; None: there is none."""
+    if not options.baselines:
+        return None
+    blocks, _ = risk_blocks(matrix, replace(options, alphas=(alpha,)), [measure])
+    block = blocks[0]
+    estimate = block.estimates.get(measure.id)
+    if len(blocks) > 1 or block.baseline_row is None or estimate is None or estimate.p is None:
+        return None
+    return block.baseline_row, estimate
+
+
+def _groups(values: Floats, pairs: PairTests, void: Mask) -> tuple[str, ...]:
+    """The letters of each run, from the best run on; none where runs are too many for them.
+
+    A run without tests has none.
+    """
     if len(values) > MOST_LETTERED:
         return ()
     order = np.lexsort((np.arange(len(values)), rank(values)))
     significant = np.flatnonzero(pairs.flag != "")
     ends = zip(pairs.first[significant].tolist(), pairs.second[significant].tolist(), strict=True)
-    return tuple(letters(len(values), order.tolist(), ends))
+    found = letters(len(values), order.tolist(), ends)
+    return tuple("" if void[row] else each for row, each in enumerate(found))
 
 
 def _values(measure: RiskMeasure, comparison: Comparison, alpha: float) -> Floats:

@@ -61,7 +61,7 @@ def page_data(
         "alphas": list(options.alphas),
         "gamma": significance.gamma,
         "correction": significance.correction,
-        "pairs": CORRECTION_TITLES[significance.correction],
+        "pairs": CORRECTION_TITLES["holm"],
         "riskMeasures": [_declared(measure) for measure in usual_measures()],
         "columns": list(columns()),
         "measures": [_measure(matrix, tables) for matrix in matrices],
@@ -178,16 +178,28 @@ Shared = Mapping[float, Mapping[str, Any]]
 
 def _shared(matrix: ScoreMatrix, options: Options) -> Shared:
     """These columns for the runs at hand in their own population, or in that of a file."""
-    frozen = isinstance(options.population, FrozenPopulation)
-    plan = replace(options, baselines=(), population=options.population if frozen else None)
     shared: dict[float, dict[str, Any]] = defaultdict(dict)
-    for alpha, column, values in (*_ranges(matrix, plan), *_groups(matrix, plan)):
+    for alpha, column, values in _ranges(matrix, _of_all(options)):
         shared[alpha][column] = values
     return shared
 
 
+def _of_all(options: Options, *baseline: str) -> Options:
+    """The options in the population of all runs, or of a file, by which every pair is compared."""
+    frozen = isinstance(options.population, FrozenPopulation)
+    return replace(
+        options,
+        baselines=baseline,
+        population=options.population if frozen else None,
+        significance=replace(options.significance, correction="holm"),
+    )
+
+
 def _groups(matrix: ScoreMatrix, plan: Options) -> Iterator[tuple[float, str, list[str]]]:
-    """The letters of each run by each measure: runs that share one do not differ significantly."""
+    """The letters of each run by each measure: runs that share one do not differ significantly.
+
+    They are read from the same tests as the brackets of ranks, and as marks against a run.
+    """
     if len(matrix.runs) > _MOST_GROUPED or len(matrix.topics) < LEAST_TOPICS:
         return
     able = [
@@ -226,7 +238,12 @@ def _tables(
     In the population of all runs, or of a file, beside them: how far ranks hang on who is there,
     and letters.
     """
-    beside = {} if comparison.rule != "all" else shared
+    beside: dict[float, dict[str, Any]] = defaultdict(dict)
+    if comparison.rule == "all":
+        beside |= {alpha: dict(columns) for alpha, columns in shared.items()}
+        named = [comparison.baseline.name] if comparison.baseline.own_row is not None else []
+        for alpha, column, letters in _groups(matrix, _of_all(table.options, *named)):
+            beside[alpha][column] = letters
     result = table.result()
     index = {name: number for number, name in enumerate(result.columns)}
     wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)

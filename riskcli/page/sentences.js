@@ -24,11 +24,12 @@ function finding(comparison) {
   const rank = shown.table[`rank_${id}`] ?? [];
   const best = Array.from(rank.keys()).filter((row) => rank[row] === 1);
   if (!best.length) return "";
+  if (rank.length < 2) return "";
   const lowest = shown.table[`rank_${id}_lo`];
   const leads = best.length === 1 ? `${names()[best[0]]} leads` : `${best.length} runs share the lead`;
   const where = `by ${title} of ${measureNow().name} at α = ${short(state.alpha)}, over ${comparison.topics.length} topics`;
   if (!lowest) return `${leads} ${where}; how certain that is was computed at α = ${data.alphas.map(short).join(", ")} only.`;
   const others = Array.from(lowest).filter((low, row) => low === 1 && !best.includes(row)).length;
-  if (!others) return `${leads} ${where}, and differs significantly from every other run.`;
-  return `${leads} ${where}; it is not significantly different from ${others} other ${others === 1 ? "run" : "runs"}.`;
+  if (!others) return `${leads} ${where}; every other run is significantly below another, so that none of them may be the best.`;
+  return `${leads} ${where}; ${others} other ${others === 1 ? "run" : "runs"} may be the best as well.`;
 }

@@ -13,8 +13,6 @@ from riskcli.risk.estimate import Estimate, Significance
 from riskcli.risk.intervals import (
     Parts,
     log_interval,
-    rank_intervals,
-    rank_intervals_of_parts,
     t_interval,
 )
 from riskcli.risk.jackknife import (
@@ -27,6 +25,7 @@ from riskcli.risk.jackknife import (
     swap_tests,
 )
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
+from riskcli.risk.ranks import Against, Stacked, rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.shuffles import Key, ShuffleTest, of_means, of_statistics, shuffle_tests
 
@@ -115,6 +114,36 @@ class Inference:
 
         A run whose scores are all 0, or whose baseline's are, has a value only.
         """
+        if self._has_parts(statistic):
+            estimate = self._of_parts[alpha]
+            if not self.ranked:
+                return estimate
+            low, high = self._ranks_of_parts[alpha]
+        else:
+            estimate, deviations = self._without_ranks(statistic, alpha)
+            if not self.ranked or deviations is None:
+                return estimate
+            marks = self._marks(estimate)
+            gamma, tested = self.significance.gamma, self._present
+            low, high = rank_intervals(estimate.value, deviations, gamma, marks, tested)
+        return replace(estimate, rank_low=low, rank_high=high)
+
+    def _has_parts(self, statistic: Statistic) -> bool:
+        """Whether the statistic is put together from two parts, and so is its interval: ZRisk."""
+        return statistic.per_topic and self.comparison.smooth is None
+
+    @property
+    def _present(self) -> Mask:
+        """The runs whose scores are not all 0."""
+        return np.asarray(self.comparison.scores.any(axis=1))
+
+    def _marks(self, estimate: Estimate) -> Against | None:
+        """Those against the baseline, where it is a run."""
+        own_row = self.comparison.baseline.own_row
+        return Against.of(estimate, own_row, self.significance.gamma)
+
+    def _without_ranks(self, statistic: Statistic, alpha: float) -> tuple[Estimate, Floats | None]:
+        """The estimate, and the deviations that ranks rest on."""
         comparison = self.comparison
         values = statistic.value(comparison.population.departures, alpha)
         empty = comparison.scores.sum(axis=1) == 0
@@ -130,14 +159,7 @@ class Inference:
         if left_out.deviations is None:
             low, high = comparison.topics * np.array(self._parts_of_zrisk.interval(1 + alpha))
         own = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
-        estimate = self._estimate(values, own, compared, void, scale)
-        if not self.ranked:
-            return estimate
-        if left_out.deviations is None:
-            low, high = self._ranks_by_zrisk[alpha]
-        else:
-            low, high = rank_intervals(values, left_out.deviations, self.significance.gamma)
-        return replace(estimate, rank_low=low, rank_high=high)
+        return self._estimate(values, own, compared, void, scale), left_out.deviations
 
     def urisk_interval(self, alpha: float) -> tuple[Floats, Floats]:
         """URisk's, put together from those of its reward and its risk."""
@@ -300,17 +322,25 @@ class Inference:
         return Parts.of(reward, risk, contributions, topics, self.significance.gamma)
 
     @cached_property
-    def _ranks_by_zrisk(self) -> dict[float, tuple[Floats, Floats]]:
+    def _of_parts(self) -> dict[float, Estimate]:
+        """By alpha, that of the statistic of two parts."""
+        (statistic,) = filter(self._has_parts, self.statistics)
+        return {alpha: self._without_ranks(statistic, alpha)[0] for alpha in self.alphas}
+
+    @cached_property
+    def _ranks_of_parts(self) -> dict[float, tuple[Floats, Floats]]:
         """From the comparisons of all pairs, at all alphas at once: ZRisk has two parts."""
-        departures = self.comparison.population.departures
         spread = np.empty((2, *self.comparison.scores.shape))
         for rows in self._blocks:
             spread[:, rows] = self.jackknife.parts(rows)
         spread *= self.comparison.topics
-        intervals = rank_intervals_of_parts(
-            np.array([departures.zrisk(1 + alpha) for alpha in self.alphas]),
+        estimates = list(self._of_parts.values())
+        statistics = Stacked(
+            np.array([estimate.value for estimate in estimates]),
             list(spread),
-            [(1.0, -(1 + alpha)) for alpha in self.alphas],
-            self.significance.gamma,
+            np.array([(1.0, -(1 + alpha)) for alpha in self.alphas]),
         )
+        marks = list(map(self._marks, estimates))
+        gamma, tested = self.significance.gamma, self._present
+        intervals = rank_intervals_of_parts(statistics, gamma, marks, tested)
         return dict(zip(self.alphas, intervals, strict=True))

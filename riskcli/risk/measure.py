@@ -11,10 +11,10 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, Turn
 from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.intervals import rank_intervals
 from riskcli.risk.jackknife import Jackknife, Reference, References, Statistic
 from riskcli.risk.paired import Moments
 from riskcli.risk.population import Population
+from riskcli.risk.ranks import Against, rank_intervals
 
 Values = Callable[[Comparison, float], Floats]
 Details = Callable[[Comparison, float, Inference], Estimate]
@@ -153,7 +153,9 @@ class RiskMeasure:
         if self.deviations is None or not inference.ranked:
             return estimate
         deviations = self.deviations(comparison, alpha)
-        low, high = rank_intervals(tested.value, deviations, inference.significance.gamma)
+        gamma = inference.significance.gamma
+        marks = Against.of(tested, comparison.baseline.own_row, gamma)
+        low, high = rank_intervals(tested.value, deviations, gamma, marks)
         return replace(estimate, rank_low=low, rank_high=high)
 
     @property

@@ -1018,16 +1018,48 @@ def mean_interval(row: Row, level: float = 0.95) -> Ends:
     return log_interval(mean(row), [mean(_without(row, q)) for q in range(len(row))], level)
 
 
-def rank_interval(
-    values: Sequence[float], contributions: Matrix, j: int, gamma: float
-) -> tuple[int, int]:
-    """Holm over run j's comparisons with all others, each a paired t test of contributions."""
-    c, others = len(contributions[0]), [k for k in range(len(values)) if k != j]
-    p: list[float | None] = []
-    for k in others:
-        d = [a - b for a, b in zip(contributions[j], contributions[k], strict=True)]
-        test = student_test(values[j] - values[k], deviation(d) / math.sqrt(c), c - 1, noise=NOISE)
-        p.append(test["p"])
-    told = [k for k, v in zip(others, holm(p), strict=True) if v is not None and v < gamma]
-    above = sum(values[k] > values[j] for k in told)
-    return 1 + above, len(values) - sum(values[k] < values[j] for k in told)
+def told_apart(
+    p: Sequence[Sequence[float | None]],
+    values: Sequence[float],
+    gamma: float,
+    baseline: int | None = None,
+) -> set[tuple[int, int]]:
+    """Pairs (upper, lower) of runs that are significantly different, from the p of every pair.
+
+    Holm over all pairs. Beside a baseline: Holm over its comparisons, Holm over all pairs at a
+    fifth of gamma for the others, and whoever is above it is above whoever is below it.
+    """
+    runs = range(len(values))
+    pairs = [(i, j) for i in runs for j in runs if i < j]
+    adjusted = holm([p[i][j] for i, j in pairs])
+    level = gamma if baseline is None else gamma / 5
+    found = {pair for pair, v in zip(pairs, adjusted, strict=True) if v is not None and v < level}
+    if baseline is not None:
+        found = {pair for pair in found if baseline not in pair}
+        others = [k for k in runs if k != baseline]
+        marks = zip(others, holm([p[baseline][k] for k in others]), strict=True)
+        marked = [k for k, v in marks if v is not None and v < gamma]
+        found |= {(baseline, k) for k in marked}
+        above = [k for k in marked if values[k] > values[baseline]]
+        below = [k for k in marked if values[k] < values[baseline]]
+        found |= {(i, j) for i in above for j in below}
+    return {(i, j) if values[i] > values[j] else (j, i) for i, j in found}
+
+
+def rank_interval(told: set[tuple[int, int]], runs: int, j: int) -> tuple[int, int]:
+    """The best and the worst rank that the pairs told apart leave open."""
+    above, below = sum(low == j for _, low in told), sum(up == j for up, _ in told)
+    return 1 + above, runs - below
+
+
+def p_of_contributions(values: Sequence[float], contributions: Matrix) -> list[list[float | None]]:
+    """Of every pair: a paired t test of what the topics contribute."""
+    c, runs = len(contributions[0]), range(len(values))
+    p: list[list[float | None]] = [[None] * len(values) for _ in runs]
+    for i in runs:
+        for k in runs:
+            if i != k:
+                d = [a - b for a, b in zip(contributions[i], contributions[k], strict=True)]
+                error = deviation(d) / math.sqrt(c)
+                p[i][k] = student_test(values[i] - values[k], error, c - 1, noise=NOISE)["p"]
+    return p
