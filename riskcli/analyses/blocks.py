@@ -1,17 +1,20 @@
 """The risk table: every measure of every run, for each baseline and each alpha."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from riskcli.analyses.cautions import cautions, cautions_of_tests
+from riskcli.analyses.verdicts import statements
 from riskcli.core.arrays import Flags, Floats, Rows, divided
 from riskcli.core.choices import Convention
 from riskcli.core.messages import Note
 from riskcli.output.measure_words import columns
+from riskcli.output.verdict import Statements
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance, adjust, rank
 from riskcli.risk.inference import Inference
 from riskcli.risk.losses import Cubic
@@ -42,6 +45,8 @@ class Block:
     convention: Convention = "plain"
     smooth: Cubic | None = None
     """The loss function where it is not linear."""
+    said: Statements = field(default_factory=Statements)
+    """What it says in sentences; that of several alphas stands at the first."""
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
@@ -114,7 +119,21 @@ def risk_blocks(
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
     if options.significance.family == "all":
         blocks = _corrected_together(blocks, options.significance)
+    by_name = {each.baseline.name: each for each in compared}
+    blocks = [_with_statements(each, matrix, by_name, options) for each in blocks]
     return blocks, list(dict.fromkeys(notes))
+
+
+def _with_statements(
+    block: Block, matrix: ScoreMatrix, compared: Mapping[str, Comparison], options: Options
+) -> Block:
+    """The block with what it says, if it is that of the first alpha, and not of averages."""
+    if block.baseline not in compared or block.alpha not in (options.levels[0], None):
+        return block
+    if "mean" not in block.estimates or "urisk" not in block.estimates:  # it was asked for others
+        return block
+    comparison = compared[block.baseline]
+    return replace(block, said=statements(block, matrix, comparison, options.significance))
 
 
 def _blocks_of(

@@ -14,6 +14,7 @@ from riskcli.core.messages import Note, UsageError, natural_order, nearest
 from riskcli.output.display import Display
 from riskcli.output.measure_words import MINUS, columns
 from riskcli.output.result import Result, Value, tidy
+from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.measures import measure_ids
 from riskcli.scores.comparisons import FrozenPopulation, Options
@@ -79,6 +80,11 @@ class ComparisonTable(base.Analysis):
         if self.options.convention != MINUS:
             return self.blocks
         return tuple(block.turned() for block in self.blocks)
+
+    @property
+    def verdict(self) -> Statements:
+        """Who is better than the baseline, who ruins topics, what is open, what else weighs."""
+        return Statements(tuple(each for block in self.blocks for each in block.said))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""

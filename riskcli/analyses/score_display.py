@@ -216,7 +216,8 @@ def _one_table(table: View, blocks: list[Block]) -> Display:
     for block, name, group in _asked(blocks, layout):
         prefix = f"{', '.join(group)}\n" if group else ""
         shown.append(_aligned(_named_column(block, name, layout, prefix), block, first))
-    whole = Display(_title(blocks), shown, marks=layout.marks)
+    said = [sentence for block in blocks for sentence in block.said.sentences]
+    whole = Display(_title(blocks), shown, marks=layout.marks, verdict=said)
     marked = [block for block in blocks if block.measure == first.measure]
     return replace(whole, caption=_caption(table, blocks, marked, whole.headings))
 
@@ -276,7 +277,9 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     titles = [_title([blocks[i] for i in group]) for group in groups]
     tables = list(map(Display, titles, chunks))
     caption = _caption(table, blocks, blocks, tables[-1].headings)
-    return [replace(each, caption=caption, marks=layout.marks) for each in tables]
+    said = [sentence for block in blocks for sentence in block.said.sentences]
+    shown = [replace(each, caption=caption, marks=layout.marks) for each in tables]
+    return [replace(shown[0], verdict=said), *shown[1:]]
 
 
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:

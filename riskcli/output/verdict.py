@@ -5,6 +5,12 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+Number = float | None
+
+
+def _finite(number: Number) -> Number:
+    return number if number is not None and isfinite(number) else None
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -17,13 +23,13 @@ class Statement:
     """The table that it is about, where there are several: measure, baseline, alpha."""
     runs: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
-    numbers: Mapping[str, float | None] = field(default_factory=dict)
-    """By name: a difference, the ends of its interval, a count."""
+    numbers: Mapping[str, Number | tuple[Number, ...]] = field(default_factory=dict)
+    """By name: a difference, the ends of its interval, a count; of each run, if of several."""
 
     def record(self) -> dict[str, Any]:
         """As JSON holds it."""
         known = {
-            name: None if number is None or not isfinite(number) else number
+            name: [*map(_finite, number)] if isinstance(number, tuple) else _finite(number)
             for name, number in self.numbers.items()
         }
         return {**vars(self), "runs": [*self.runs], "topics": [*self.topics], "numbers": known}

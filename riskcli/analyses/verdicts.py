@@ -1,0 +1,285 @@
+"""What a risk table says: who is better, who ruins topics, what is open, what else weighs.
+
+Each rule makes one sentence of facts that the table has tested or counted; a table has at most
+three. The sentences are those of the first alpha that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC
+from riskcli.core.arrays import Floats, Rows
+from riskcli.core.messages import counted
+from riskcli.output.display import decimal, in_title
+from riskcli.output.verdict import Number, Statement, Statements
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import Estimate, Significance
+from riskcli.risk.paired import LEAST_TOPICS, topics_needed
+from riskcli.scores.matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    from riskcli.analyses.blocks import Block
+
+MOST_SENTENCES = 3
+MOST_NAMED = 3
+"""Of more runs the best are named, and the others counted."""
+RUINS = 1 / 10
+"""A run that loses over a fifth on this share of the topics ruins topics, and is not safe."""
+_CALLED = {
+    "@mean": "the mean of all runs",
+    "@median": "the median of all runs",
+    "@max": "the best run of each topic",
+    "@min": "the worst run of each topic",
+}
+
+
+def about(block: Block) -> str:
+    """The table that the statements are about."""
+    return f"{block.measure}, baseline {in_title(block.baseline)}"
+
+
+def statements(
+    block: Block, matrix: ScoreMatrix, comparison: Comparison, plan: Significance
+) -> Statements:
+    """What is said of one measure and baseline; nothing where every value is a mean of several."""
+    if block.estimates["mean"].flag is None:
+        return Statements()
+    said = _Verdict(block, matrix, comparison, plan)
+    if block.topics < LEAST_TOPICS or not len(said.others):
+        return Statements((said.untested(),))
+    weighs = [said.few_topics(), said.unanswered()]
+    found = (said.better(), said.ruins(), weighs[0], said.undecided(), weighs[1])
+    return Statements(tuple(each for each in found if each is not None)[:MOST_SENTENCES])
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """The facts of a block, in the order of the means, and the sentences made of them."""
+
+    block: Block
+    matrix: ScoreMatrix
+    comparison: Comparison
+    plan: Significance
+
+    @property
+    def mean(self) -> Estimate:
+        return self.block.estimates["mean"]
+
+    @cached_property
+    def order(self) -> Rows:
+        """All rows, the highest mean first."""
+        return np.argsort(-self.mean.value, kind="stable")
+
+    @cached_property
+    def others(self) -> list[int]:
+        """All rows but the baseline's own, the highest mean first."""
+        return [row for row in self.order.tolist() if row != self.block.baseline_row]
+
+    def flagged(self, flag: str, measure: str = "mean") -> list[int]:
+        """The rows with that mark, the highest mean first."""
+        estimate = self.block.estimates.get(measure)
+        if estimate is None or estimate.flag is None:
+            return []
+        return [row for row in self.others if estimate.flag[row] == flag]
+
+    @cached_property
+    def lost(self) -> Floats:
+        """The topics that each run loses by more than a fifth; NaN in the baseline's row."""
+        return np.asarray(self.block.estimates["urisk"].extra["losses20"], dtype=float)
+
+    def ruinous(self, row: int) -> bool:
+        """Whether a run loses over a fifth on a tenth of the topics or more."""
+        return bool(self.lost[row] >= RUINS * self.block.topics)
+
+    @cached_property
+    def safe(self) -> list[int]:
+        """Better runs whose gains outweigh their losses at alpha, and that do not ruin topics."""
+        balanced = self.flagged("better", "trisk")
+        return [row for row in self.flagged("better") if row in balanced and not self.ruinous(row)]
+
+    @property
+    def baseline(self) -> str:
+        return _CALLED.get(self.block.baseline, in_title(self.block.baseline))
+
+    def better(self) -> Statement:
+        """Who is better than the baseline in the mean, by how much, and who of them is safe."""
+        better = self.flagged("better")
+        if not better:
+            return self._stating("better", [], f"No run is shown to be better than {self.baseline}")
+        rows = self.safe or better
+        named = self._named(rows, self._gain)
+        text = f"{named} {_are(rows)} better than {self.baseline}"
+        if self.safe and self.block.alpha:
+            whose = "their gains outweigh their" if len(rows) > 1 else "its gains outweigh its"
+            text += f", and safe: {whose} losses even if each loss counts {self._times}"
+        elif self.block.alpha:
+            whose = "their" if len(rows) > 1 else "its"
+            text += f", but that {whose} gains outweigh losses counted {self._times} is not shown"
+        beside = [row for row in better if row not in rows]
+        if beside:
+            text += f"; so {_are(beside)} {self._named(beside)}, but not as safe"
+        return self._stating("better", [*rows, *beside], text)
+
+    @property
+    def _times(self) -> str:
+        times = 1 + (self.block.alpha or 0.0)
+        return "twice" if times == 2 else f"{times:g} times"
+
+    def ruins(self) -> Statement | None:
+        """The run that leads by the mean, or by GeoRisk, or is better, but ruins topics."""
+        leads = {"has the highest mean": self.order[:1].tolist()}
+        if "georisk" in self.block.estimates:
+            leads["has the highest GeoRisk"] = _highest(self.block.estimates["georisk"].value)
+        leads["is better"] = self.flagged("better")
+        for what, rows in leads.items():
+            for row in rows:
+                if row != self.block.baseline_row and self.ruinous(row):
+                    return self._ruining(row, what)
+        return None
+
+    def _ruining(self, row: int, what: str) -> Statement:
+        worst = int(np.argmin(self.comparison.paired.delta[row]))
+        scores = self.comparison.baseline.scores[worst], self.comparison.scores[row, worst]
+        before, after = (decimal(float(score), 4) for score in scores)
+        topic, lost = self.matrix.topics[worst], int(self.lost[row])
+        text = (
+            f"{self.block.runs[row]} {what} ({decimal(float(self.mean.value[row]), 4)}) but loses "
+            f"over 20 % on {lost} of {self.block.topics} topics, most on {topic} ({before} to "
+            f"{after})"
+        )
+        numbers: dict[str, Number] = {"losses20": lost, "before": scores[0], "after": scores[1]}
+        if self._flag(row) != "better":
+            numbers["topics_needed"] = needed = self._needed(row)
+            text += f"; that it is better than {self.baseline} is not shown" + _would(needed)
+        return Statement(
+            "ruins", f"{text}.", about(self.block), (self.block.runs[row],), (topic,), numbers
+        )
+
+    def undecided(self) -> Statement | None:
+        """Who is worse, and who is neither, with the topics that the largest difference needs."""
+        worse, named = self.flagged("worse"), self._said_of
+        open_rows = [row for row in self.others if not self._flag(row) and row not in named]
+        parts = []
+        if worse:
+            parts.append(
+                f"{self._named(worse, self._gain)} {_are(worse)} worse than {self.baseline}"
+            )
+        if open_rows:
+            largest = max(open_rows, key=lambda row: abs(self._difference(row)))
+            others = (
+                f"{counted(len(open_rows), 'run')} {_are(open_rows)}"
+                if parts
+                else (f"{self._named(open_rows)} {_are(open_rows)}")
+            )
+            parts.append(
+                f"{others} neither shown to be better nor worse"
+                + _would(
+                    self._needed(largest),
+                    f" the largest difference, that of {self.block.runs[largest]}",
+                )
+            )
+        if not parts:
+            return None
+        return self._stating("undecided", [*worse, *open_rows], "; ".join(parts))
+
+    def few_topics(self) -> Statement | None:
+        """What makes every test rough."""
+        if self.block.topics >= FEW_TOPICS:
+            return None
+        return self._stating("weighs", [], f"With {self.block.topics} topics every test is rough")
+
+    def unanswered(self) -> Statement | None:
+        """The runs whose missing topics count 0."""
+        notes = self.matrix.provenance.notes
+        told = next((note.message for note in notes if note.code == "unanswered-topics"), None)
+        return None if told is None else self._stating("weighs", [], told[0].upper() + told[1:])
+
+    def untested(self) -> Statement:
+        """Where there are too few topics, or nothing to compare."""
+        if not len(self.others):
+            return self._stating("untested", [], "There is no other run to compare")
+        topics = counted(self.block.topics, "topic")
+        return self._stating("untested", [], f"With {topics} nothing can be tested")
+
+    @property
+    def _said_of(self) -> list[int]:
+        """The rows that the sentence on ruined topics is about."""
+        ruins = self.ruins()
+        return [] if ruins is None else [self.block.runs.index(run) for run in ruins.runs]
+
+    def _flag(self, row: int) -> str:
+        return "" if self.mean.flag is None else str(self.mean.flag[row])
+
+    def _difference(self, row: int) -> float:
+        return float("nan") if self.mean.difference is None else float(self.mean.difference[row])
+
+    def _needed(self, row: int) -> int | None:
+        """Topics that would show a difference of this size, in so many tests, 4 times out of 5."""
+        spread = float(self.comparison.paired.gain_se[row]) * self.block.topics**0.5
+        tests = max(self.mean.family, 1) if self.plan.correction != "none" else 1
+        difference = abs(self._difference(row))
+        return topics_needed(difference, spread, self.plan.gamma / 2 / tests) if spread else None
+
+    def _gain(self, row: int) -> str:
+        """The difference and its interval; beside them that it hangs on one topic."""
+        low, high, heaviest = (
+            self.mean.difference_low,
+            self.mean.difference_high,
+            self.mean.heaviest,
+        )
+        text = f"mean {self._difference(row):+.4f}"
+        if low is not None and high is not None and np.isfinite(low[row]):
+            text += f" [{decimal(float(low[row]), 4)}, {decimal(float(high[row]), 4)}]"
+        if heaviest is not None and heaviest[row] > HEAVY_TOPIC:
+            text += ", resting mostly on one topic"
+        return f" ({text})"
+
+    def _named(self, rows: Sequence[int], detail: Callable[[int], str] | None = None) -> str:
+        shown = [
+            self.block.runs[row] + (detail(row) if detail else "") for row in rows[:MOST_NAMED]
+        ]
+        more = len(rows) - len(shown)
+        if more:
+            return f"{', '.join(shown)} and {more} more"
+        return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+    def _stating(self, rule: str, rows: Sequence[int], text: str) -> Statement:
+        """A sentence about runs, with the differences of their means."""
+        columns = {
+            "difference": self.mean.difference, "low": self.mean.difference_low,
+            "high": self.mean.difference_high,
+        }  # fmt: skip
+        numbers = {
+            name: tuple(float(cells[row]) for row in rows)
+            for name, cells in columns.items()
+            if cells is not None and rows
+        }
+        runs = tuple(self.block.runs[row] for row in rows)
+        return Statement(rule, f"{text}.", about(self.block), runs, (), numbers)
+
+
+def _are(rows: Sequence[int]) -> str:
+    return "is" if len(rows) == 1 else "are"
+
+
+def _highest(values: Floats) -> list[int]:
+    return [] if np.isnan(values).all() else [int(np.nanargmax(values))]
+
+
+def _would(needed: int | None, what: str = "") -> str:
+    """How many topics would decide, rounded up to two figures; nothing where none would do."""
+    if needed is None or needed >= 100_000:
+        return ""
+    step = 10 ** max(len(str(needed)) - 2, 0)
+    about_so_many = -(-needed // step) * step
+    return (
+        f"; about {about_so_many:,} topics would decide{what}"
+        if what
+        else (f" (about {about_so_many:,} topics would decide)")
+    )
