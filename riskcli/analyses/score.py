@@ -7,8 +7,9 @@ from typing import Self
 from riskcli.analyses import base
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
+from riskcli.analyses.score_columns import column_names as column_names
+from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
-from riskcli.analyses.score_display import column_names as column_names
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, natural_order, nearest
 from riskcli.output.display import Display
@@ -29,7 +30,7 @@ class ComparisonTable(base.Analysis):
     order: str | None = None
     """The column that the runs are sorted by; None: as they came."""
     layout: Layout = USUAL
-    """How it is shown to people."""
+    """How it is shown, to people and in which columns."""
 
     def sorted_by(self, column: str = "mean") -> Self:
         """The runs of each block by that column: names naturally, values highest first.
@@ -53,7 +54,7 @@ class ComparisonTable(base.Analysis):
         marks: Marks | None = None,
         precision: int | None = None,
     ) -> Self:
-        """The table as people are to see it: these columns (none: the usual), so many decimals."""
+        """The table with these columns alone (none: the usual); for people, so many decimals."""
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> Self:
@@ -70,9 +71,18 @@ class ComparisonTable(base.Analysis):
         return replace(self, blocks=tuple(blocks))
 
     def top(self, count: int) -> Self:
-        """Only the first runs of each block, as they are sorted."""
-        blocks = [block.of_runs(range(min(count, len(block.runs)))) for block in self.blocks]
+        """Only the first runs of each block, as they are sorted, and the baseline's own rows."""
+        blocks = []
+        for block in self.blocks:
+            first = range(min(count, len(block.runs)))
+            others = sorted({*block.baseline_members} - {*first})
+            blocks.append(block.of_runs([*first, *others]))
         return replace(self, blocks=tuple(blocks))
+
+    @property
+    def keys_left_out(self) -> list[str]:
+        """The columns without which the rows asked for cannot be told apart."""
+        return left_out(self.layout.columns, self.blocks)
 
     @property
     def shown_blocks(self) -> tuple[Block, ...]:
@@ -94,9 +104,9 @@ class ComparisonTable(base.Analysis):
         return displays(View(table.shown_blocks, ordered_by, self.layout, plan), width)
 
     def result(self) -> Result:
-        """The tidy rows in the columns of the contract."""
-        names = tuple(columns())
-        rows = [row for block in self.shown_blocks for row in _rows(block)]
+        """The tidy rows in the columns of the contract, or in those that were asked for."""
+        names = for_machines(self.layout.columns) or tuple(columns())
+        rows = [row for block in self.shown_blocks for row in _rows(block, names)]
         return Result(names, rows, self.provenance)
 
 
@@ -147,16 +157,16 @@ def _order(block: Block, column: str) -> list[int]:
     return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0.0)))
 
 
-def _rows(block: Block) -> Iterator[tuple[Value, ...]]:
-    """In the order of the contract: what tells rows apart, then what the measures declare."""
-    keys = (block.measure, block.baseline, block.population, block.alpha, block.topics)
-    declared = [column for column in columns().values() if column.measure is not None]
-    cells = [_tidy_column(block, column) for column in declared]
-    for run, *row in zip(block.runs, *cells, strict=True):
-        yield (run, *keys, *row)
+def _rows(block: Block, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
+    """The cells of these columns: what tells rows apart, and what the measures declare."""
+    return zip(*(_tidy_column(block, columns()[name]) for name in names), strict=True)
 
 
 def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:
+    if column.name == "run":
+        return [*block.runs]
+    if column.measure is None:
+        return [getattr(block, column.name)] * len(block.runs)
     cells = block.cells(column.name)
     if cells is None:
         return ["" if column.kind == "flag" else None] * len(block.runs)

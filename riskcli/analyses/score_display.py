@@ -8,6 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from riskcli.analyses.blocks import Block
+from riskcli.analyses.score_columns import (
+    INTERVAL,
+    KEYS,
+    RANK_INTERVAL,
+    RECORD,
+    column_names,
+    depends_on_alpha,
+)
 from riskcli.core.choices import Marks, population_in_words
 from riskcli.core.messages import UsageError, counted, nearest
 from riskcli.output import display, measure_words
@@ -25,19 +33,16 @@ from riskcli.risk.estimate import Significance, correction_title, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
-RECORD = "wtl"
-INTERVAL, RANK_INTERVAL = "_interval", "_ranks"
-_OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
 _TITLES = {"losses20": "L>20%", "reward": "Reward", "risk": "Risk"}
 _TITLED_FIELDS = ("difference", "p", "p_adjusted", "flag", "rank")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a risk table is shown to people.
+    """How a risk table is shown.
 
-    With `columns` there is one table for all effectiveness measures and alphas; without, the usual
-    columns, a table for each measure.
+    With `columns` machine formats have these alone, and people one table for all effectiveness
+    measures and alphas; without, the usual columns, a table for each measure.
     """
 
     columns: tuple[str, ...] = ()
@@ -70,25 +75,7 @@ class View(NamedTuple):
 USUAL = Layout()
 
 
-# The columns that a table can show, and those that are asked for by name.
-
-
-def column_names() -> list[str]:
-    """What `--columns` knows: measures, intervals, and every column of the machine formats."""
-    declared = [column for column in measure_words.columns().values() if column.measure is not None]
-    intervals = [f"{column.measure}{INTERVAL}" for column in declared if column.field == "low"]
-    ranks = [
-        f"{column.measure}{RANK_INTERVAL}" for column in declared if column.field == "rank_low"
-    ]
-    return [*(column.name for column in declared), RECORD, *intervals, *ranks]
-
-
-def _depends_on_alpha(name: str) -> bool:
-    """Whether a column is another at another alpha."""
-    column = measure_words.columns().get(name.removesuffix(INTERVAL).removesuffix(RANK_INTERVAL))
-    if column is None or name in _OF_THE_LOSSES:
-        return False
-    return any(m.depends_on_alpha for m in measures() if m.id == column.measure)
+# The columns that a table can show.
 
 
 def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> Column:
@@ -224,8 +211,9 @@ def _one_table(table: View, blocks: list[Block]) -> Display:
 
 def _asked(blocks: Sequence[Block], layout: Layout) -> Iterator[tuple[Block, str, list[str]]]:
     """The columns asked for, by measure and alpha: block, name, and what the group is called."""
-    by_alpha = [name for name in layout.columns if _depends_on_alpha(name)]
-    shared = [name for name in layout.columns if name not in by_alpha]
+    by_alpha = [name for name in layout.columns if depends_on_alpha(name)]
+    # Keys stand in the title, before the rows or below them.
+    shared = [name for name in layout.columns if name not in (*by_alpha, *KEYS)]
     several_alphas = len({block.alpha for block in blocks}) > 1
     measures_shown = list(dict.fromkeys(block.measure for block in blocks))
     for measure in measures_shown:
@@ -274,12 +262,14 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
         for extra in _extras(blocks, layout):
             if display.width_of([*chunks[0], extra]) <= width:
                 chunks[0].append(extra)
-    titles = [_title([blocks[i] for i in group]) for group in groups]
-    tables = list(map(Display, titles, chunks))
-    caption = _caption(table, blocks, blocks, tables[-1].headings)
-    said = [sentence for block in blocks for sentence in block.said.sentences]
-    shown = [replace(each, caption=caption, marks=layout.marks) for each in tables]
-    return [replace(shown[0], verdict=said), *shown[1:]]
+    tables = []
+    said: list[str] = [sentence for block in blocks for sentence in block.said.sentences]
+    for group, chunk in zip(groups, chunks, strict=True):
+        own = [blocks[i] for i in group]  # each table is read alone: of its own alphas only
+        shown = Display(_title(own), chunk, marks=layout.marks, verdict=said)
+        tables.append(replace(shown, caption=_caption(table, own, own, shown.headings)))
+        said = []
+    return tables
 
 
 def _extras(blocks: Sequence[Block], layout: Layout) -> Iterator[Column]:
@@ -328,7 +318,8 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
     explained = {
         f"population of ZRisk and GeoRisk: {population_in_words(first.population)}": any(
             text.startswith(("ZRisk", "GeoRisk")) for text in texts
-        ),
+        )
+        or "population" in table.layout.columns,
         "# rank, 1 is best": any(heading.ranked or heading.text == "#" for heading in shown),
         "⁻ sign turned, higher is riskier": first.convention == MINUS,
         f"{BASELINE_MARK} baseline": bool(first.baseline_members),

@@ -167,22 +167,15 @@ class _Verdict:
         open_rows = [row for row in self.others if not self._flag(row) and row not in named]
         parts = []
         if worse:
-            parts.append(
-                f"{self._named(worse, self._gain)} {_are(worse)} worse than {self.baseline}"
-            )
+            named_worse = self._named(worse, self._gain)
+            parts.append(f"{named_worse} {_are(worse)} worse than {self.baseline}")
         if open_rows:
+            who = counted(len(open_rows), "run") if parts else self._named(open_rows)
             largest = max(open_rows, key=lambda row: abs(self._difference(row)))
-            others = (
-                f"{counted(len(open_rows), 'run')} {_are(open_rows)}"
-                if parts
-                else (f"{self._named(open_rows)} {_are(open_rows)}")
-            )
+            what = f" the largest difference, that of {self.block.runs[largest]}"
             parts.append(
-                f"{others} neither shown to be better nor worse"
-                + _would(
-                    self._needed(largest),
-                    f" the largest difference, that of {self.block.runs[largest]}",
-                )
+                f"{who} {_are(open_rows)} neither shown to be better nor worse"
+                + _would(self._needed(largest), what)
             )
         if not parts:
             return None

@@ -5,11 +5,13 @@ from types import ModuleType
 import click
 
 from riskcli.cli.option import Reach, Section, command, own_option
-from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options
+from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options, tell
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import among, number_or
 from riskcli.core.choices import Marks
+from riskcli.core.messages import Note
 from riskcli.core.parallel import importing
+from riskcli.output.formats import RowsFormat
 
 
 def _analysis() -> ModuleType:
@@ -28,13 +30,13 @@ def _analysis() -> ModuleType:
 @own_option(
     "--top", type=number_or("best-per-team"), metavar="N|best-per-team", settings=Reach.NOTHING,
     heading=Section.MOST_USED,
-    help="Show only the first N runs, or each team's best run, by --sort.",
+    help="Show only the first N runs and the baseline, or each team's best run, by --sort.",
 )  # fmt: skip
 @own_option(
     "--columns", shell_complete=among(lambda: _analysis().column_names()), metavar="NAMES",
     settings=Reach.NOTHING, heading=Section.MOST_USED,
-    help="One table of these columns for all measures and alphas: mean, georisk, mean_p_adj, "
-    "georisk_interval, wtl, ...",
+    help="These columns alone, in every format: run, measure, mean, georisk, mean_p_adj, "
+    "georisk_interval, wtl, ... A table shows all measures and alphas side by side.",
 )  # fmt: skip
 @own_option(
     "--no-ranks", is_flag=True, settings=Reach.NOTHING, key_only=True, help="No ranks in the table."
@@ -74,4 +76,8 @@ def score(
         table = table.top(top)
     chosen = tuple(name.strip() for name in columns.split(",")) if columns else ()
     shown = table.laid_out(chosen, ranks=not no_ranks, marks=marks, precision=precision)
+    if isinstance(output.output_format, RowsFormat) and (keys := shown.keys_left_out):
+        whole = ",".join([*keys, *chosen])
+        said = f"rows do not say their {' and '.join(keys)}: --columns {whole} does"
+        tell([Note("rows-alike", said, warning=False)], inputs.quiet)
     return conclude(shown, inputs, output)

@@ -192,13 +192,14 @@ def selected(part: RankedDocuments, plain: Floats, column: str, threshold: float
 
 @dataclass(frozen=True)
 class EqualRisk:
-    """What is exactly as risky as a model on the very test queries that it is compared on.
+    """What comes nearest to a model's risk on the very test queries that it is compared on.
 
     Elsewhere a blend, a selection or a coin is made as risky as a model on validation queries,
     since it is a ranker that somebody might use. On test queries its risk then differs from the
     model's, and neither mean says which of the two is better. Here risk is matched on the test
-    queries themselves, so the means alone can be compared (SIGIR'12, Figure 2, at the model's
-    risk). Nothing may be chosen by it, so it has no run.
+    queries themselves (SIGIR'12, Figure 2, at the model's risk), as nearly as the steps of weights
+    and thresholds allow: means compare as far as the risks agree, which stand beside them. Nothing
+    may be chosen by it, so it has no run.
 
     `blend` and `selection` are their effectiveness by counted query, `chance` that of the coin.
     """

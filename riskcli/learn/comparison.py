@@ -17,6 +17,7 @@ from riskcli.learn.features import tie_free
 from riskcli.learn.training import PLAIN
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal, p_value
 from riskcli.output.result import Result, tidy
+from riskcli.output.verdict import Statements
 from riskcli.page import leaderboard
 from riskcli.risk.comparison import POOLS
 from riskcli.risk.estimate import adjust
@@ -59,6 +60,11 @@ class ModelComparison:
     def notes(self) -> Sequence[Note]:
         """Those of the table."""
         return self.table.notes
+
+    @property
+    def verdict(self) -> Statements:
+        """That of the table."""
+        return self.table.verdict
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
@@ -202,7 +208,11 @@ class ModelComparison:
                 f"Interesting range of α: from 0 to gain over risk of the plain model, "
                 f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."
             )
-        equal = [row for row in self.rows if row["equal_coin_mean"] is not None]
+        equal = [
+            {**row, "risk": mean_loss(self.scores[row["run"]], self.baseline)}
+            for row in self.rows
+            if row["equal_coin_mean"] is not None
+        ]
         tests = _display(_TESTS_TITLE, self.rows, _TESTS, caption)
         return [tests, *([_display(_EQUAL_TITLE, equal, _EQUAL, _ABOUT_EQUAL)] if equal else [])]
 
@@ -301,13 +311,13 @@ _TESTS: _Columns = {
     "p_risk_blend_adj": ("p risk\nblend", p_value),
 }  # fmt: skip
 _EQUAL: _Columns = {
-    "run": ("run", str), "equal_blend_risk": ("blend\nrisk", _four),
+    "run": ("run", str), "risk": ("risk", _four), "equal_blend_risk": ("blend\nrisk", _four),
     "equal_blend_diff": ("blend\ndiff", _four), "p_mean_equal_blend_adj": ("p", p_value),
     "equal_select_risk": ("select\nrisk", _four), "equal_select_diff": ("select\ndiff", _four),
     "p_mean_equal_select_adj": ("p", p_value), "equal_coin_diff": ("coin\ndiff", _four),
 }  # fmt: skip
 _TESTS_TITLE = "Against the plain model, and the blend that is as risky without training for it"
-_EQUAL_TITLE = "At equal risk on the test queries"
+_EQUAL_TITLE = "At nearly equal risk on the test queries"
 _ABOUT_TESTS = (
     ".blend, .select: the plain model blended with the baseline, or used for some queries only, as "
     "risky as the model on validation queries.",
@@ -316,9 +326,10 @@ _ABOUT_TESTS = (
     "blend. p: paired t tests of means or losses, corrected for the number of tests in a column.",
 )
 _ABOUT_EQUAL = (
-    "diff: the model's mean less that of a blend, a selection or a coin flip (the plain model with "
-    "a chance only, the mean over all flips) that is as risky on the test queries themselves. "
-    "They look at test queries, so nothing may be chosen by them.",
+    "diff: the model's mean less that of the blend, the selection or the coin flip (the plain "
+    "model with a chance only, the mean over all flips) whose risk on the test queries themselves comes "
+    "nearest to the model's. Where the risk beside it is another, a higher mean may be bought with "
+    "more risk. They look at test queries, so nothing may be chosen by them.",
     "p: paired t test of the difference before it, corrected for the number of tests in a column.",
 )
 

@@ -23,6 +23,7 @@ from riskcli.core.limits import (
     MOST_LISTED_PAIRS,
     MOST_PAIRS,
 )
+from riskcli.output import measure_words
 from riskcli.risk.estimate import LEAST_SHUFFLES, LEAST_SWAPS
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS
 from riskcli.risk.measure import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS
@@ -179,3 +180,8 @@ def test_the_readme_reads_its_table_right() -> None:
     ranks = re.findall(r" (\d)(?: |$)", row)
     assert (ranks[0], ranks[-1]) == ("6", "5")
     assert "sixth by URisk and fifth by GeoRisk" in text
+
+
+def test_the_readme_counts_the_columns_of_machine_formats() -> None:
+    text = " ".join(Path(ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"with {len(measure_words.columns())} columns" in text

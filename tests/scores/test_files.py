@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -283,6 +284,36 @@ NOTHING: dict[str, str | bytes] = {
 def test_a_run_of_empty_cells_does_not_vanish(write: Write, content: str | bytes) -> None:
     with pytest.raises(UsageError, match="run b does not answer the one topic evaluated"):
         evaluate([write("x", content)])
+
+
+OTHER_WORDS = {
+    "pyterrier": "name,qid,measure,value\na,1,AP,0.5\nb,1,AP,0.25\n",
+    "in another order": "metric,value,query_id,system\nmap,0.5,1,a\nmap,0.25,1,b\n",
+    "without a run": "topic,measure,score\n1,AP,0.5\n2,AP,0.25\n",
+    "without a measure": "system,topic,score\na,1,0.5\nb,1,0.25\n",
+    "wide": "system,1,2\na,0.5,0.25\nb,0.25,0.125\n",
+}
+
+
+@pytest.mark.parametrize("text", OTHER_WORDS.values(), ids=OTHER_WORDS.keys())
+def test_parquet_takes_the_columns_that_csv_takes(write: Write, text: str) -> None:
+    stream = io.BytesIO()
+    pd.read_csv(io.StringIO(text)).to_parquet(stream, index=False)
+    as_csv = cells(evaluate([write("x", text)]))
+    assert len(as_csv) > 1 and cells(evaluate([write("x", stream.getvalue())])) == as_csv
+
+
+def test_two_columns_of_one_meaning_are_refused_in_parquet_as_in_csv(write: Write) -> None:
+    columns: dict[str, list[Any]] = {
+        "run": ["a"],
+        "name": ["a"],
+        "topic": ["1"],
+        "measure": ["AP"],
+        "score": [0.5],
+    }
+    with pytest.raises(InputError, match="could each be the run") as caught:
+        evaluate([write("x.parquet", as_parquet(columns))])
+    assert (caught.value.code, caught.value.line) == ("ambiguous-format", None)
 
 
 # What is wrong, and where

@@ -1,7 +1,9 @@
 """Scores as evaluation programs print them line by line, as JSON, as JSON lines and as Parquet."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -235,21 +237,40 @@ def _inspect_parquet(path: Path, text: bytes) -> tables.Content:
         )
         yield Finding(path, None, "index-column", message)
         return
-    if not names or names[0] != tables.RUN:
+    long = tables.is_long(names)
+    places = tables.long_places(path, names) if long else None
+    if isinstance(places, Finding):
+        yield replace(places, line=None)
+        return
+    if places is None and (not names or names[0] not in tables.WIDE_HEADINGS):
         yield Finding(path, None, "bad-parquet", f"the first column is not {tables.RUN!r}")
         return
-    long = sorted(names) == sorted(tables.LONG)
-    named = [name in tables.LONG[:-1] if long else not index for index, name in enumerate(names)]
+    score = None if places is None else places["score"]
+    named = [index != score if places else not index for index in range(len(names))]
     wrong = _wrong_kinds(path, table, named)
     if wrong:
         yield from wrong
-    elif long:
-        columns = (table[name].to_pylist() for name in tables.LONG[:-1])
-        scores = table[tables.LONG[-1]].cast("double").to_pylist()
-        yield from from_values(path, zip(*columns, scores, strict=True))
+    elif places is not None:
+        yield from or_empty(path, _inspect_long(path, table, places), "no score in this file")
     else:
         measure = about.get("measure")
         yield from _inspect_wide(path, table, None if measure is None else str(measure))
+
+
+def _inspect_long(path: Path, table: Any, places: Mapping[str, int | None]) -> tables.Items:
+    def column(name: str) -> Iterable[Any]:
+        place = places[name]
+        return repeat(None) if place is None else table.column(place).to_pylist()
+
+    cells = tables.Cells(path)
+    scores = table.column(places["score"]).cast("double").to_pylist()
+    rows = zip(scores, column("run"), column("topic"), column("measure"), strict=False)
+    for score, run, topic, measure in rows:
+        measured = None if measure is None else str(measure)
+        if run is None:
+            yield cells.row(tables.UNNAMED_RUN, str(topic), measured, spelled(score), None)
+        else:
+            yield cells.named(str(run), str(topic), measured, spelled(score), None)
 
 
 def _check_table(path: Path, text: bytes, table: Any, about: dict[str, Any]) -> None:

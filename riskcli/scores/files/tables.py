@@ -186,7 +186,7 @@ NAMES = {
     "score": ("score", "value"),
 }
 """The same columns in other programs' words."""
-_WIDE_HEADINGS = ("run", "runid", "run_id", "system")
+WIDE_HEADINGS = ("run", "runid", "run_id", "system")
 SUMMARY_ROW = "amean"
 _GDEVAL_MEASURE = re.compile(r"(ndcg|err)@(\d+)")
 
@@ -208,7 +208,7 @@ def is_table(header: list[str]) -> bool:
         return False
     if header[:2] == ["runid", "all"]:  # the first line of trec_eval
         return False
-    return header[0] in _WIDE_HEADINGS or is_long(header)
+    return header[0] in WIDE_HEADINGS or is_long(header)
 
 
 def is_gdeval(header: Sequence[str]) -> bool:
@@ -323,16 +323,24 @@ def inspect_names(
 # Long
 
 
-def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
-    places = {}
+def long_places(path: Path, header: Sequence[str]) -> dict[str, int | None] | Finding:
+    """Where run, topic, measure and score stand; None for what is not there."""
+    places: dict[str, int | None] = {}
     for column in LONG:
         fitting = [index for index, name in enumerate(header) if name in NAMES[column]]
         if len(fitting) > 1:
             named = " and ".join(repr(header[index]) for index in fitting)
             message = f"columns {named} could each be the {column}; rename all but one"
-            yield Finding(path, 1, "ambiguous-format", message)
-            return
+            return Finding(path, 1, "ambiguous-format", message)
         places[column] = fitting[0] if fitting else None
+    return places
+
+
+def _inspect_long(path: Path, header: Sequence[str], lines: Lines) -> Items:
+    places = long_places(path, header)
+    if isinstance(places, Finding):
+        yield places
+        return
     run_place, measure_place = places["run"], places["measure"]
     topic, score = places["topic"] or 0, places["score"] or 0
     cells = Cells(path)

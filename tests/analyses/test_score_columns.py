@@ -1,0 +1,165 @@
+"""Which columns and rows of the risk table leave: `--columns` and `--top`, in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+import openpyxl
+import pytest
+from pyarrow import parquet
+
+import riskcli
+from riskcli.analyses.score import column_names
+from riskcli.output.formats import FORMATS, RowsFormat
+from tests.helpers import program
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import SAMPLES
+
+SCORE = ("score", SAMPLES, "-b", "indriCASP", "-m", "ERR@20")
+MACHINE = [each.name for each in FORMATS if isinstance(each, RowsFormat)]
+
+
+def columns_in(path: Path) -> list[str]:
+    """The columns of a file, whatever its format."""
+    text = "" if path.suffix in (".parquet", ".xlsx") else path.read_text(encoding="utf-8")
+    match path.suffix:
+        case ".tsv" | ".csv":
+            return next(
+                csv.reader(StringIO(text), delimiter="\t" if path.suffix == ".tsv" else ",")
+            )
+        case ".json":
+            return list(json.loads(text)["rows"][0])
+        case ".jsonl":
+            return list(json.loads(text.splitlines()[0]))
+        case ".parquet":
+            return list(parquet.read_schema(path).names)
+        case _:
+            return [cell.value for cell in next(iter(openpyxl.load_workbook(path)["rows"]))]
+
+
+def test_a_pipe_has_the_columns_asked_for_and_no_others() -> None:
+    ran = program.riskeval(*SCORE, "--columns", "run,mean,georisk", "--quiet")
+    rows = [line.split("\t") for line in ran.out.splitlines()]
+    assert rows[0] == ["run", "mean", "georisk"] and {len(row) for row in rows} == {3}
+    whole = riskeval(*SCORE, "-f", "json").out
+    assert rows[1:] == [
+        [row["run"], repr(row["mean"]), repr(row["georisk"])] for row in json.loads(whole)["rows"]
+    ]
+
+
+@pytest.mark.parametrize("format", MACHINE)
+def test_columns_hold_for_every_format_in_their_order(format: str, tmp_path: Path) -> None:
+    path = tmp_path / f"table.{format}"
+    asked = "georisk,run,alpha,wtl,mean_interval,georisk_ranks,mean_lo"
+    assert riskeval(*SCORE, "--columns", asked, "-o", path).code == 0
+    assert columns_in(path) == [
+        "georisk", "run", "alpha", "wins", "ties", "losses", "mean_lo", "mean_hi",
+        "rank_georisk_lo", "rank_georisk_hi",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", MACHINE)
+def test_without_columns_all_are_there(format: str, tmp_path: Path) -> None:
+    path = tmp_path / f"table.{format}"
+    assert riskeval(*SCORE, "-o", path).code == 0
+    machine = [name for name in column_names() if not re.search("wtl|_interval|_ranks", name)]
+    assert columns_in(path) == machine and machine[:6] == [
+        "run", "measure", "baseline", "population", "alpha", "topics",
+    ]  # fmt: skip
+
+
+def test_the_keys_are_columns_with_the_values_of_the_whole_table() -> None:
+    varied = ("-m", "AP,ERR@20", "-a", "1,5", "-f", "jsonl")
+    whole = [json.loads(line) for line in riskeval(*SCORE, *varied).out.splitlines()]
+    keys = ("topics", "alpha", "population", "baseline", "measure", "run", "risk")
+    some = riskeval(*SCORE, *varied, "--columns", ",".join(keys))
+    assert [json.loads(line) for line in some.out.splitlines()] == [
+        {key: row[key] for key in keys} for row in whole
+    ]
+    assert "rows do not say" not in some.err
+
+
+def test_tables_for_people_show_the_run_once_and_take_the_keys() -> None:
+    ran = riskeval(*SCORE, "-f", "table", "--columns", "run,population,topics,mean")
+    assert re.split(r"\s+", ran.out.splitlines()[1].strip()) == ["#", "run", "Mean", "#"]
+    assert "population of ZRisk and GeoRisk: all runs" in " ".join(ran.out.split())
+    assert riskeval(*SCORE, "-f", "table", "--columns", "mean,runn").code == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "columns", "told"),
+    [
+        ((), "run,mean", None),
+        ((), "mean", "run: --columns run,mean does"),
+        (("-m", "AP,P@10"), "run,mean", "measure: --columns measure,run,mean does"),
+        (("-a", "1,5"), "mean", "run and alpha: --columns run,alpha,mean does"),
+        (("-a", "1,5"), "run,alpha,mean", None),
+        (("-b", "caspPlus", "--pool", "each"), "run,mean", "baseline: --columns baseline,"),
+    ],
+)
+def test_rows_that_cannot_be_told_apart_are_noted(
+    more: tuple[str, ...], columns: str, told: str | None
+) -> None:
+    ran = riskeval(*SCORE, *more, "--columns", columns, "-f", "csv")
+    assert ran.out.splitlines()[0] == columns
+    said = re.findall("rows do not say their (.*)", ran.err)
+    assert [each.startswith(told or "") for each in said] == ([] if told is None else [True])
+    shown = riskeval(*SCORE, *more, "--columns", columns, "-f", "table")
+    assert "rows do not say" not in shown.err
+
+
+def test_the_library_gives_the_same_columns() -> None:
+    evaluation = riskcli.evaluate([SAMPLES], qrels=program.QRELS)
+    table = riskcli.risk_table(evaluation, "indriCASP").laid_out(["run", "measure", "wtl"])
+    assert list(table.to_frame()) == ["run", "measure", "wins", "ties", "losses"]
+    assert table.keys_left_out == []
+
+
+# ---------------------------------------------------------------- --top
+
+
+def names_in(table: str) -> list[str]:
+    return re.findall(r"^ *[0-9]+ +(\S+)", table, re.M)
+
+
+def test_the_baseline_stays_where_only_the_first_runs_are_shown() -> None:
+    shown = riskeval(*SCORE, "-f", "table", "--top", "2").out
+    assert names_in(shown) == ["boldRerank", "neuralMix", "indriCASP"]
+    row = next(line for line in shown.splitlines() if "indriCASP ◆" in line)
+    assert row.startswith("6 ") and "3 runs shown" in shown
+    rows = riskeval(*SCORE, "-f", "csv", "--top", "2", "--columns", "run,rank_mean").out
+    assert rows.splitlines()[1:] == ["boldRerank,1", "neuralMix,2", "indriCASP,6"]
+
+
+def test_a_baseline_among_the_first_is_no_row_more() -> None:
+    for top in (6, 7, 9, 20):
+        rows = riskeval(*SCORE, "-f", "csv", "--top", str(top), "--columns", "run").out
+        assert len(rows.splitlines()) - 1 == min(top, 9)
+    virtual = ("score", SAMPLES, "-m", "ERR@20", "-b", "@mean", "-f", "csv", "--top", "2")
+    assert len(riskeval(*virtual).out.splitlines()) == 3
+
+
+def test_each_baseline_of_a_set_stays() -> None:
+    ran = riskeval(*SCORE, "-b", "plainBM25", "-f", "csv", "--top", "1", "--columns", "run")
+    assert ran.out.splitlines()[1:] == ["boldRerank", "indriCASP", "plainBM25"]
+
+
+# ---------------------------------------------------------------- tables split by alpha
+
+
+@pytest.mark.parametrize(
+    ("format", "apart"),
+    [
+        ("latex", r"\\end\{table"), ("html", "</figure>"),
+        ("markdown", r"\*\*ERR@20, baseline"), ("table", "^ERR@20, baseline"),
+    ],
+)  # fmt: skip
+def test_the_notes_of_a_table_are_about_its_own_alpha(format: str, apart: str) -> None:
+    out = riskeval(*SCORE, "-a", "1,5,20", "-f", format, COLUMNS="80").out
+    out = out.replace(r"$\times$", "×")
+    weights = [re.findall("×[0-9]+", part) for part in re.split(apart, out, flags=re.M)]
+    assert [each for each in weights if each] == [["×2"], ["×6"], ["×21"]]
