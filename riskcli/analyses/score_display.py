@@ -22,14 +22,13 @@ from riskcli.output import display, measure_words
 from riskcli.output.display import BASELINE_MARK, UNDEFINED, Cell, Column, Display, Heading
 from riskcli.output.measure_words import (
     MINUS,
-    Claim,
     about_logarithms,
     titled,
     usual_measures,
     weights,
     words_of,
 )
-from riskcli.risk.estimate import Significance, correction_title, rank
+from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 
@@ -164,13 +163,13 @@ def _rank_column(block: Block, measure: RiskMeasure, _layout: Layout, prefix: st
     return Column.of(f"{prefix}{titled(measure, block.convention)} ranks", texts)
 
 
-def _record_column(block: Block, prefix: str = "", optional: bool = False) -> Column:
+def _record_column(block: Block, prefix: str = "") -> Column:
     """Wins, ties and losses."""
     counts = [_counts(block.numbers(name)) for name in ("wins", "ties", "losses")]
     texts = [
         UNDEFINED if UNDEFINED in each else "/".join(each) for each in zip(*counts, strict=True)
     ]
-    return Column.of(Heading(f"{prefix}W/T/L", optional=optional), texts)
+    return Column.of(f"{prefix}W/T/L", texts)
 
 
 def _counts(values: Sequence[float | None]) -> list[str]:
@@ -206,7 +205,8 @@ def _one_table(table: View, blocks: list[Block]) -> Display:
     said = [sentence for block in blocks for sentence in block.said.sentences]
     whole = Display(_title(blocks), shown, marks=layout.marks, verdict=said)
     marked = [block for block in blocks if block.measure == first.measure]
-    return replace(whole, caption=_caption(table, blocks, marked, whole.headings))
+    caption = _caption(table, blocks, marked, whole.headings)
+    return replace(whole, caption=caption, hint=_ABOUT_MARKS)
 
 
 def _asked(blocks: Sequence[Block], layout: Layout) -> Iterator[tuple[Block, str, list[str]]]:
@@ -243,7 +243,7 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
         for measure in usual_measures()
         if measure not in by_alpha
     ]
-    left.append(_record_column(first, optional=True))
+    left.append(_record_column(first))
 
     @cache
     def of_alpha(i: int, named: bool) -> list[Column]:
@@ -267,7 +267,9 @@ def _tables(table: View, blocks: list[Block], width: int) -> list[Display]:
     for group, chunk in zip(groups, chunks, strict=True):
         own = [blocks[i] for i in group]  # each table is read alone: of its own alphas only
         shown = Display(_title(own), chunk, marks=layout.marks, verdict=said)
-        tables.append(replace(shown, caption=_caption(table, own, own, shown.headings)))
+        tables.append(
+            replace(shown, caption=_caption(table, own, own, shown.headings), hint=_ABOUT_MARKS)
+        )
         said = []
     return tables
 
@@ -301,6 +303,9 @@ def _counting(blocks: Sequence[Block]) -> str:
     return weights(list(dict.fromkeys(block.alpha for block in blocks)), blocks[0].convention)
 
 
+_ABOUT_MARKS = "All that marks and intervals claim: riskeval help marks."
+
+
 def _caption(
     table: View, blocks: Sequence[Block], marked: Sequence[Block], shown: Sequence[Heading]
 ) -> list[str]:
@@ -315,27 +320,33 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
     first, texts = blocks[0], [heading.text for heading in shown]
     percent = f"{100 * (1 - table.plan.gamma):g} %"
     large_losses = _TITLES["losses20"]
+    in_population = any(text.startswith(("ZRisk", "GeoRisk")) for text in texts)
     explained = {
-        f"population of ZRisk and GeoRisk: {population_in_words(first.population)}": any(
-            text.startswith(("ZRisk", "GeoRisk")) for text in texts
-        )
-        or "population" in table.layout.columns,
-        "# rank, 1 is best": any(heading.ranked or heading.text == "#" for heading in shown),
+        "# rank": any(heading.ranked or heading.text == "#" for heading in shown),
         "⁻ sign turned, higher is riskier": first.convention == MINUS,
         f"{BASELINE_MARK} baseline": bool(first.baseline_members),
-        f"{large_losses} topics that lose more than 20 %": large_losses in texts,
-        f"ranks: {percent} confidence interval of each run's rank": any(
+        f"population: {population_in_words(first.population)}": (
+            in_population or "population" in table.layout.columns
+        ),
+        f"{large_losses}: topics that lose over a fifth": large_losses in texts,
+        f"ranks: {percent} intervals, which hold together{_of_ranks(table.plan)}": any(
             text.endswith(" ranks") for text in texts
         ),
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
     }
-    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')} shown"
+    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')}"
     sentences = [sentence for sentence, is_needed in explained.items() if is_needed]
-    return "; ".join([f"{_measures(blocks)} on {counts}", *sentences]) + "."
+    return "; ".join([counts, *sentences]) + "."
+
+
+def _of_ranks(plan: Significance) -> str:
+    """Where marks are corrected otherwise, ranks go by tests of their own."""
+    as_marks = plan.correction in ("holm", "bonferroni") and plan.family == "column"
+    return "" if as_marks else " (Holm, whatever the marks' correction)"
 
 
 def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> list[str]:
-    """What the marks claim, where there are any, in the words of the contract."""
+    """What the marks claim, where there are any; `riskeval help marks` has the whole of it."""
     block, plan = blocks[0], table.plan
     marked = {heading.text for heading in shown if heading.marked}
     tested = [
@@ -344,33 +355,29 @@ def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading])
     sizes = sorted({*block.families.values()} - {0})
     if not tested or not sizes:
         return ["Neither ▲ nor ▼: nothing could be tested."] if tested else []
+    lines = [f"▲ better, ▼ worse at γ = {plan.gamma:g} ({_tests(block, plan, sizes)})."]
+    alphas = [each.alpha for each in blocks if each.alpha]
+    if alphas and any(measure.value_is_t for measure in tested):
+        times = " or ".join(f"×{1 + alpha:g}" for alpha in alphas)
+        lines.append(
+            f"TRisk's ▼: losses weighted {times} outweigh gains; most equal systems get it, too."
+        )
+    return lines
+
+
+def _tests(block: Block, plan: Significance, sizes: Sequence[int]) -> str:
+    """How runs are compared with the baseline, and what takes care of the number of tests."""
+    many = " or ".join(map(str, sizes))
+    tests = f"{many} test" if many == "1" else f"{many} tests"
+    if plan.family == "all":
+        tests += " in the whole table"
     shuffled = any(estimate.p_stepped is not None for estimate in block.estimates.values())
-    tests = " or ".join(map(str, sizes)) + (" test" if sizes == [1] else " tests")
-    scope = "the whole table" if plan.family == "all" else "each column"
-    correction = correction_title(plan.correction, plan.family, shuffled)
-    claim = _claim_of(blocks, plan, shuffled)
-    titles: dict[str, list[str]] = {}
-    for words in map(words_of, tested):
-        if words.claim is not None:
-            titles.setdefault(words.claim(claim), []).append(words.title)
-    return [
-        f"▲ better, ▼ worse at the significance level γ = {plan.gamma:g} "
-        f"({correction}; {tests} in {scope}), taking the runs as given:",
-        *(f"{', '.join(names)}: {claimed}" for claimed, names in titles.items()),
-    ]
-
-
-def _claim_of(blocks: Sequence[Block], plan: Significance, shuffled: bool) -> Claim:
-    """What the words of the marks depend on."""
-    baseline = display.in_title(blocks[0].baseline)
-    reference = "the mean over the baselines"
-    if blocks[0].baseline_size < 2:
-        reference = baseline if blocks[0].baseline_size else "the mean over the population"
-    test, mean_test = "the delete-one-topic jackknife", "paired t"
-    if shuffled:
-        test = f"more than equal runs would; {plan.number_of_shuffles:,} shuffles within topics"
-        mean_test = test
-    elif plan.test == "swap":
-        test = "the label-swap test"
-    alphas = tuple(b.alpha for b in blocks if b.alpha is not None)
-    return Claim(baseline, reference, test, mean_test, alphas)
+    if shuffled and plan.correction == "holm" and plan.family == "column":
+        return f"{plan.number_of_shuffles:,} shuffles, max-t over {many} runs; TRisk: t, Holm"
+    how = (
+        f"{plan.number_of_shuffles:,} shuffles; TRisk: t"
+        if shuffled
+        else (f"t, {'label swaps' if plan.test == 'swap' else 'jackknife'}")
+    )
+    correction = CORRECTION_TITLES[plan.correction]
+    return f"{how}; {correction}" + ("" if plan.correction == "none" else f" over {tests}")

@@ -45,12 +45,19 @@ def about(block: Block) -> str:
 
 
 def statements(
-    block: Block, matrix: ScoreMatrix, comparison: Comparison, plan: Significance
+    block: Block,
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    plan: Significance,
+    only: Sequence[int] | None = None,
 ) -> Statements:
-    """What is said of one measure and baseline; nothing where every value is a mean of several."""
+    """What is said of one measure and baseline; nothing where every value is a mean of several.
+
+    Of `only` these rows, if any are given: then no other run is named but the baseline.
+    """
     if block.estimates["mean"].flag is None:
         return Statements()
-    said = _Verdict(block, matrix, comparison, plan)
+    said = _Verdict(block, matrix, comparison, plan, only)
     if block.topics < LEAST_TOPICS or not len(said.others):
         return Statements((said.untested(),))
     weighs = [said.few_topics(), said.unanswered()]
@@ -66,6 +73,7 @@ class _Verdict:
     matrix: ScoreMatrix
     comparison: Comparison
     plan: Significance
+    only: Sequence[int] | None
 
     @property
     def mean(self) -> Estimate:
@@ -78,8 +86,9 @@ class _Verdict:
 
     @cached_property
     def others(self) -> list[int]:
-        """All rows but the baseline's own, the highest mean first."""
-        return [row for row in self.order.tolist() if row != self.block.baseline_row]
+        """All rows that are spoken of but the baseline's own, the highest mean first."""
+        rows = [row for row in self.order.tolist() if row != self.block.baseline_row]
+        return rows if self.only is None else [row for row in rows if row in self.only]
 
     def flagged(self, flag: str, measure: str = "mean") -> list[int]:
         """The rows with that mark, the highest mean first."""
@@ -132,14 +141,18 @@ class _Verdict:
         return "twice" if times == 2 else f"{times:g} times"
 
     def ruins(self) -> Statement | None:
-        """The run that leads by the mean, or by GeoRisk, or is better, but ruins topics."""
+        """The run that leads by the mean, or by GeoRisk, or is better, but ruins topics.
+
+        Of some runs alone, the best of them that ruins topics.
+        """
         leads = {"has the highest mean": self.order[:1].tolist()}
         if "georisk" in self.block.estimates:
             leads["has the highest GeoRisk"] = _highest(self.block.estimates["georisk"].value)
         leads["is better"] = self.flagged("better")
+        leads["has the mean"] = [] if self.only is None else self.others
         for what, rows in leads.items():
             for row in rows:
-                if row != self.block.baseline_row and self.ruinous(row):
+                if row in self.others and self.ruinous(row):
                     return self._ruining(row, what)
         return None
 
@@ -189,7 +202,7 @@ class _Verdict:
 
     def unanswered(self) -> Statement | None:
         """The runs whose missing topics count 0."""
-        notes = self.matrix.provenance.notes
+        notes = self.matrix.provenance.notes if self.only is None else ()
         told = next((note.message for note in notes if note.code == "unanswered-topics"), None)
         return None if told is None else self._stating("weighs", [], told[0].upper() + told[1:])
 

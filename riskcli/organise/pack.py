@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses.base import refuse_much
+from riskcli.analyses.blocks import Block
 from riskcli.analyses.matrix import Matrices
 from riskcli.analyses.population import freeze
 from riskcli.analyses.score import ComparisonTable, risk_table
+from riskcli.analyses.verdicts import statements
 from riskcli.cli.options import Comparing
 from riskcli.cli.reading import Inputs
 from riskcli.core.arrays import Floats
@@ -24,9 +26,11 @@ from riskcli.output import formats
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, folded
 from riskcli.output.escape import markdown, visible
 from riskcli.output.result import Result, Value
+from riskcli.output.verdict import Statements
 from riskcli.page import leaderboard
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
-from riskcli.scores.comparisons import FrozenPopulation
+from riskcli.scores.comparisons import FrozenPopulation, comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -88,6 +92,8 @@ class Sheet(formats.Analysis):
     matrices: tuple[ScoreMatrix, ...]
     table: ComparisonTable
     """Of all runs."""
+    compared: Mapping[tuple[str, str], tuple[ScoreMatrix, Comparison]]
+    """What the table's blocks compare, by measure and baseline."""
 
     def result(self) -> Result:
         """A row a run, measure and topic."""
@@ -114,9 +120,21 @@ class Sheet(formats.Analysis):
     def _standing(self, width: int) -> Sequence[Display]:
         if not self.participant.runs:
             return []
-        blocks = [block.of_runs(self._own(block.runs)) for block in self.table.blocks]
+        blocks = [self._of_own(block) for block in self.table.blocks]
         shown = replace(self.table, blocks=tuple(blocks)).displays(width)
         return [replace(each, columns=list(map(_not_bold, each.columns))) for each in shown]
+
+    def _of_own(self, block: Block) -> Block:
+        """The participant's runs, and what is said of them: others are none of its business."""
+        own, compared = self._own(block.runs), self.compared.get((block.measure, block.baseline))
+        of_own = block.of_runs(own)
+        if not block.said or compared is None:
+            return replace(of_own, said=Statements())
+        matrix, comparison = compared
+        rows = [matrix.runs.index(block.runs[row]) for row in own]
+        whole = block.of_runs([block.runs.index(run) for run in matrix.runs])
+        plan = self.table.options.significance
+        return replace(of_own, said=statements(whole, matrix, comparison, plan, rows))
 
     def _findings(self) -> list[Display]:
         headings = (
@@ -231,8 +249,13 @@ class Pack:
         matrices = self.evaluation.matrices
         stems = file_stems([participant.name for participant in self.participants])
         index = [("participant", "sheet", "runs", "files_left_out")]
+        compared = {
+            (matrix.measure, comparison.baseline.name): (matrix, comparison)
+            for matrix in matrices
+            for comparison in comparisons(matrix, self.table.options)
+        }
         for stem, participant in zip(stems, self.participants, strict=True):
-            sheet = Sheet(participant, matrices, self.table, provenance=Provenance())
+            sheet = Sheet(participant, matrices, self.table, compared, provenance=Provenance())
             opening = self._opening(participant)
             name = f"{visible(participant.name)}\n"
             yield f"sheets/{stem}.txt", _sheet(sheet, formats.TABLE, name, opening)

@@ -117,6 +117,8 @@ class Display:
     """Words of an author before the title, or in place of it."""
     verdict: Sequence[str] = ()
     """What the table says, in sentences above it."""
+    hint: str = ""
+    """Where a reader at a terminal finds more."""
 
     @classmethod
     def of_rows(
@@ -179,13 +181,16 @@ def with_marks(line: str, marks: Marks) -> str:
 def narrowed(display: Display, width: int) -> Display:
     """The display in that width, so that no row needs two lines.
 
-    What it can do without goes first, then the ranks beside values; then names are shortened, then
+    The ranks beside values go first, then what it can do without; then names are shortened, then
     the columns to the right go. A line says so.
     """
-    columns, gone = _without_optional(display, width, least_width)
-    if least_width(columns) > width and any(column.heading.ranked for column in columns):
-        columns = [replace(c, heading=replace(c.heading, ranked=False)) for c in columns]
+    gone: list[str] = []
+    if least_width(display.columns) > width and any(c.heading.ranked for c in display.columns):
+        bare = [replace(c, heading=replace(c.heading, ranked=False)) for c in display.columns]
+        display = replace(display, columns=bare)
         gone.append("ranks")
+    columns, optional = _without_optional(display, width, least_width)
+    gone += optional
     columns, shortened_names = _with_shorter_names(columns, width)
     while least_width(columns) > width and len(columns) > 2:
         gone.append(_last_line(columns.pop()) or "the column without a heading")

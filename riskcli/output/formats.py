@@ -179,7 +179,7 @@ class TablesFormat(OutputFormat):
             alone, lead = len(shown) == 1, options.caption
             shown = [replace(one, lead=lead, title="" if alone else one.title) for one in shown]
         if not options.legend:
-            shown = [replace(display, caption=()) for display in shown]
+            shown = [replace(display, caption=(), hint="") for display in shown]
         if told := [each.message for each in source.notes if each.code in IN_EVERY_REPORT]:
             shown = [replace(display, caption=[*display.caption, *told]) for display in shown]
         return self.write(shown, replace(options, width=width))

@@ -5,7 +5,7 @@ described by the docstring of its `values`; tables show it where `--columns` ask
 machine formats have its columns at the end.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import getdoc
@@ -14,21 +14,6 @@ from riskcli.core.choices import Convention
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.risk.measure import FieldName, MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the words of a flag depend on."""
-
-    baseline: str
-    reference: str
-    """What a run's ZRisk and GeoRisk are compared with."""
-    test: str
-    """How ZRisk and GeoRisk are compared."""
-    mean_test: str
-    """How means are compared."""
-    alphas: tuple[float, ...]
-    """Empty where the loss is smooth."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +30,6 @@ class MeasureWords:
     """Whether tables show it unasked."""
     headline: bool = False
     """Whether it stands for a run where there is space for one measure only."""
-    claim: Callable[[Claim], str] | None = None
-    """What a flag says of a run."""
 
     @property
     def definition(self) -> str:
@@ -78,25 +61,6 @@ def usual_measures() -> list[RiskMeasure]:
     return [measure for measure in measures() if words_of(measure).usual]
 
 
-def _claim_of_trisk(about: Claim) -> str:
-    """No test of a difference, where losses count more than once."""
-    words = "gains outweigh, or are outweighed by, losses"
-    if not about.alphas:
-        return f"{words}, weighted by the smooth loss (t); {_EQUAL_TOO}."
-    times = " or ".join(f"×{1 + alpha:g}" for alpha in about.alphas)
-    if max(about.alphas) == 0:
-        return f"{words} (t)."
-    when = "" if min(about.alphas) > 0 else "where losses weigh more than gains, "
-    return f"{words} weighted {times} (t); {when}{_EQUAL_TOO}."
-
-
-_EQUAL_TOO = "even two equal systems tend to get ▼"
-
-
-def _claim_of_a_statistic(about: Claim) -> str:
-    return f"they differ from those of {about.reference} ({about.test})."
-
-
 _WORDS = {
     "mean": MeasureWords(
         title="Mean",
@@ -104,7 +68,6 @@ _WORDS = {
         formula="(1/c) Σ x_q",
         source="the effectiveness measure's own definition",
         reading="Higher is better. It hides which topics pay for the gains of others.",
-        claim=lambda about: f"it differs from that of {about.baseline} ({about.mean_test}).",
     ),
     "urisk": MeasureWords(
         title="URisk",
@@ -123,7 +86,6 @@ _WORDS = {
         "are outweighed. For α > 0 two equal systems have a negative TRisk: it does not say that "
         "they differ.",
         decimals=2,
-        claim=_claim_of_trisk,
     ),
     "zrisk": MeasureWords(
         title="ZRisk",
@@ -134,7 +96,6 @@ _WORDS = {
         "level of effectiveness, and grows with the square root of the scale of the scores: a run "
         "at 0.9 of another's scores can look less risky.",
         decimals=3,
-        claim=_claim_of_a_statistic,
     ),
     "georisk": MeasureWords(
         title="GeoRisk",
@@ -143,7 +104,6 @@ _WORDS = {
         source="SIGIR'16, Eq. 7",
         reading="Higher is better: effective and close to, or above, the expected profile.",
         headline=True,
-        claim=_claim_of_a_statistic,
     ),
 }
 

@@ -31,6 +31,7 @@ def as_text(displays: Sequence[layout.Display], width: int, colour: bool) -> str
         highlight=False,
         legacy_windows=False,
     )
+    hints = [*dict.fromkeys(display.hint for display in displays if display.hint)]
     for i, (display, caption) in enumerate(zip(displays, layout.captions(displays), strict=True)):
         if i:
             console.print()
@@ -43,6 +44,8 @@ def as_text(displays: Sequence[layout.Display], width: int, colour: bool) -> str
         marked = [layout.with_marks(line, display.marks or "arrows") for line in caption]
         for line in escape.all_visible(marked):
             console.print(Text(line, style="dim"), width=width)
+    for hint in hints:
+        console.print(Text(hint, style="dim"), width=width)
     text = stream.getvalue()
     return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 

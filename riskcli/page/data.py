@@ -105,11 +105,22 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str
             {
                 **_comparison(comparison, table.options.significance),
                 "tables": _tables(matrix, comparison, table, shared),
+                **_verdict(matrix, comparison, table),
             }
             for table in tables
             for comparison in comparisons(matrix, table.options)
         ],
     }
+
+
+def _verdict(matrix: ScoreMatrix, comparison: Comparison, table: ComparisonTable) -> dict[str, Any]:
+    """What the table says of this measure and baseline, and the alpha that it says it at."""
+    of_it = (matrix.measure, comparison.baseline.name)
+    blocks = [block for block in table.blocks if (block.measure, block.baseline) == of_it]
+    said = next((block for block in blocks if block.said), None)
+    if said is None:
+        return {"verdict": [], "verdictAlpha": None}
+    return {"verdict": [*map(visible, said.said.sentences)], "verdictAlpha": said.alpha}
 
 
 def _comparison(comparison: Comparison, significance: Significance) -> dict[str, Any]:

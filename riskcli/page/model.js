@@ -86,6 +86,8 @@ class Comparison {
     this.own = packed.own;
     this.shuffled = packed.shuffled;
     this.correctionTitle = packed.correctionTitle;
+    this.verdict = packed.verdict;
+    this.verdictAlpha = packed.verdictAlpha;
     this.members = packed.members;
     this.named = packed.named;
     this.reference = unpacked(packed.scores);

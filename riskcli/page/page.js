@@ -154,6 +154,7 @@ function fillBoard(comparison) {
   shown.table = tableAt(comparison, state.alpha);
   board.fill(shown.table, state.sort);
   describe(comparison);
+  byId("verdict").replaceChildren(...verdict(comparison).map((text) => element("p", {}, text)));
   byId("finding").textContent = finding(comparison);
 }
 

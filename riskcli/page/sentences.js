@@ -18,6 +18,14 @@ function describe(comparison) {
   byId("fixed").textContent = parts.join(" ");
 }
 
+// The program's own sentences; they were made at one alpha, which is said at any other.
+function verdict(comparison) {
+  const [first, ...others] = comparison.verdict;
+  const { verdictAlpha: alpha } = comparison;
+  if (!first || alpha === null || alpha === state.alpha) return comparison.verdict;
+  return [`At α = ${short(alpha)}: ${first}`, ...others];
+}
+
 // Who leads by the measure of the curves, and who may be as good.
 function finding(comparison) {
   const { id, title } = ofNow();

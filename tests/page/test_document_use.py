@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riskcli import Rules, evaluate, population_bias
+from riskcli import Rules, evaluate, population_bias, risk_table
 from riskcli.effectiveness.ranking import rank
 from riskcli.risk.paired import Paired
 from riskcli.trec.qrels import read_qrels
@@ -252,8 +252,14 @@ def test_what_a_reader_wants_first(opened: Tab) -> None:
         assert part in context
     finding = opened.page.text_content("#finding")
     assert finding.startswith("boldRerank leads by GeoRisk of ERR@20 at α = 1, over 50 topics")
-    assert finding.endswith("it is not significantly different from 3 other runs.")
+    assert finding.endswith("; 3 other runs may be the best as well.")
+    table = risk_table(evaluate([SAMPLES], qrels=QRELS), "indriCASP")
+    shown = table.verdict.of("ERR@20, baseline indriCASP")
+    told = opened.page.locator("#verdict p").all_text_contents()
+    assert told == [*shown.sentences] and "loses over 20 % on 11 of 50" in told[1]
     opened.set_alpha(2)
+    told = opened.page.locator("#verdict p").all_text_contents()
+    assert told == [f"At α = 1: {shown.sentences[0]}", *shown.sentences[1:]]
     finding = opened.page.text_content("#finding")
     assert finding.endswith("how certain that is was computed at α = 1, 5 only.")
 
@@ -534,7 +540,10 @@ def test_letters_are_those_of_significance(opened: Tab) -> None:
     opened.click("#column-choice input[value=mean_group]")
     for alpha in (1, 5):
         opened.set_alpha(alpha)
-        ran = riskeval("significance", SAMPLES, "-m", "ERR@20", "-a", str(alpha), "-f", "json")
+        ran = riskeval(
+            "significance", SAMPLES, "-m", "ERR@20", "-a", str(alpha), "-f", "json",
+            "-b", "indriCASP", "--between", "all",
+        )  # fmt: skip
         for measure in ("mean", "georisk"):
             rows = [row for row in json.loads(ran.out)["rows"] if row["of"] == measure]
             known = {row["run"]: row["group"] for row in rows}
