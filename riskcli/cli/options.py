@@ -223,6 +223,17 @@ def one_alpha(meaning: str) -> Decorator:
     )  # fmt: skip
 
 
+def full_option(what: str = "all tables") -> Decorator:
+    """--full of a command that answers on one screen; `what` is what it prints besides.
+
+    The command gets `full`, for `conclude` and `write`.
+    """
+    return own_option(
+        "--full", is_flag=True, settings=NOTHING,
+        help=f"Print {what}, not one screen alone. Formats for programs have everything anyway.",
+    )  # fmt: skip
+
+
 def gamma_option() -> Decorator:
     """--gamma of a command that compares pairs of runs."""
     return one_option(Against, "gamma", help="Significance level of the tests.")
@@ -272,10 +283,12 @@ def output_options(
 # How a command ends: notes to stderr, the result to stdout or a file, and the exit code.
 
 
-def conclude(analysis: formats.Analysis, inputs: Inputs, output: Output) -> int:
-    """Tell the notes, write the result, and give the exit code."""
+def conclude(
+    analysis: formats.Analysis, inputs: Inputs, output: Output, full: bool = False
+) -> int:
+    """Tell the notes, write the result, and give the exit code; `full` as of `write`."""
     tell(analysis.notes, inputs.quiet)
-    write(analysis, output)
+    write(analysis, output, full)
     return inputs.exit_code(analysis.skipped)
 
 
@@ -290,10 +303,10 @@ def tell(notes: Iterable[Note], quiet: bool) -> None:
         click.echo(line, err=True)
 
 
-def write(source: Any, output: Output) -> None:
-    """The result in the format asked for, to the file or to stdout."""
+def write(source: Any, output: Output, full: bool = False) -> None:
+    """The result in the format asked for, to the file or to stdout; `full`: all of its tables."""
     format = output.output_format
-    content = format.render(source, output.render_options)
+    content = format.render(source, replace(output.render_options, full=full))
     if output.output is None and sys.stdout.isatty():
         if isinstance(content, bytes):
             raise UsageError(f"{format.name} is not for terminals: name a file with --output")

@@ -334,6 +334,10 @@ class PlainRows:
         hidden = len(rows) - self.most
         return [Display("", columns, [f"{hidden} more rows"] if hidden > 0 else [])]
 
+    def screen(self, width: int) -> list[Display]:
+        """The same."""
+        return self.displays(width)
+
 
 def _shown(value: object) -> str:
     if value is None:

@@ -89,6 +89,7 @@ class Source(Protocol):
     def verdict(self) -> Statements: ...
     def result(self) -> Result: ...
     def displays(self, width: int, /) -> Sequence[Display]: ...
+    def screen(self, width: int, /) -> Sequence[Display]: ...
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class RenderOptions:
     colour: bool = False
     in_file: bool = False
     """Whether it goes to a file; a table may be wider there than on a screen."""
+    full: bool = False
+    """Whether a terminal, too, gets all tables and not only those that answer on one screen."""
 
 
 PLAIN = RenderOptions()
@@ -168,13 +171,16 @@ class TablesFormat(OutputFormat):
     file_width: int | None = None
     """The width in a file, where that is another."""
     labelled: bool = False
+    one_screen: bool = False
+    """Whether it answers on one screen, where it is no file and not all is asked for."""
 
     def render(self, source: Source, options: RenderOptions = PLAIN) -> Content:
         """The tables, under the caption asked for."""
         if not self.labelled:
             self._refuse("label", options.label, "latex and html")
         width = options.width or (self.file_width if options.in_file else None) or self.width
-        shown = source.displays(width)
+        short = self.one_screen and not (options.in_file or options.full)
+        shown = source.screen(width) if short else source.displays(width)
         if options.caption is not None:  # where there are several, each says what it is too
             alone, lead = len(shown) == 1, options.caption
             shown = [replace(one, lead=lead, title="" if alone else one.title) for one in shown]
@@ -217,7 +223,9 @@ def _as_html(shown: Sequence[Display], options: RenderOptions) -> str:
     return str(_renderers().as_html(shown, options.label))
 
 
-TABLE = TablesFormat("table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH)
+TABLE = TablesFormat(
+    "table", ".txt", _as_text, TERMINAL_WIDTH, file_width=FILE_WIDTH, one_screen=True
+)
 TSV = RowsFormat("tsv", ".tsv", lambda rows: _renderers().as_tsv(rows), spreadsheet=True)
 CSV = RowsFormat("csv", ".csv", lambda rows: _renderers().as_csv(rows), spreadsheet=True)
 JSON = RowsFormat("json", ".json", lambda rows: _renderers().as_json(rows), checksums=True)
@@ -296,7 +304,11 @@ class Analysis(WithProvenance, ABC):
 
     @abstractmethod
     def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
+        """The tables for people, given the width that they may take: all of them."""
+
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """Those that answer on one screen of a terminal; one that has more says how to get it."""
+        return self.displays(width)
 
     @property
     def formats(self) -> Formats:
@@ -307,12 +319,14 @@ class Analysis(WithProvenance, ABC):
         """The tidy rows as a DataFrame."""
         return self.result().to_frame()
 
-    def to_text(self, format: str = "tsv", *, width: int | None = None) -> str:
+    def to_text(self, format: str = "tsv", *, width: int | None = None, full: bool = False) -> str:
         """The result as tsv, csv, json or jsonl, or as a table for people in another format.
 
-        `width` is what tables may take; None leaves it to the format.
+        `width` is what tables may take; None leaves it to the format. `full` is all of `table`,
+        which else answers on one screen.
         """
-        content = named(format, self.formats).render(self, RenderOptions(width=width))
+        options = RenderOptions(width=width, full=full)
+        content = named(format, self.formats).render(self, options)
         if isinstance(content, bytes):
             raise UsageError(f"{format} is not text: write it to a file")
         return content
