@@ -1,99 +1,22 @@
 """The risk table: every measure of every run, for each baseline and each alpha."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Self
+from dataclasses import replace
 
 import numpy as np
 
+from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.analyses.verdicts import statements
-from riskcli.core.arrays import Flags, Floats, Rows, divided
-from riskcli.core.choices import Convention
+from riskcli.core.arrays import Floats, divided
 from riskcli.core.messages import Note
-from riskcli.output.measure_words import columns
-from riskcli.output.verdict import Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance, adjust, rank
 from riskcli.risk.inference import Inference
-from riskcli.risk.losses import Cubic
 from riskcli.risk.measure import Estimates, RiskMeasure, estimates_of
 from riskcli.risk.measures import measures, statistics
 from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
-
-
-@dataclass(frozen=True)
-class Block:
-    """Every run by every risk measure, for one measure, baseline, population and alpha."""
-
-    measure: str
-    baseline: str
-    population: str
-    alpha: float | None
-    """None where the loss is smooth."""
-    topics: int
-    runs: tuple[str, ...]
-    estimates: Mapping[str, Estimate]
-    """By the id of the risk measure; one that needs scores of at least 0 may be missing."""
-    baseline_row: int | None
-    baseline_members: tuple[int, ...]
-    """Which of the rows shown are the baseline, or belong to it."""
-    baseline_size: int
-    """How many runs the baseline is made of, shown or not; 0 for a virtual one."""
-    convention: Convention = "plain"
-    smooth: Cubic | None = None
-    """The loss function where it is not linear."""
-    said: Statements = field(default_factory=Statements)
-    """What it says in sentences; that of several alphas stands at the first."""
-
-    def cells(self, name: str) -> Floats | Flags | None:
-        """The cells of a column that a risk measure declares; None where it is empty."""
-        column = columns()[name]
-        estimate = self.estimates.get(column.measure or "")
-        if estimate is None:
-            return None
-        if column.field is None:
-            return estimate.extra.get(name)
-        cells: Floats | Flags | None = getattr(estimate, column.field)
-        return cells
-
-    def numbers(self, name: str) -> list[float | None]:
-        """A column that holds numbers; None where one is undefined."""
-        cells = self.cells(name)
-        if cells is None:
-            return [None] * len(self.runs)
-        return [None if value != value else value for value in cells.tolist()]
-
-    @cached_property
-    def families(self) -> dict[str, int]:
-        """The number of tests that the p-values of each risk measure were corrected for."""
-        return {
-            name: estimate.family
-            for name, estimate in self.estimates.items()
-            if estimate.p_adjusted is not None
-        }
-
-    def of_runs(self, rows: Sequence[int] | Rows) -> Self:
-        """The block with only these runs, in this order."""
-        indices = np.asarray(rows, dtype=np.intp)
-        index = {row: number for number, row in enumerate(indices.tolist())}
-        members = tuple(index[row] for row in self.baseline_members if row in index)
-        own_row = None if self.baseline_row is None else index.get(self.baseline_row)
-        return replace(
-            self,
-            runs=tuple(self.runs[row] for row in indices),
-            estimates={name: each.of_runs(indices) for name, each in self.estimates.items()},
-            baseline_row=own_row,
-            baseline_members=members,
-        )
-
-    def turned(self) -> Self:
-        """The block in the minus convention."""
-        signed = [m.id for m in measures() if m.signed and m.id in self.estimates]
-        negated = {name: self.estimates[name].negated() for name in signed}
-        return replace(self, estimates={**self.estimates, **negated}, convention="minus")
 
 
 def risk_blocks(

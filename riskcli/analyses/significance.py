@@ -12,10 +12,11 @@ from riskcli.analyses.pairwise import PairTable
 from riskcli.core.arrays import row_blocks
 from riskcli.core.choices import Between, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
-from riskcli.core.messages import Note, UsageError, counted
+from riskcli.core.messages import Note, UsageError, counted, listed
 from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, Mark, folded, span
 from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result, Value, rows_of, tidy
+from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -28,7 +29,9 @@ COLUMNS = (
 _ROWS_AT_ONCE = 10_000
 MOST_IN_MATRIX = 15
 """More runs have neither the matrix of their differences nor letters: nobody could take them in."""
-_ALL = "All differences: matrix = true in riskeval.toml; with intervals and p-values: -f tsv."
+MOST_ON_SCREEN = 12
+"""Runs that are shown where there are more than a screen has lines for."""
+_ALL = "All differences: --full; with intervals and p-values: -f tsv."
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,21 +43,68 @@ class SignificanceTables(base.Analysis):
     in_full: bool = False
     """Whether people see the matrix of all differences, however many runs there are."""
 
+    @property
+    def verdict(self) -> Statements:
+        """Of each table, who may be the best, or who differs from the baseline."""
+        return Statements(tuple(filter(None, map(_statement, self.tables))))
+
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
         return [each for table in self.tables for each in self._displays(table, width)]
 
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """All measures of a matrix side by side, and the runs that may be best first."""
+        first = self.tables[0]
+        few = len(self.tables) == 1 and len(first.runs) <= MOST_IN_MATRIX
+        if not first.of_all_pairs or few or self.in_full:
+            return self.displays(width)
+        by_matrix: dict[str, list[PairTable]] = {}
+        for table in self.tables:
+            by_matrix.setdefault(table.measure, []).append(table)
+        return [self._side_by_side(tables) for tables in by_matrix.values()]
+
     def _displays(self, table: PairTable, width: int) -> list[Display]:
         """The groups, and the matrix of differences where it is small or wanted in parts."""
+        said = self.verdict.of(_title(table)).sentences
         if not table.of_all_pairs:
-            return [_differences(table, self.plan)]
-        groups, caption = _groups(table), _caption(table, self.plan)
+            return [replace(_differences(table, self.plan), verdict=said)]
+        caption = _caption(table, self.plan)
+        groups = replace(_groups(table), verdict=said)
         many = len(table.runs) > MOST_IN_MATRIX
-        best = [_not_told_from_the_best(table)] if many and table.rank_low is not None else []
         matrix = None if many and not self.in_full else replace(_matrix(table), caption=caption)
         if matrix is not None and (self.in_full or matrix.width() <= width):
-            return [*best, groups, *folded(matrix, width)]
-        return [*best, replace(groups, caption=[*caption, _ALL])]
+            return [groups, *folded(matrix, width)]
+        return [replace(groups, caption=[*caption, _ALL])]
+
+    def _side_by_side(self, tables: Sequence[PairTable]) -> Display:
+        """Values, ranks and letters by each measure, of as many runs as a screen has lines for."""
+        first = tables[0]
+        order = _best_first(first)
+        may_be_best = {row for table in tables for row in _may_be_best(table)}
+        order.sort(key=lambda row: row not in may_be_best)
+        rows = order[:MOST_ON_SCREEN] if len(order) > MOST_ON_SCREEN + 1 else order
+        names = [first.runs[row] for row in rows]
+        columns = [Column.of(Heading("run", left=True, names=True), names)]
+        for table in tables:
+            title = words_of(table.of).title
+            if len({table.alpha for table in tables}) > 1 and table.of.depends_on_alpha:
+                title += f"\nα={table.alpha:g}"
+            decimals = words_of(table.of).decimals
+            values = [f"{table.values[row]:.{decimals}f}" for row in rows]
+            columns.append(Column.of(title, values))
+            columns.append(Column.of("ranks", [_ranks(table, row) for row in rows]))
+            if _has_groups(table):
+                letters = [table.groups[row] for row in rows]
+                columns.append(Column.of(Heading("groups", left=True), letters))
+        left = len(order) - len(rows)
+        more = [f"And {counted(left, 'more run')}: --full."] if left else []
+        line, *others = _caption(first, self.plan)
+        caption = [*more, line, *([" ".join(others)] if others else [])]
+        said = [text for table in tables for text in self.verdict.of(_title(table)).sentences]
+        return Display(
+            f"{first.measure}, every pair of runs", columns, caption, verdict=said,
+            hint="Every difference: --full, or -f tsv with intervals and p-values.",
+        )  # fmt: skip
 
     def result(self) -> Result:
         """The long format: a row a pair."""
@@ -183,7 +233,23 @@ def _groups(table: PairTable) -> Display:
     if _has_groups(table):
         letters = [table.groups[row] for row in order]
         columns.append(Column.of(Heading("groups", left=True), letters))
+    above = _best_above(table)
+    below = [table.runs[above[row]] if row in above else "" for row in order]
+    if above:
+        columns.append(Column.of(Heading("below", left=True, names=True), below))
     return Display(_title(table), columns)
+
+
+def _best_above(table: PairTable) -> dict[int, int]:
+    """By row, the best of the runs that are significantly above it."""
+    pairs, place = table.pairs, {row: index for index, row in enumerate(_best_first(table))}
+    found: dict[int, int] = {}
+    columns = (pairs.first, pairs.second, pairs.flag)
+    for first, second, flag in zip(*(column.tolist() for column in columns), strict=True):
+        if flag:
+            upper, lower = (first, second) if flag == "better" else (second, first)
+            found[lower] = min(found.get(lower, upper), upper, key=place.__getitem__)
+    return found
 
 
 def _has_groups(table: PairTable) -> bool:
@@ -209,13 +275,37 @@ def _may_be_best(table: PairTable) -> list[int]:
     return [row for row in _best_first(table) if table.rank_low[row] == 1]
 
 
-def _not_told_from_the_best(table: PairTable) -> Display:
-    """The runs that may be the best, before all others."""
-    best = _may_be_best(table)
-    counts = f"{len(best)} of {len(table.runs)} runs"
-    title = f"{_title(table)}: not significantly different from the best: {counts}"
-    rows = [[table.runs[row], _ranks(table, row)] for row in best]
-    return Display.of_rows(title, [Heading("run", left=True), "ranks"], rows)
+def _statement(table: PairTable) -> Statement | None:
+    """Who may be the best, or who differs from the baseline; nothing without tests."""
+    if not _is_tested(table):
+        return None
+    title, by = _title(table), f"By {words_of(table.of).title} of {table.measure}"
+    by += f" at alpha {table.alpha:g}" if table.of.depends_on_alpha else ""
+    if not table.of_all_pairs:
+        sides = {flag: _flagged(table, flag) for flag in ("better", "worse")}
+        parts = [
+            f"{listed(runs)} {'is' if len(runs) == 1 else 'are'} {flag} than {table.others[0]}"
+            for flag, runs in sides.items()
+            if runs
+        ]
+        text = "; ".join(parts) or f"no run is shown to be better or worse than {table.others[0]}"
+        return Statement("differ", f"{by}, {text}.", title, (*sides["better"], *sides["worse"]))
+    best = [table.runs[row] for row in _may_be_best(table)]
+    if len(best) == len(table.runs):
+        text = f"any of the {len(best)} runs may be the best: none is significantly below another"
+    elif len(best) == 1:
+        text = f"{best[0]} is the best: each other run is significantly below another"
+    else:
+        text = (
+            f"{len(best)} of {len(table.runs)} runs may be the best, significantly below no other: "
+            f"{listed(best)}"
+        )
+    return Statement("may-be-best", f"{by}, {text}.", title, tuple(best))
+
+
+def _flagged(table: PairTable, flag: str) -> list[str]:
+    rows = table.pairs.first[table.pairs.flag == flag].tolist()
+    return [table.runs[row] for row in sorted(rows, key=lambda row: -table.values[row])]
 
 
 def _matrix(table: PairTable) -> Display:
@@ -283,16 +373,16 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
         tests = counted(table.pairs.family, "test")
         how = f"{test}; {CORRECTION_TITLES[table.correction]} over {tests}"
     percent = f"{100 * (1 - plan.gamma):g} %"
-    line = (
-        f"{on}; ▲ ▼ differ at the significance level γ = {plan.gamma:g} ({how}), taking the runs "
-        "as given."
-    )
+    line = f"{on}; different at γ = {plan.gamma:g} ({how})."
     if not table.of_all_pairs:
         return [line, f"{percent} confidence intervals, one per difference.", *logarithms]
-    others = counted(len(table.runs) - 1, "comparison")
-    ranks = f"ranks: {percent} confidence interval of each run's rank (Holm over its {others})."
-    best = ", ".join(table.runs[row] for row in _may_be_best(table))
-    if not best or not _has_groups(table):
+    ranks = f"ranks: {percent} intervals, which hold together"
+    ranks += (
+        "."
+        if table.correction != "bh" and table.correction != "none"
+        else (" (Holm, whatever the marks' correction).")
+    )
+    if not _has_groups(table):
         return [line, ranks, *logarithms]
     letters = "Runs that share a letter are not significantly different."
-    return [line, ranks, f"May be the best: {best}.", letters, *logarithms]
+    return [line, ranks, letters, *logarithms]

@@ -4,15 +4,13 @@ Each rule makes one sentence of facts that the table has tested or counted; a ta
 three. The sentences are those of the first alpha that is asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riskcli.analyses.block import Block
 from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.messages import counted
@@ -22,9 +20,6 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance
 from riskcli.risk.paired import LEAST_TOPICS, topics_needed
 from riskcli.scores.matrix import ScoreMatrix
-
-if TYPE_CHECKING:
-    from riskcli.analyses.blocks import Block
 
 MOST_SENTENCES = 3
 MOST_NAMED = 3

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 from riskcli.cli.option import Reach, command, options, own_option
-from riskcli.cli.options import Comparing, Output, conclude, output_options
+from riskcli.cli.options import Comparing, Output, conclude, full_option, output_options
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import among, risk_measures
 from riskcli.core.choices import Between, Correction
@@ -33,6 +33,7 @@ _CORRECTION = {
     "--matrix", is_flag=True, settings=Reach.NOTHING, key_only=True,
     help="Show all differences, even of more than 15 runs.",
 )  # fmt: skip
+@full_option("every difference")
 def significance(
     inputs: Inputs,
     comparing: Comparing,
@@ -40,6 +41,7 @@ def significance(
     of: tuple[str, ...],
     between: Between | None,
     matrix: bool,
+    full: bool,
 ) -> int:
     """Which of RUNS differ: all pairs of them, or each from the baseline.
 
@@ -58,4 +60,4 @@ def significance(
         options=comparing.options(),
         tukey=tukey,
     )
-    return conclude(replace(tables, in_full=matrix), inputs, output)
+    return conclude(replace(tables, in_full=matrix or full), inputs, output, full)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses.base import refuse_much
-from riskcli.analyses.blocks import Block
+from riskcli.analyses.block import Block
 from riskcli.analyses.matrix import Matrices
 from riskcli.analyses.population import freeze
 from riskcli.analyses.score import ComparisonTable, risk_table

@@ -58,7 +58,7 @@ def test_every_word_on_the_screen_is_explained(word: str, said: str) -> None:
 
 def test_headings_signs_and_letters_of_the_table_are_all_known() -> None:
     shown = riskeval(*SCORE, "-a", "1", "-m", "ERR@20", COLUMNS="200").out
-    table = shown.split("─")[0].splitlines()[1]
+    table = shown.split("─")[0].splitlines()[-1]
     headings = {word for word in re.split(r"\s{1,}", table) if word} - {"run", "interval"}
     assert {"W/T/L", "URisk", "L>20%", "Reward", "#"} <= headings
     for word in sorted(headings | (set(shown) & set("▲▼◆–αγ"))):
