@@ -327,9 +327,9 @@ _ABOUT_TESTS = (
 )
 _ABOUT_EQUAL = (
     "diff: the model's mean less that of the blend, the selection or the coin flip (the plain "
-    "model with a chance only, the mean over all flips) whose risk on the test queries themselves comes "
-    "nearest to the model's. Where the risk beside it is another, a higher mean may be bought with "
-    "more risk. They look at test queries, so nothing may be chosen by them.",
+    "model with a chance only, the mean over all flips) whose risk on the test queries themselves "
+    "comes nearest to the model's. Where the risk beside it is another, a higher mean may be "
+    "bought with more risk. They look at test queries, so nothing may be chosen by them.",
     "p: paired t test of the difference before it, corrected for the number of tests in a column.",
 )
 
