@@ -108,7 +108,8 @@ def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str
                 return text + turned
         if (within := headings.below_its_group(word)) != word:
             return explained(within, commands)
-        if text := _other_texts().get(re.split("[@(]", word.lower())[0]):
+        stem = re.split("[@(]", word.lower())[0]
+        if text := _other_texts().get(stem) or _risk_texts().get(stem):
             return text
     options = _options(commands())
     if (name := word.removeprefix("--")) in options:

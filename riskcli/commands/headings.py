@@ -14,13 +14,16 @@ _SHOWS = {
 """The fields of a measure's estimate behind what follows its title."""
 _NUMBER = re.compile(r"(?<!\S)[0-9.]+(?!\S)")
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)$")
+_BOUND = re.compile(r"\s*[<>]=?.*$")
 _ALPHA = re.compile(r"α̂?=\S+")
 
 
 def forms(word: str) -> Iterator[str]:
     """The word, and what it may be known by; the closest first."""
     yield word
-    bare = _IN_BRACKETS.sub("", word.replace("⁻", ""))
+    bare = _BOUND.sub("", _IN_BRACKETS.sub("", word.replace("⁻", ""))) or word
+    if bare.startswith("# "):  # a rank without its value
+        yield f"{bare.removeprefix('# ')} rank"
     for form in (bare, _NUMBER.sub("N", bare)):
         yield form
         yield "-".join(form.split())
