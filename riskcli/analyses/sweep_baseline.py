@@ -172,8 +172,8 @@ def _baselines(one: MatrixBias) -> Display:
         "bias r: correlation, over the other runs, between similarity to the baseline across "
         "topics and URisk less its linear part in the mean. partial: the mean taken out of the "
         "similarity too.",
-        "equal: what equal runs have on average (shuffled within topics), for URisk falls with the "
-        "distance to the baseline whatever the runs; p: two-sided, whether the runs differ from "
+        "equal: the average where all runs are equal (their scores shuffled within topics); it is "
+        "not 0, for runs unlike the baseline have a lower URisk even then. p: two-sided, against "
         "that. Only above the value of equal runs does a baseline favour runs that resemble it.",
     ]
     title = f"Baselines ({one.measure}, α = {one.alpha:g})"

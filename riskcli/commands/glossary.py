@@ -3,6 +3,7 @@
 Most words are in glossary.toml; only for others is imported what computes measures and columns.
 """
 
+import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from riskcli.analyses.check.rules import POLICIES, TOPIC_QUANTITIES
-from riskcli.cli.option import Option
-from riskcli.core.messages import UsageError, nearest
+from riskcli.cli.option import Option, program
+from riskcli.commands import headings
+from riskcli.core.messages import UsageError
 from riskcli.trec.codes import CODES
 
 if TYPE_CHECKING:
@@ -47,7 +49,12 @@ def _glossary() -> dict[str, Any]:
 def glossary_words() -> tuple[Word, ...]:
     """The words and signs that only the glossary defines."""
     entries = _glossary()["word"]
-    return tuple(Word(tuple(e["names"]), " ".join(e["text"].split())) for e in entries)
+    return tuple(Word(tuple(e["names"]), _paragraphs(e["text"])) for e in entries)
+
+
+def _paragraphs(text: str) -> str:
+    """Each on a line of its own, whatever lines the file has."""
+    return "\n\n".join(" ".join(each.split()) for each in text.strip().split("\n\n"))
 
 
 def exit_codes() -> dict[str, str]:
@@ -90,23 +97,54 @@ def _first_sentence(word: Word) -> str:
 
 
 def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str:
-    """What is known by that word; an error with the nearest words where nothing is.
+    """What is known by that word or heading; an error with words to try where nothing is.
 
     The spelling counts first: `p` is a probability, `P` is precision.
     """
     if not word.startswith("--"):
-        lower = word.lower()
-        stem = re.split("[@(]", lower)[0]
-        for texts, name in (
-            (_texts, word), (_risk_texts, word), (_other_texts, word), (_in_any_case, lower),
-            (_risk_texts, lower), (_other_texts, lower), (_other_texts, stem),
-        ):  # fmt: skip
-            if name in texts():
-                return texts()[name]
+        for form in headings.forms(word):
+            if text := _known(form) or headings.of_a_measure(form, _known):
+                turned = f"\n\n{_texts()['⁻']}" if form != word and "⁻" in word else ""
+                return text + turned
+        if (within := headings.below_its_group(word)) != word:
+            return explained(within, commands)
+        stem = re.split("[@(]", word.lower())[0]
+        if text := _other_texts().get(stem) or _risk_texts().get(stem):
+            return text
     options = _options(commands())
     if (name := word.removeprefix("--")) in options:
         return options[name]
-    raise UsageError(f"nothing is called {word!r}{nearest(word, known_words(options))}")
+    raise UsageError(f"nothing is called {word!r}{_suggested(word, options)}")
+
+
+def _known(word: str) -> str | None:
+    """What is known by exactly that word, in any case."""
+    lower = word.lower()
+    for texts, name in (
+        (_texts, word), (_risk_texts, word), (_other_texts, word), (_in_any_case, lower),
+        (_risk_texts, lower), (_other_texts, lower),
+    ):  # fmt: skip
+        if name in texts():
+            return texts()[name]
+    return None
+
+
+_ALIKE = 0.72
+"""How much two spellings must have in common; below, a likeness is chance."""
+
+
+def _suggested(word: str, options: Iterable[str]) -> str:
+    """Words that are spelled nearly so, or else those whose explanation speaks of it."""
+    folded = {name.lower(): name for name in reversed(known_words(options))}
+    spelled = difflib.get_close_matches(word.lower(), folded, n=3, cutoff=_ALIKE)
+    whole = re.compile(rf"\b{re.escape(word.removesuffix('s'))}", re.IGNORECASE)
+    told = {**program().summaries, **{w.names[0]: w.text for w in glossary_words()}}
+    speaking = [name for name, text in told.items() if whole.search(text)]
+    if spelled and not (speaking and " " in word):
+        return f"; did you mean {' or '.join(folded[name] for name in spelled)}?"
+    if speaking:
+        return f"; `riskeval help` speaks of it under {' and '.join(speaking[:3])}"
+    return "; `riskeval help words` lists all that is explained"
 
 
 def known_words(options: Iterable[str] = ()) -> list[str]:

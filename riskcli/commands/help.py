@@ -79,15 +79,15 @@ def _word(words: tuple[str, ...]) -> None:
     group, context, word = program(), click.get_current_context(), " ".join(words)
     if words[0] in group.summaries:
         parent, command = context.find_root(), group.get_command(context, words[0])
-        for name in words[1:]:
-            within = (
-                command.get_command(context, name) if isinstance(command, click.Group) else None
-            )
-            if within is None:
-                raise click.UsageError(f"no command {word!r}")
-            parent, command = click.Context(command, parent, info_name=words[0]), within
-        click.echo(command.get_help(click.Context(command, parent, info_name=words[-1])))
-        return
+        within = words[1:]
+        while within and isinstance(command, click.Group):
+            part = command.get_command(context, within[0])
+            assert part is not None  # a name that is none is refused there
+            parent, command = click.Context(command, parent, info_name=words[0]), part
+            within = within[1:]
+        if not within:
+            click.echo(command.get_help(click.Context(command, parent, info_name=words[-1])))
+            return
     from riskcli.commands.glossary import explained
 
     for line in explained(word, group.every_command).split("\n"):

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal, Self
 
 from riskcli.core.choices import Marks
+from riskcli.core.messages import Note
 from riskcli.output import escape
 from riskcli.output.result import Result
 from riskcli.output.verdict import Statements
@@ -318,6 +319,11 @@ class PlainRows:
     def verdict(self) -> Statements:
         """None."""
         return Statements()
+
+    @property
+    def notes(self) -> Sequence[Note]:
+        """Those of the rows."""
+        return self.rows.provenance.notes
 
     def result(self) -> Result:
         """The rows."""

@@ -24,24 +24,30 @@ from riskcli.trec.runs import read_run
 
 _MOST_PANELS = 4
 _STEP = 11
-_SIDES = ("gain beyond the critical value", "loss beyond the critical value", "within")
+GAINED, LOST = "gain beyond the critical value", "loss beyond the critical value"
+_SIDES = (GAINED, LOST, "within")
 
 
-def draw_topics(request: Request) -> Any:
-    """Bars, one below the other, on one scale."""
+def topics_shown(request: Request) -> tuple[str, Sequence[RunTopics]]:
+    """TR or TJ, and a part for each run and alpha; its values are in the matrix's order."""
     of = request.one_of(("tj", "tr"))
     rows = request.chosen(_MOST_PANELS, without=request.comparison.baseline.own_row)
     names = [request.matrix.runs[row] for row in rows]
     table = topic_table([request.matrix], runs=names, options=request.options, order="topic")
+    return of, sorted(table.parts, key=lambda part: names.index(part.run))
+
+
+def draw_topics(request: Request) -> Any:
+    """Bars, one below the other, on one scale."""
+    of, parts = topics_shown(request)
     topics = list(request.matrix.topics)
-    sides = _sides_drawn(table.parts, of)
-    columns = _columns_of_alphas(request, len(names))
+    sides = _sides_drawn(parts, of)
+    columns = _columns_of_alphas(request, len({part.run for part in parts}))
     width = request.width or max(240, min(_STEP * len(topics), 1100 // columns))
     height = request.height or 120
-    alphas = list(dict.fromkeys(part.alpha for part in table.parts)) if columns > 1 else []
-    parts = sorted(
-        table.parts, key=lambda part: (alphas and alphas.index(part.alpha), names.index(part.run))
-    )
+    if columns > 1:  # a line an alpha
+        alphas = list(dict.fromkeys(part.alpha for part in parts))
+        parts = sorted(parts, key=lambda part: alphas.index(part.alpha))
     last_row = len(parts) - columns
     panels = []
     for index, part in enumerate(parts):
@@ -59,7 +65,7 @@ def _columns_of_alphas(request: Request, runs: int) -> int:
 
 def _sides_drawn(parts: Sequence[RunTopics], of: str) -> list[str]:
     """What the legend has to explain: only what some panel shows."""
-    found = {_side(value, part.critical) for part in parts for value in part.columns[of].tolist()}
+    found = {side_of(value, part.critical) for part in parts for value in part.columns[of].tolist()}
     return [side for side in _SIDES if side in found]
 
 
@@ -67,7 +73,11 @@ def _bars(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any:
     critical = part.critical
     found = part.columns[of].tolist()
     rows = [
-        {"topic": topic, "value": value if value == value else None, "side": _side(value, critical)}
+        {
+            "topic": topic,
+            "value": value if value == value else None,
+            "side": side_of(value, critical),
+        }
         for topic, value in zip(topics, found, strict=True)
     ]
     scale = alt.Scale(domain=list(_SIDES), range=[style.GAIN, style.LOSS, style.QUIET])
@@ -77,7 +87,8 @@ def _bars(part: RunTopics, of: str, topics: list[str], sides: list[str]) -> Any:
     return style.chart(rows).mark_bar().encode(y=y, color=colour)
 
 
-def _side(value: float, critical: float) -> str:
+def side_of(value: float, critical: float) -> str:
+    """On which side of the two critical values, or between them."""
     gained, lost, within = _SIDES
     return gained if value > critical else lost if value < -critical else within
 
@@ -237,10 +248,14 @@ def _shade(most: float, height: int, beyond: bool) -> Any:
 _MOST_LOSSES = 3
 
 
+def rows_of_losses(request: Request) -> list[int]:
+    """The runs that are shown."""
+    return request.chosen(_MOST_LOSSES, without=request.comparison.baseline.own_row)
+
+
 def draw_losses(request: Request) -> Any:
     """A panel a run and alpha: runs side by side, alphas below each other, on one scale."""
-    comparison = request.comparison
-    rows = request.chosen(_MOST_LOSSES, without=comparison.baseline.own_row)
+    comparison, rows = request.comparison, rows_of_losses(request)
     columns = min(len(rows), 2 if request.narrow else _MOST_LOSSES)
     width, height = request.panel(230, 110)
     panels = []
@@ -267,15 +282,20 @@ def _terms(bars: list[dict[str, Any]], title: str) -> Any:
 # Two runs against each other (ECIR'14, Figure 3): scores, and what each loses to the other.
 
 
-def draw_pair(request: Request) -> Any:
-    """Per-topic scores of both runs, and URisk's terms with either as the baseline of the other."""
-    matrix = request.matrix
+def pair_shown(request: Request) -> tuple[int, int]:
+    """The two runs: those asked for, or one and the baseline."""
     own = request.comparison.baseline.own_row
     rows = request.chosen(2 if own is None else 1, without=None if request.runs else own)
     if len(rows) == 1 and own is not None and own != rows[0]:
         rows = [*rows, own]
     if len(rows) != 2:
         raise UsageError("this figure shows two runs: name two with --run, or one and --baseline")
+    return rows[0], rows[1]
+
+
+def draw_pair(request: Request) -> Any:
+    """Per-topic scores of both runs, and URisk's terms with either as the baseline of the other."""
+    matrix, rows = request.matrix, [*pair_shown(request)]
     second = matrix.values[rows[1]]
     order = sorted(range(len(matrix.topics)), key=lambda q: -float(second[q]))
     topics = [matrix.topics[q] for q in order]

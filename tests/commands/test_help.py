@@ -244,4 +244,4 @@ def test_a_command_within_a_command_is_described() -> None:
     assert ran.code == 0 and ran.out.startswith("Usage: riskeval population freeze [OPTIONS]")
     assert "--only-topics" in ran.out and "recursive = true" in ran.out
     assert riskeval("help", "score", "nothing").code == 2
-    assert riskeval("help", "bias", "r").code == 2
+    assert riskeval("help", "store", "ls").code == 2

@@ -30,6 +30,8 @@ from riskcli.risk.measure import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.trec.source import LONGEST_LINE, MAX_BYTES
 from tests.helpers.console import ROOT
+from tests.helpers.inprocess import riskeval
+from tests.helpers.program import SAMPLES
 
 MOST_WORDS = 35_000
 WRITTEN = [
@@ -179,7 +181,22 @@ def test_the_readme_reads_its_table_right() -> None:
     (row,) = re.findall(r"^1  boldRerank .*$", text, re.MULTILINE)
     ranks = re.findall(r" (\d)(?: |$)", row)
     assert (ranks[0], ranks[-1]) == ("6", "5")
+    text = " ".join(text.split())
     assert "sixth by URisk and fifth by GeoRisk" in text
+    columns = "run,losses20,wins,rank_urisk,rank_trisk,rank_georisk"
+    asked = ("-b", "indriCASP", "-m", "ERR@20", "-a", "5", "--columns", columns, "-f", "csv")
+    lines = riskeval("score", SAMPLES, *asked).out.splitlines()
+    bold, neural, casp = (
+        next(map(int, line.split(",")[1:]) for line in lines if line.startswith(name))
+        for name in ("boldRerank", "neuralMix", "caspPlus")
+    )
+    large, _, *ranks = bold
+    assert f"more than a fifth on {large} topics" in text and (ranks[0], ranks[2]) == (6, 5)
+    large, wins, *ranks = neural
+    assert f"gains on {wins} topics, loses as much on {large} only" in text
+    assert (ranks[0], ranks[2]) == (1, 1)
+    large, wins, _, trisk, _ = casp
+    assert f"gains a little on {wins} topics" in text and (large, trisk) == (0, 1)
 
 
 def test_the_readme_counts_the_columns_of_machine_formats() -> None:

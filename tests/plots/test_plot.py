@@ -29,9 +29,10 @@ for extra in ("altair", "vl_convert"):
     pytest.importorskip(extra, reason=f"{extra} is not installed (pip install riskeval[plots])")
 
 from riskcli.plots.ecir20 import mean_replicates  # noqa: E402
+from riskcli.plots.in_words import alternative  # noqa: E402
 from riskcli.plots.lines import stacked  # noqa: E402
 from riskcli.plots.points import LETTER, beside, hull  # noqa: E402
-from riskcli.plots.save import alternative, drawn  # noqa: E402
+from riskcli.plots.save import drawn  # noqa: E402
 from riskcli.plots.style import LINE, Frame  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -728,3 +729,35 @@ def test_curves_refuse_what_they_cannot_show(
     assert done.code == 2 and message in done.err
     missing = riskeval("plot", "curve", tmp_path / "absent", "-o", tmp_path / "x.svg")
     assert missing.code == 2 and "expected a folder that `riskeval train` wrote" in missing.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts"),
+    [
+        ("topics", ("boldRerank at alpha 1 gains on", "most on topic 138")),
+        ("ecir14-1", ("boldRerank and", "farthest apart", "nearest to indriCASP is")),
+        (
+            "ecir14-3",
+            ("boldRerank scores higher on 36 topics, indriCASP on 14, both alike on 0",
+             "boldRerank has a URisk of 0.0010", "losing most on topic 138"),
+        ),
+        ("ecir14-4", ("boldRerank loses on 14 topics, most on topic 138 (-", "Mix loses on 7")),
+    ],
+)  # fmt: skip
+def test_the_words_name_the_runs_and_what_is_to_be_seen(
+    kind: str, facts: tuple[str, ...], samples: ScoreMatrix
+) -> None:
+    runs = ("boldRerank",) if kind == "ecir14-3" else ("boldRerank", "neuralMix")
+    request = request_of(samples, runs=runs)
+    told = alternative(kind, request)
+    assert all(fact in told for fact in facts), told
+    assert not request.notes
+
+
+def test_the_topics_in_words_are_those_that_the_figure_marks(samples: ScoreMatrix) -> None:
+    request = request_of(samples, runs=("boldRerank",))
+    rows = rows_with(description("topics", request), "topic", "value", "side")
+    worst = min(rows, key=lambda row: row["value"])["topic"]
+    lost = sum(row["side"].startswith("loss") for row in rows)
+    assert f"loses on {lost} topic" in alternative("topics", request)
+    assert f"most on topic {worst}." in alternative("topics", request)
