@@ -223,6 +223,17 @@ def one_alpha(meaning: str) -> Decorator:
     )  # fmt: skip
 
 
+def full_option(what: str = "all tables") -> Decorator:
+    """--full of a command that answers on one screen; `what` is what it prints besides.
+
+    The command gets `full`.
+    """
+    return own_option(
+        "--full", is_flag=True, settings=NOTHING,
+        help=f"Print {what}, not one screen alone. Formats for programs have everything anyway.",
+    )  # fmt: skip
+
+
 def gamma_option() -> Decorator:
     """--gamma of a command that compares pairs of runs."""
     return one_option(Against, "gamma", help="Significance level of the tests.")
