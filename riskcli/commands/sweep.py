@@ -112,7 +112,8 @@ def sweep(
     elif over == "baseline":
         from riskcli.analyses.sweep_baseline import baseline_bias
 
-        analysis = baseline_bias(scores, alpha=compared.alphas[0], components=components).only(part)
+        analysis = baseline_bias(scores, alpha=compared.alphas[0], components=components)
+        analysis = analysis.only(part, full)
     elif over == "measure":
         from riskcli.analyses.sweep_measure import ranking_agreement
 
