@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskcli.analyses.sweep_events import Course, Event, Lead, Series, Swept
-from riskcli.core.messages import counted
+from riskcli.core.messages import counted, joined
 from riskcli.output import display
 from riskcli.output.display import (
     BASELINE_MARK,
@@ -156,7 +156,7 @@ def statements(swept: Swept) -> Iterator[Statement]:
     if by_leader:
         rows, of = max(by_leader.items(), key=lambda item: len(item[1]))
         verb = "leads" if len(rows) == 1 else "lead"
-        titles = _and([titled(measure, swept.convention) for measure in of])
+        titles = joined([titled(measure, swept.convention) for measure in of])
         yield Statement(
             "lead-stays",
             f"{_names(swept, rows)} {verb} by {titles} whatever the weight of losses, "
@@ -167,10 +167,6 @@ def statements(swept: Swept) -> Iterator[Statement]:
     passing.sort(key=lambda lead: not words_of(lead.measure).headline)
     yield from (_passes(swept, lead) for lead in passing[:1])
     yield from _outweighed(swept)
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _word(swept: Swept) -> str:

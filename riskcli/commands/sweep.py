@@ -117,9 +117,10 @@ def sweep(
     elif over == "measure":
         from riskcli.analyses.sweep_measure import ranking_agreement
 
-        analysis = ranking_agreement(
+        agreement = ranking_agreement(
             scores, of=of, persistence=persistence, depth=depth, options=compared
         )
+        analysis = replace(agreement, full=full)
     else:
         from riskcli.analyses.population import population_bias
 
