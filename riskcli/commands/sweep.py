@@ -122,9 +122,9 @@ def sweep(
         )
         analysis = replace(agreement, full=full)
     else:
-        from riskcli.analyses.population import population_bias
+        from riskcli.analyses.sweep_population import population_bias
 
-        analysis = population_bias(scores, of=of, options=compared)
+        analysis = replace(population_bias(scores, of=of, options=compared), full=full)
     return options.conclude(analysis, inputs, output)
 
 
