@@ -22,8 +22,10 @@ from riskcli.output.measure_words import MINUS, about_logarithms, symbol, titled
 from riskcli.output.verdict import Statement
 from riskcli.risk.measure import RiskMeasure
 
-_ONE_LINE, _TWO_LINES = 54, 104
+_ONE_LINE, _TWO_LINES = 49, 96
 """Characters of the answer's last column that take so many lines of 80 columns."""
+_MOST_LINES = 15
+"""Of the answer, but for what stands above and below its rows."""
 _NAME = 20
 """Names in a list are no longer."""
 
@@ -34,25 +36,34 @@ _NAME = 20
 def answer(swept: Swept, gamma: float) -> Display:
     """Everything that matters in a line each."""
     letter = symbol(swept.convention)
-    rows = [_lead_row(swept, lead) for lead in swept.leads]
-    for measure in dict.fromkeys(course.measure for course in swept.courses):
-        mine = [course for course in swept.courses if course.measure is measure]
-        lines = _marked if measure.value_is_t else _even
-        rows += [[titled(measure, swept.convention), *line] for line in lines(swept, mine)]
+    rows: list[list[str]] = []
+    for most in (_TWO_LINES, _ONE_LINE):
+        rows = list(_answer_rows(swept, most))
+        if sum(1 + (len(row[-1]) > _ONE_LINE) for row in rows) <= _MOST_LINES:
+            break
     headings = [
         Heading("measure", left=True, names=True), Heading("", left=True, names=True),
         Heading(f"run, and {letter}", left=True),
     ]  # fmt: skip
-    caption = []
+    caption = "Leads: the order in this sample."
     if any(course.measure.value_is_t for course in swept.courses):
-        caption = [
-            f"Leads are the order in this sample. ▲ gains, ▼ losses counted {_times(swept)} times "
-            f"significantly outweigh the other: level γ = {gamma:g}, per run (no correction)."
-        ]
-    caption.append(f"Every event and run by {letter}: --full, --part, --between RUN RUN.")
+        caption += (
+            f" ▲ gains, ▼ losses counted {_times(swept)} times outweigh the other "
+            f"(γ = {gamma:g}, per run, uncorrected)."
+        )
+    caption += " More: --full, --between RUN RUN."
     title = f"{_what_changes(swept)}, {counted(len(swept.rows), 'run')}"
-    shown = Display.of_rows(title, headings, rows, caption)
+    shown = Display.of_rows(title, headings, rows, [caption])
     return replace(shown, marks="arrows")
+
+
+def _answer_rows(swept: Swept, most: int) -> Iterator[list[str]]:
+    """Measure, what is said of it, and runs in no more characters than that."""
+    yield from (_lead_row(swept, lead, most) for lead in swept.leads)
+    for measure in dict.fromkeys(course.measure for course in swept.courses):
+        mine = [course for course in swept.courses if course.measure is measure]
+        lines = _marked(swept, mine) if measure.value_is_t else _even(swept, mine, most)
+        yield from ([titled(measure, swept.convention), *line] for line in lines)
 
 
 def _what_changes(swept: Swept) -> str:
@@ -85,7 +96,7 @@ def _names(swept: Swept, rows: Sequence[int]) -> str:
     return " = ".join(names) if len(names) < 3 else f"{names[0]} = {len(names) - 1} others"
 
 
-def _lead_row(swept: Swept, lead: Lead) -> list[str]:
+def _lead_row(swept: Swept, lead: Lead, most: int) -> list[str]:
     """A chain of leaders; a long one keeps its beginning and its end."""
     (_, first), *others = lead.stretches
     steps = [_names(swept, first)]
@@ -96,7 +107,7 @@ def _lead_row(swept: Swept, lead: Lead) -> list[str]:
         if left_out:
             kept = [steps[0], f"({left_out} more)", *steps[1 + left_out :]]
         text = f"{' → '.join(kept)} ({swaps})"
-        if len(text) <= _TWO_LINES:
+        if len(text) <= most:
             break
     return [titled(lead.measure, swept.convention), "leads", text]
 
@@ -116,12 +127,12 @@ def _marked(swept: Swept, courses: Sequence[Course]) -> Iterator[list[str]]:
     yield from _throughout(swept, f"at no {symbol(swept.convention)} ▲ or ▼", courses, "")
 
 
-def _even(swept: Swept, courses: Sequence[Course]) -> Iterator[list[str]]:
+def _even(swept: Swept, courses: Sequence[Course], most: int) -> Iterator[list[str]]:
     """Where each run breaks even; the others have one sign throughout."""
     even = [(alpha, course.run) for course in courses for alpha, _ in course.states[1:]]
     letter, turned = symbol(swept.convention), swept.convention == MINUS
     above, below = ("below", "above") if turned else ("above", "below")
-    yield from _listed_at(swept, "is 0 at", sorted(even, reverse=True), _TWO_LINES)
+    yield from _listed_at(swept, "is 0 at", sorted(even, reverse=True), most)
     yield from _throughout(swept, f"{above} 0 at every {letter}", courses, "positive")
     yield from _throughout(swept, f"{below} 0 at every {letter}", courses, "negative")
 
@@ -159,8 +170,8 @@ def statements(swept: Swept) -> Iterator[Statement]:
         titles = joined([titled(measure, swept.convention) for measure in of])
         yield Statement(
             "lead-stays",
-            f"{_names(swept, rows)} {verb} by {titles} whatever the weight of losses, "
-            f"{_range_in_words(swept)}.",
+            f"{_names(swept, rows)} {verb} by {titles} at any weight of losses "
+            f"({_range_in_words(swept)}).",
             swept.about, tuple(swept.runs[row] for row in rows),
         )  # fmt: skip
     passing = [lead for lead in swept.leads if len(lead.stretches) > 1]
@@ -175,7 +186,7 @@ def _word(swept: Swept) -> str:
 
 def _range_in_words(swept: Swept) -> str:
     first, last = _weights(swept)
-    return f"from {_word(swept)} {first:g} to {last:g}"
+    return f"{_word(swept)} {first:g} to {last:g}"
 
 
 def _passes(swept: Swept, lead: Lead) -> Statement:
@@ -211,16 +222,16 @@ def _outweighed(swept: Swept) -> Iterator[Statement]:
     numbers: dict[str, float | None] = {"runs": float(len(always)), "of": float(len(courses))}
     if always:
         names = fitting([_names(swept, [row]) for row in always], 60)
-        text = f"Gains outweigh losses {everywhere} in {counted(len(always), 'run')}: {names}."
+        text = f"Gains outweigh losses throughout ({everywhere}) in {names}."
     elif even:
         alpha, row = even[-1]
         rows, numbers = [row], {**numbers, "alpha": alpha}
         text = (
-            f"No run's gains outweigh its losses all the way {everywhere}; longest do those of "
-            f"{_names(swept, [row])}, up to {_at(swept, alpha)}."
+            "In no run do gains outweigh losses throughout; longest in "
+            f"{_names(swept, [row])}, to {_word(swept)} {_at(swept, alpha)}."
         )
     else:
-        text = f"In no run do gains outweigh losses, {everywhere}."
+        text = f"In no run do gains outweigh losses ({everywhere})."
     yield Statement(
         "break-even", text, swept.about, tuple(swept.runs[r] for r in rows), (), numbers
     )

@@ -13,7 +13,6 @@ from riskcli.analyses.cautions import cautions
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, joined
 from riskcli.output.display import (
-    LEAST_NAME,
     Display,
     Heading,
     decimal,
@@ -110,7 +109,7 @@ class Agreement(base.Analysis):
         """The first runs by each ranking, and which other ranking is most like it."""
         headings = [
             Heading("ranking", left=True, names=True), Heading("first", left=True, names=True),
-            Heading("second", left=True, names=True),
+            Heading("second", left=True, names=True, optional=True),
             Heading("third", left=True, names=True, optional=True),
             Heading("most like", left=True, names=True), Heading("τ_b"),
         ]  # fmt: skip
@@ -246,7 +245,7 @@ def _first_runs(ranking: Ranking) -> list[str]:
     runs = [*ranking.places.items()][:3]
     before = [None, *(place for _, place in runs)]
     return [
-        f"{'= ' if place == last else ''}{shortened(run, LEAST_NAME)}"
+        f"{'= ' if place == last else ''}{shortened(run)}"
         for (run, place), last in zip(runs, before, strict=False)
     ]
 

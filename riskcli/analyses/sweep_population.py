@@ -11,7 +11,6 @@ from riskcli.analyses import base
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError, counted, joined
 from riskcli.output.display import (
-    LEAST_NAME,
     Cell,
     Column,
     Display,
@@ -309,7 +308,7 @@ def _answer(parts: Sequence[WithoutEach]) -> Display:
             Cell(text, rank=int(part.ranks[row])) for text, row in zip(values, shown, strict=True)
         ]
         ranges = [span(*part.range_of(row)[2:]) for row in shown]
-        without = [shortened(part.most(row)[0], LEAST_NAME) for row in shown]
+        without = [shortened(part.most(row)[0]) for row in shown]
         by = Heading("most without", left=True, names=True, optional=part is not first)
         columns += [
             Column(Heading(part.title, ranked=True), cells),
