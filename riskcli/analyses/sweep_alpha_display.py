@@ -170,7 +170,7 @@ def statements(swept: Swept) -> Iterator[Statement]:
         titles = joined([titled(measure, swept.convention) for measure in of])
         yield Statement(
             "lead-stays",
-            f"{_names(swept, rows)} {verb} by {titles} at any weight of losses "
+            f"{_among(swept)}{_names(swept, rows)} {verb} by {titles} at any weight of losses "
             f"({_range_in_words(swept)}).",
             swept.about, tuple(swept.runs[row] for row in rows),
         )  # fmt: skip
@@ -178,6 +178,11 @@ def statements(swept: Swept) -> Iterator[Statement]:
     passing.sort(key=lambda lead: not words_of(lead.measure).headline)
     yield from (_passes(swept, lead) for lead in passing[:1])
     yield from _outweighed(swept)
+
+
+def _among(swept: Swept) -> str:
+    """Whom a lead is over, where not all runs are looked at."""
+    return f"Of these {len(swept.rows)} runs " if len(swept.rows) < len(swept.runs) else ""
 
 
 def _word(swept: Swept) -> str:
@@ -193,6 +198,7 @@ def _passes(swept: Swept, lead: Lead) -> Statement:
     """From whom to whom, at which alpha; of many changes the first run and the last."""
     (_, first), *others = lead.stretches
     title, word = titled(lead.measure, swept.convention), _word(swept)
+    by = "by" if _among(swept) else "By"
     if len(others) <= 2:
         (alpha, second), *rest = others
         then = [f"to {_names(swept, second)} at {word} {_at(swept, alpha)}"]
@@ -207,7 +213,14 @@ def _passes(swept: Swept, lead: Lead) -> Statement:
     runs = dict.fromkeys(swept.runs[row] for _, rows in lead.stretches for row in rows)
     ends = {"first_alpha": others[0][0], "last_alpha": others[-1][0]}
     numbers = {"changes": float(len(others)), **ends}
-    return Statement("lead-passes", f"By {title} {passed}", swept.about, tuple(runs), (), numbers)
+    return Statement(
+        "lead-passes",
+        f"{_among(swept)}{by} {title} {passed}",
+        swept.about,
+        tuple(runs),
+        (),
+        numbers,
+    )
 
 
 def _outweighed(swept: Swept) -> Iterator[Statement]:

@@ -162,7 +162,10 @@ def test_the_answer_comes_first_and_full_has_the_rest() -> None:
     assert "URisk by α" in full
     assert "overtakes" in riskeval(*SHARED, "--top", "3").out
     pair = riskeval(*SHARED, "--between", "neuralMix", "boldRerank").out
-    assert "neuralMix overtakes boldRerank" in pair and "leads, " not in pair
+    assert "neuralMix overtakes boldRerank" in pair and "leads  " not in pair
+    # caspPlus overtakes both: they lead nobody but each other.
+    assert pair.startswith("Of these 2 runs neuralMix leads by TRisk at any weight of losses")
+    assert "Of these 2 runs by GeoRisk the lead passes from boldRerank to neuralMix" in pair
 
 
 def test_the_screen_does_not_narrow_what_programs_read(tmp_path: Path) -> None:
