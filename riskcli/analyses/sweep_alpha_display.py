@@ -53,7 +53,7 @@ def answer(swept: Swept, gamma: float) -> Display:
         )
     caption += " More: --full, --between RUN RUN."
     title = f"{_what_changes(swept)}, {counted(len(swept.rows), 'run')}"
-    shown = Display.of_rows(title, headings, rows, [caption])
+    shown = Display.of_rows(title, headings, rows, [caption, *about_logarithms([swept.measure])])
     return replace(shown, marks="arrows")
 
 

@@ -117,12 +117,13 @@ class Bias(base.Analysis):
     def _tables(self, one: MatrixBias, width: int) -> Iterator[Display]:
         if self.part is None:
             yield _answer(one, len(one.runs) if self.full else MOST_ROWS)
-        if self.part == "urisk" or self.full:
-            yield from folded(_matrix(one), width, fixed=2)
         draws: Mapping[BiasPart, Callable[[MatrixBias], Display]] = {
-            "friedman": _friedman, "baselines": _baselines, "components": _components,
+            "urisk": _matrix, "friedman": _friedman, "baselines": _baselines,
+            "components": _components,
         }  # fmt: skip
-        yield from (draw(one) for part, draw in draws.items() if self.full or self.part == part)
+        for part, draw in draws.items():
+            if self.full or self.part == part:
+                yield from folded(draw(one), width, fixed=2) if draw is _matrix else [draw(one)]
 
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""
@@ -159,6 +160,7 @@ def _answer(one: MatrixBias, most: int) -> Display:
     left = len(one.runs) - len(rows)
     caption = [f"And {counted(left, 'run')} more: --full."] if left else []
     caption.append("● median rank. URisk's values, Friedman's test, bias: --full, --part.")
+    caption += about_logarithms([one.measure])
     each = f"each of {counted(len(one.runs), 'run')} as the baseline in turn"
     title = f"Rank by URisk of {one.measure}, α = {one.alpha:g}, {each}"
     return Display.of_rows(title, headings, rows, caption)

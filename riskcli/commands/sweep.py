@@ -42,7 +42,7 @@ SWEPT_ALPHAS = tuple(float(alpha) for alpha in range(21))
     "by; or the population, without each run or team in turn.",
 )  # fmt: skip
 @options.against_options_with_alpha(
-    "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20 over alpha, else 1]"
+    "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20; 1 over anything else]"
 )
 @options.output_options()
 @own_option(
