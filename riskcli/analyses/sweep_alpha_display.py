@@ -51,6 +51,8 @@ def answer(swept: Swept, gamma: float) -> Display:
             f" ▲ gains, ▼ losses counted {_times(swept)} times outweigh the other "
             f"(γ = {gamma:g}, per run, uncorrected)."
         )
+    caption += " ⁻ sign turned, higher is riskier." if swept.convention == MINUS else ""
+    caption += "" if swept.events else " Nothing changes."
     caption += " More: --full, --between RUN RUN."
     title = f"{_what_changes(swept)}, {counted(len(swept.rows), 'run')}"
     shown = Display.of_rows(title, headings, rows, [caption, *about_logarithms([swept.measure])])

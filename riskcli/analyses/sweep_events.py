@@ -150,7 +150,8 @@ def leads(
 ) -> Iterator[Lead]:
     """Who leads these rows, by each measure of which it is known where runs swap places.
 
-    A lead is looked up between swaps, never at one, where the runs that meet are equal.
+    A lead is looked up between swaps, never at one, where the runs that meet are equal. Nobody
+    leads where there is nobody to lead, or all are equal throughout.
     """
     for measure in chosen:
         swaps = [e for e in changes if e.measure is measure and e.kind == "swap"]
@@ -167,7 +168,9 @@ def leads(
             then = _leaders(measure, comparison, (event.alpha + after) / 2, rows)
             if then != stretches[-1][1]:
                 stretches.append((event.alpha, then))
-        if first:
+        own = comparison.baseline.own_row if measure.paired else None
+        others = sum(row != own for row in rows) - len(first)
+        if first and (others > 0 or len(stretches) > 1):
             yield Lead(measure, tuple(stretches), len(swaps))
 
 

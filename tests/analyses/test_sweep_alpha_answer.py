@@ -87,6 +87,14 @@ def test_a_lead_that_stays_is_said_with_its_range() -> None:
     assert not verdict_of([BASE, SAFE, BOLD], "urisk").verdict.by("lead-stays")
 
 
+def test_nobody_leads_alone_or_among_equals() -> None:
+    alone = verdict_of([BASE, SAFE], "urisk")
+    assert not alone.parts[0].leads and [each.rule for each in alone.verdict] == ["break-even"]
+    assert not verdict_of([BASE, SAFE, SAFE], "urisk").parts[0].leads
+    equal = verdict_of([BASE, SAFE, SAFE, BAD], "urisk").verdict.by("lead-stays")
+    assert equal[0].text.startswith("r1 = r2 lead by URisk") and equal[0].runs == ("r1", "r2")
+
+
 def test_a_lead_that_passes_is_said_with_its_alpha() -> None:
     said = verdict_of([BASE, SAFE, BOLD], "urisk").verdict
     (passes,) = said.by("lead-passes")
