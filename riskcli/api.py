@@ -14,7 +14,7 @@ from riskcli.analyses.check.rules import parse_rule, policy
 from riskcli.analyses.checker import Checks
 from riskcli.analyses.churn import ChurnTable, churn_table
 from riskcli.analyses.explain import explain_run
-from riskcli.analyses.population import freeze, population_bias
+from riskcli.analyses.population import freeze
 from riskcli.analyses.power import PowerTable, power_table
 from riskcli.analyses.score import ComparisonTable
 from riskcli.analyses.score import risk_table as compared
@@ -22,6 +22,7 @@ from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_alpha import Sweep, alpha_sweep
 from riskcli.analyses.sweep_baseline import Bias, baseline_bias
 from riskcli.analyses.sweep_measure import Agreement, ranking_agreement
+from riskcli.analyses.sweep_population import population_bias
 from riskcli.analyses.topics import TopicTable, topic_table
 from riskcli.analyses.validate import Validation, validate
 from riskcli.core.messages import InputError, RiskevalError, UsageError

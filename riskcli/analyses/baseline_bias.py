@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from riskcli.analyses.sweep_measure import kendall_tau_b
 from riskcli.core.arrays import Floats, divided, in_units, row_blocks
 from riskcli.risk.comparison import VIRTUAL
 from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired
+from riskcli.risk.rank_agreement import kendall_tau_b
 from riskcli.risk.rounding import EQUAL_STATISTIC, equal_digits
 
 MOST_WORK = 100_000_000

@@ -1,7 +1,7 @@
 """Before the run: topics that a loss or a margin needs, and the loss that given topics detect."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from riskcli.analyses import base
 from riskcli.analyses.base import Names, Scores
+from riskcli.analyses.power_verdict import Needed
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import PopulationRule, is_virtual, population_in_words
 from riskcli.core.limits import refuse_many_pairs
@@ -16,6 +17,7 @@ from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import Display, Heading, folded
 from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result
+from riskcli.output.verdict import Statements
 from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.estimate import Significance
 from riskcli.risk.inference import Inference
@@ -115,8 +117,32 @@ class PowerTable(base.Analysis):
         return [
             table
             for measure in dict.fromkeys(prospect.measure for prospect in self.prospects)
-            for table in folded(self._table(measure), width, fixed=3)
+            for table in folded(
+                replace(self._table(measure), verdict=self.verdict.of(measure).sentences),
+                width,
+                fixed=3,
+            )
         ]
+
+    @property
+    def verdict(self) -> Statements:
+        """What most pairs of runs need, by the mean if it is there."""
+        by_measure: dict[str, Prospect] = {}
+        for each in sorted(self.prospects, key=lambda one: (not one.of.plain_mean, -one.share)):
+            by_measure.setdefault(each.measure, each)
+        return Statements(tuple(s for e in by_measure.values() for s in self._said(e).statements()))
+
+    def _said(self, each: Prospect) -> Needed:
+        asked = self.questions
+        losses, margins = (
+            [(a.size, a.count) for a in each.answers if a.question == name and a.size is not None]
+            for name in ("loss", "margin")
+        )
+        seen = smallest_loss(each.spread, each.topics, asked.level, asked.power)
+        of, share = words_of(each.of).title, share_in_words(each.share)
+        return Needed(
+            each.measure, of, share, asked.power, losses, margins, each.topics, seen
+        )  # fmt: skip
 
     def _table(self, measure: str) -> Display:
         prospects = [prospect for prospect in self.prospects if prospect.measure == measure]

@@ -11,11 +11,23 @@ from riskcli.analyses import baseline_bias as bias
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import BiasPart, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
-from riskcli.core.messages import Note, UsageError
+from riskcli.core.messages import Note, UsageError, counted
 from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.display import Cell, Display, Heading, decimal, decimals, folded, p_value
+from riskcli.output.display import (
+    Cell,
+    Display,
+    Heading,
+    decimal,
+    decimals,
+    fitting,
+    folded,
+    p_value,
+    shortened,
+    span,
+)
 from riskcli.output.measure_words import about_logarithms
 from riskcli.output.result import Result, Value, part_of, rows_of, tidy
+from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.estimate import DEFAULT_SEED, rank
 from riskcli.scores.comparisons import Options
 from riskcli.scores.matrix import ScoreMatrix
@@ -64,7 +76,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "components": ("name", "measure", "kind", "component", "explained", "coordinate"),
     "friedman": ("measure", "alpha", "runs", "baselines", "chi2", "df", "p", "w", "w_equal", "w_p"),
 }  # fmt: skip
-DEFAULT_ALPHA = 10.0
+MOST_ROWS = 17
+"""Runs that a table shows unasked."""
+_BAR = 20
+"""Characters that a scale of ranks takes at most."""
+_LEVEL = 0.05
+"""Below it, more agreement of the baselines than that of equal runs is said to be there."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,27 +90,40 @@ class Bias(base.Analysis):
 
     parts: tuple[MatrixBias, ...]
     part: BiasPart | None = None
-    """What is shown: a table for people shows all parts where none is named."""
+    """What is shown: a table for people shows the answer where none is named."""
+    full: bool = False
+    """Whether tables for people show all parts below the answer."""
 
-    def only(self, part: BiasPart | None) -> "Bias":
-        """Only that part (None: all)."""
+    def only(self, part: BiasPart | None, full: bool = False) -> "Bias":
+        """Only that part, or all of them (`full`)."""
         if part is not None:
             check_words(part=(part, BiasPart))
-        return replace(self, part=part)
+        return replace(self, part=part, full=full)
+
+    @property
+    def verdict(self) -> Statements:
+        """Whether one run is first whatever the baseline, and whether the baselines agree."""
+        return Statements(tuple(each for one in self.parts for each in _statements(one)))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
+        verdict = self.verdict
+        shown: list[Display] = []
+        for one in self.parts:
+            first, *others = self._tables(one, width)
+            shown += [replace(first, verdict=verdict.of(one.measure).sentences), *others]
+        return shown
+
+    def _tables(self, one: MatrixBias, width: int) -> Iterator[Display]:
+        if self.part is None:
+            yield _answer(one, len(one.runs) if self.full else MOST_ROWS)
         draws: Mapping[BiasPart, Callable[[MatrixBias], Display]] = {
             "urisk": _matrix, "friedman": _friedman, "baselines": _baselines,
             "components": _components,
         }  # fmt: skip
-        return [
-            display
-            for one in self.parts
-            for part, draw in draws.items()
-            if self.part in (None, part)
-            for display in (folded(draw(one), width, fixed=2) if draw is _matrix else [draw(one)])
-        ]
+        for part, draw in draws.items():
+            if self.full or self.part == part:
+                yield from folded(draw(one), width, fixed=2) if draw is _matrix else [draw(one)]
 
     def result(self) -> Result:
         """The rows of one part (of all: of urisk); JSON has the others beside them."""
@@ -108,6 +138,73 @@ class Bias(base.Analysis):
         }
         tables = {"urisk": (COLUMNS["urisk"], urisk), **others}
         return part_of(self.provenance, tables, self.part or "urisk")
+
+
+def _answer(one: MatrixBias, most: int) -> Display:
+    """Each run's least and worst rank over the other runs as baselines, from the best mean on."""
+    places = rank(one.means)
+    rows: list[list[str]] = []
+    for row in one.order[:most]:
+        ranks = one.ranks[row, : len(one.runs)]
+        low, high = float(np.nanmin(ranks)), float(np.nanmax(ranks))
+        middle = float(np.nanquantile(ranks, 0.5, method="inverted_cdf"))
+        worst = next(i for i in one.order if ranks[i] == high)
+        against = "–" if low == high else shortened(one.runs[worst])
+        bar = _bar(low, middle, high, len(one.runs))
+        rows.append([one.runs[row], f"{places[row]:.0f}", span(low, high), bar, against])
+    scale = f"1{len(one.runs):>{min(len(one.runs), _BAR) - 1}}"
+    headings: list[str | Heading] = [
+        Heading("run", left=True, names=True), "# Mean", "# URisk",
+        Heading(scale, left=True, names=True), Heading("worst against", left=True, names=True),
+    ]  # fmt: skip
+    left = len(one.runs) - len(rows)
+    caption = [f"And {counted(left, 'run')} more: --full."] if left else []
+    caption.append("● median rank. URisk's values, Friedman's test, bias: --full, --part.")
+    caption += about_logarithms([one.measure])
+    each = f"each of {counted(len(one.runs), 'run')} as the baseline in turn"
+    title = f"Rank by URisk of {one.measure}, α = {one.alpha:g}, {each}"
+    return Display.of_rows(title, headings, rows, caption)
+
+
+def _bar(low: float, middle: float, high: float, ranks: int) -> str:
+    """The least, the median and the worst rank on a scale of all ranks."""
+    width = min(ranks, _BAR)
+    first, dot, last = (
+        round((each - 1) / max(ranks - 1, 1) * (width - 1)) for each in (low, middle, high)
+    )
+    return "".join("●" if i == dot else "─" if first <= i <= last else "·" for i in range(width))
+
+
+def _statements(one: MatrixBias) -> Iterator[Statement]:
+    """Who is first under how many baselines; whether these agree more than on equal runs."""
+    ranks = one.ranks[:, : len(one.runs)]
+    firsts = [(int(np.count_nonzero(ranks[row] == 1)), row) for row in one.order]
+    firsts.sort(key=lambda each: -each[0])
+    count, row = firsts[0]
+    others = len(one.runs) - 1
+    numbers = {"baselines": float(others), "first": float(count)}
+    if count == others:
+        name = shortened(one.runs[row])
+        text = f"{name} is first by URisk whichever other run is the baseline."
+        yield Statement("first-always", text, one.measure, (one.runs[row],), (), numbers)
+    else:
+        ever = [(times, one.runs[row]) for times, row in firsts if times]
+        shown = [f"{shortened(run)} under {times}" for times, run in ever]
+        shown[0] += f" of {len(one.runs)}"
+        text = f"Who is first by URisk depends on the baseline: {fitting(shown, 80)}."
+        runs = tuple(run for _, run in ever)
+        yield Statement("first-depends", text, one.measure, runs, (), numbers)
+    w, p = one.figures.friedman.w, float(one.figures.equal_runs.w.p[0])
+    if not np.isfinite(p):
+        return
+    figures = {"w": w, "w_equal": float(one.figures.equal_runs.w.mean[0]), "w_p": p}
+    if p < _LEVEL:
+        rule, text = "baselines-agree", "The baselines agree on these runs more than on equal ones"
+    else:
+        rule = "baselines-no-agreement"
+        text = "Nothing shows that the baselines agree more on these runs than on equal ones"
+    text = f"{text} (Kendall's W {w:.2f}, p {p_value(p)})."
+    yield Statement(rule, text, one.measure, (), (), figures)
 
 
 def _matrix(one: MatrixBias) -> Display:
@@ -196,9 +293,7 @@ def _components(one: MatrixBias) -> Display:
     return Display.of_rows(title, [run, *names], rows, caption)
 
 
-def baseline_bias(
-    scores: base.Scores, *, alpha: float = DEFAULT_ALPHA, components: int = 2
-) -> Bias:
+def baseline_bias(scores: base.Scores, *, alpha: float = 1.0, components: int = 2) -> Bias:
     """URisk of every run against every other, Friedman's test, and the bias of each baseline."""
     if not (np.isfinite(alpha) and alpha >= 0):
         raise UsageError(f"alpha is {alpha}, expected a number of at least 0")

@@ -1,6 +1,5 @@
 """How far the rankings by several risk measures, effectiveness measures or judges agree."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,136 +10,37 @@ import numpy as np
 
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
-from riskcli.core.arrays import Floats, Rows
 from riskcli.core.limits import refuse_many_pairs
-from riskcli.core.messages import Note, UsageError
-from riskcli.output.display import Display, Heading, decimal, folded, in_title
+from riskcli.core.messages import Note, UsageError, joined
+from riskcli.output.display import (
+    Display,
+    Heading,
+    decimal,
+    fitting,
+    folded,
+    in_title,
+    shortened,
+)
 from riskcli.output.measure_words import words_of
 from riskcli.output.result import Result, Value, tidy
+from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.estimate import rank
 from riskcli.risk.losses import LINEAR
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
+from riskcli.risk.rank_agreement import Overlap, kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.risk.rounding import equal_digits
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
-
-
-def kendall_tau_b(x: Floats, y: Floats) -> float:
-    """Kendall's tau_b: (concordant - discordant) / sqrt(pairs untied in x * untied in y).
-
-    Values that are equal but for rounding are tied; NaN where all of x or all of y are equal.
-    """
-    x_rank, y_rank = (np.unique(equal_digits(each), return_inverse=True)[1] for each in (x, y))
-    both = x_rank * len(y_rank) + y_rank
-    pairs = len(x_rank) * (len(x_rank) - 1) // 2
-    x_tied, y_tied, both_tied = (_tied_pairs(each) for each in (x_rank, y_rank, both))
-    untied = (pairs - x_tied) * (pairs - y_tied)
-    discordant = _inversions(y_rank[np.argsort(both, kind="stable")])
-    balance = pairs - x_tied - y_tied + both_tied - 2 * discordant
-    return float(balance / np.sqrt(float(untied))) if untied else float("nan")
-
-
-def _tied_pairs(values: Rows) -> int:
-    counts = np.unique(values, return_counts=True)[1]
-    return int((counts * (counts - 1) // 2).sum())
-
-
-def _inversions(numbers: Rows) -> int:
-    """The pairs of numbers of which the larger stands first."""
-    count, before = 0, list[int]()
-    for index, number in enumerate(numbers.tolist()):
-        not_larger = bisect_right(before, number)
-        before.insert(not_larger, number)
-        count += index - not_larger
-    return count
-
-
-def tau_ap(truth: Rows, estimate: Rows) -> float:
-    """The AP rank correlation of Yilmaz, Aslam and Robertson (SIGIR 2008); NaN for one item.
-
-    The chance, over items of the estimate but its first and over items above them there, that the
-    truth has them in the same order, put on the scale from -1 to 1: mistakes near the top of the
-    estimate weigh most. Both are orders of the same items, best first.
-    """
-    size = len(estimate)
-    if size < 2:
-        return float("nan")
-    index = np.empty(size, dtype=np.intp)
-    index[truth] = np.arange(size)
-    at = index[estimate]
-    right = [np.count_nonzero(at[:i] < at[i]) / i for i in range(1, size)]
-    return float(2 * np.mean(right) - 1)
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """Rank-biased overlap of two rankings known to some depth only."""
-
-    least: float
-    """If all that is below what is known differed."""
-    residual: float
-    """How much more it could be."""
-    extrapolated: float
-    """If the agreement seen went on."""
-
-
-def rank_biased_overlap(
-    one: Sequence[int], other: Sequence[int], persistence: float = 0.9
-) -> Overlap:
-    """RBO of Webber, Moffat and Zobel (TOIS 28(4), 2010): (1 - p) sum of p^(d - 1) X_d / d.
-
-    X_d counts the items that both have among their first d; a reader goes on to the next depth
-    with probability p. Each ranking holds no item twice.
-    """
-    if not 0 < persistence < 1:
-        raise UsageError(f"the persistence is {persistence:g}, expected a number between 0 and 1")
-    short, long = sorted((len(one), len(other)))
-    if short == 0:
-        return Overlap(0.0, 1.0, 0.0)
-    shared = _shared_by_depth(one, other)
-    depth = np.arange(1, long + 1)
-    weight = (1 - persistence) * persistence ** (depth - 1)
-    seen = float(weight @ (shared / depth))
-    # sum over d > long of p^(d - 1) / d, from the series of -ln(1 - p)
-    rest = -np.log1p(-persistence) / persistence - np.sum(persistence ** (depth - 1) / depth)
-    least = seen + float((1 - persistence) * rest * shared[-1])
-    most = _most(shared, short, long, persistence)
-    expected = shared + np.maximum(depth - short, 0) * shared[short - 1] / short
-    extrapolated = (
-        float(weight @ (expected / depth)) + persistence**long * float(expected[-1]) / long
-    )
-    return Overlap(least, max(most - least, 0.0), min(extrapolated, 1.0))
-
-
-def _shared_by_depth(one: Sequence[int], other: Sequence[int]) -> Floats:
-    """X_d for each depth to the longer length; the shorter ranking counts whole below its end."""
-    first = {item: index for index, item in enumerate(one)}
-    met = np.zeros(max(len(one), len(other)))
-    for index, item in enumerate(other):
-        if item in first:
-            met[max(index, first[item])] += 1
-    return np.cumsum(met)
-
-
-def _most(shared: Floats, short: int, long: int, p: float) -> float:
-    """RBO if every unknown item were, as early as can be, one that the other ranking has."""
-    full = short + long - int(shared[-1])
-    depth = np.arange(1, full + 1)
-    seen = np.concatenate([shared, np.full(max(full - long, 0), shared[-1])])[:full]
-    unknown = np.maximum(depth - short, 0) + np.maximum(depth - long, 0)
-    agreement = np.minimum(depth, seen + unknown) / depth
-    return float((1 - p) * p ** (depth - 1) @ agreement + p**full)
-
-
-# How far the rankings by several risk measures, effectiveness measures or judges agree.
-
 
 COLUMNS = (
     "measure", "of", "loss", "other_measure", "other_of", "other_loss", "runs", "tau_b", "tau_ap",
     "rbo_min", "rbo_residual", "rbo_ext",
 )  # fmt: skip
 PERSISTENCE = 0.9
+_MOST_NAMED = 5
+"""Rankings that a sentence names; more are counted."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +56,18 @@ class Ranking:
     def ranked(self) -> dict[str, float]:
         """The values of the runs that have one."""
         return {run: value for run, value in self.values.items() if not isnan(value)}
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The rank of each run that has one, the best first."""
+        known = self.ranked
+        order = rank(np.array([*known.values()])).tolist() if known else []
+        return dict(sorted(zip(known, map(int, order), strict=True), key=lambda each: each[1]))
+
+    @property
+    def first(self) -> list[str]:
+        """The run of rank 1, or all that share it."""
+        return [run for run, place in self.places.items() if place == 1]
 
 
 @dataclass(frozen=True)
@@ -180,8 +92,93 @@ class Agreement(base.Analysis):
     alpha: float
     persistence: float
     depth: int | None
+    full: bool = False
+    """Whether tables for people show how every two rankings agree below the answer."""
+
+    @property
+    def verdict(self) -> Statements:
+        """Who is first by which ranking, and which rankings agree most and least."""
+        return Statements((*self._firsts(), *self._extremes()))
 
     def displays(self, width: int, /) -> Sequence[Display]:
+        """Who is first by each ranking; then, in full, how every two of them agree."""
+        answer = replace(self._answer(), verdict=self.verdict.sentences)
+        return [answer, *(self._matrices(width) if self.full else [])]
+
+    def _answer(self) -> Display:
+        """The first runs by each ranking, and which other ranking is most like it."""
+        headings = [
+            Heading("ranking", left=True, names=True), Heading("first", left=True, names=True),
+            Heading("second", left=True, names=True, optional=True),
+            Heading("third", left=True, names=True, optional=True),
+            Heading("most like", left=True, names=True), Heading("τ_b"),
+        ]  # fmt: skip
+        rows = []
+        for number, ranking in enumerate(self.rankings):
+            first = [*_first_runs(ranking), "–", "–", "–"][:3]
+            alike = self._most_like(number)
+            other = self._names[alike.second] if alike else "–"
+            rows.append(
+                [self._names[number], *first, other, decimal(alike.tau_b if alike else None, 2)]
+            )
+        caption = ["= the same value as the run before it. τ_b, τ_AP and RBO of all pairs: --full."]
+        title = f"Who is first; baseline {in_title(self.baseline)}, α = {self.alpha:g}"
+        return Display.of_rows(title, headings, rows, caption)
+
+    def _most_like(self, number: int) -> Agreed | None:
+        mine = [pair for pair in self.pairs if pair.first == number and not isnan(pair.tau_b)]
+        return max(mine, key=lambda pair: pair.tau_b, default=None)
+
+    def _firsts(self) -> Iterator[Statement]:
+        """Who is first by all rankings, or by which, or by how many where they are many."""
+        by_run: dict[str, list[str]] = {}
+        for name, ranking in zip(self._names, self.rankings, strict=True):
+            for run in ranking.first:
+                by_run.setdefault(run, []).append(name)
+        count = len(self.rankings)
+        runs = tuple(sorted(by_run, key=lambda run: -len(by_run[run])))
+        numbers = {"rankings": float(count)}
+        if not runs:
+            return
+        if all(len(by_run[run]) == count for run in runs):
+            verb = "is" if len(runs) == 1 else "are"
+            text = f"{joined([*map(shortened, runs)])} {verb} first by every ranking."
+            yield Statement("first-by-all", text, "", runs, (), numbers)
+            return
+        parts = [f"{shortened(run)} by {joined(by_run[run])}" for run in runs]
+        if count > _MOST_NAMED:
+            parts = [f"{shortened(run)} by {len(by_run[run])}" for run in runs]
+            parts[0] += f" of {count} rankings"
+        text = f"Who is first depends on the measure: {fitting(parts, 110)}{self._unranked(runs)}."
+        yield Statement("first-by", text, "", runs, (), numbers)
+
+    def _unranked(self, runs: Sequence[str]) -> str:
+        """A baseline that is first by some rankings has no place in those of differences to it."""
+        for run in runs:
+            pairs = zip(self._names, self.rankings, strict=True)
+            without = [name for name, ranking in pairs if run not in ranking.ranked]
+            if without:
+                named = (
+                    joined(without) if len(without) <= _MOST_NAMED else f"{len(without)} of them"
+                )
+                return f"; {shortened(run)} has no place by {named}"
+        return ""
+
+    def _extremes(self) -> Iterator[Statement]:
+        """Which rankings agree most and least."""
+        pairs = [pair for pair in self.pairs if pair.first < pair.second and not isnan(pair.tau_b)]
+        if len(pairs) < 2:
+            return
+        most, least = (end(pairs, key=lambda pair: pair.tau_b) for end in (max, min))
+        names = [f"{self._names[p.first]} and {self._names[p.second]}" for p in (most, least)]
+        yield Statement(
+            "rankings-agree",
+            f"The rankings by {names[0]} agree most (Kendall's tau {decimal(most.tau_b, 2)}), "
+            f"those by {names[1]} least ({decimal(least.tau_b, 2)}).",
+            numbers={"most": most.tau_b, "least": least.tau_b},
+        )
+
+    def _matrices(self, width: int) -> Sequence[Display]:
         """Kendall's tau_b, tau_AP, and RBO: extrapolated, with what is certain and its residual."""
         about = f"baseline {in_title(self.baseline)}, α = {self.alpha:g}"
         seen = "" if self.depth is None else f", first {self.depth} runs"
@@ -190,8 +187,7 @@ class Agreement(base.Analysis):
             (
                 f"Kendall's τ_b; {about}",
                 lambda pair: decimal(pair.tau_b, 2),
-                [*self._extremes(),
-                 "1: the same order, -1: the reverse; ties count as ties. A ranking without the "
+                ["1: the same order, -1: the reverse; ties count as ties. A ranking without the "
                  "baseline's own row is compared over the runs that both have."],
             ),
             (
@@ -216,19 +212,6 @@ class Agreement(base.Analysis):
             for title, show, caption in tables
             for display in folded(self._matrix(title, show, caption), width)
         ]
-
-    def _extremes(self) -> list[str]:
-        """Which rankings agree most and least, in words."""
-        taus = [
-            (pair.tau_b, f"{self._names[pair.first]} and {self._names[pair.second]}")
-            for pair in self.pairs
-            if pair.first < pair.second and not isnan(pair.tau_b)
-        ]
-        if len(taus) < 2:
-            return []
-        ends = (max(taus, key=lambda each: each[0]), min(taus, key=lambda each: each[0]))
-        most, least = (f"{names} ({decimal(tau, 2)})" for tau, names in ends)
-        return [f"Most alike: {most}; least alike: {least}."]
 
     def _matrix(self, title: str, show: Callable[[Agreed], str], caption: Sequence[str]) -> Display:
         """Every ranking by every other one."""
@@ -255,6 +238,16 @@ class Agreement(base.Analysis):
     def result(self) -> Result:
         """A row an ordered pair."""
         return Result(COLUMNS, [_row(self, pair) for pair in self.pairs], self.provenance)
+
+
+def _first_runs(ranking: Ranking) -> list[str]:
+    """The first three; a sign at those that share the rank of the run before."""
+    runs = [*ranking.places.items()][:3]
+    before = [None, *(place for _, place in runs)]
+    return [
+        f"{'= ' if place == last else ''}{shortened(run)}"
+        for (run, place), last in zip(runs, before, strict=False)
+    ]
 
 
 def ranking_agreement(

@@ -31,11 +31,8 @@ USED_OVER: dict[str, tuple[SweepOver, ...]] = {
 }
 """The options that not every --over uses; on the command line the others refuse them."""
 
-DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
-    "alpha": tuple(float(alpha) for alpha in range(21)),
-    "measure": (1.0,),
-}
-"""Over baseline and population it is 10."""
+SWEPT_ALPHAS = tuple(float(alpha) for alpha in range(21))
+"""Over anything else alpha is 1, as everywhere."""
 
 
 @command(input_options)
@@ -45,8 +42,7 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
     "by; or the population, without each run or team in turn.",
 )  # fmt: skip
 @options.against_options_with_alpha(
-    "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20; 10 over baseline or "
-    "population, 1 over measure]"
+    "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 0:20; 1 over anything else]"
 )
 @options.output_options()
 @own_option(
@@ -62,12 +58,13 @@ DEFAULT_ALPHAS: dict[SweepOver, tuple[float, ...]] = {
 @own_option(
     "--part", type=click.Choice([*words(SweepPart), *words(BiasPart)]), settings=Reach.NOTHING,
     help="One of the tables: over alpha series or events, over baseline the others. [default: a "
-    "table shows all, other formats series or urisk]",
+    "table shows the answer, formats for programs series or urisk]",
 )  # fmt: skip
 @own_option(
     "--top", type=FROM_1, settings=Reach.NOTHING,
     help="Over alpha: events that a table shows. [default: 30]",
 )  # fmt: skip
+@options.full_option()
 @own_option(
     "--components", type=FROM_1, default=2, settings=Reach.NOTHING, key_only=True,
     help="Over baseline: principal components.",
@@ -89,6 +86,7 @@ def sweep(
     of: tuple[str, ...],
     part: Any,
     top: int | None,
+    full: bool,
     components: int,
     persistence: float,
     depth: int | None,
@@ -110,21 +108,23 @@ def sweep(
         from riskcli.analyses.sweep_alpha import alpha_sweep
 
         analysis = alpha_sweep(scores, between=between or (), of=of, options=compared)
-        analysis = analysis.only(part, top)
+        analysis = analysis.only(part, top, full)
     elif over == "baseline":
         from riskcli.analyses.sweep_baseline import baseline_bias
 
-        analysis = baseline_bias(scores, alpha=compared.alphas[0], components=components).only(part)
+        analysis = baseline_bias(scores, alpha=compared.alphas[0], components=components)
+        analysis = analysis.only(part, full)
     elif over == "measure":
         from riskcli.analyses.sweep_measure import ranking_agreement
 
-        analysis = ranking_agreement(
+        agreement = ranking_agreement(
             scores, of=of, persistence=persistence, depth=depth, options=compared
         )
+        analysis = replace(agreement, full=full)
     else:
-        from riskcli.analyses.population import population_bias
+        from riskcli.analyses.sweep_population import population_bias
 
-        analysis = population_bias(scores, of=of, options=compared)
+        analysis = replace(population_bias(scores, of=of, options=compared), full=full)
     return options.conclude(analysis, inputs, output)
 
 
@@ -144,7 +144,7 @@ def _compared(against: options.Against, over: SweepOver) -> "Options":
     if over not in USED_OVER["--loss"]:
         compared = replace(compared, loss="linear")
     if not against.alphas:
-        return replace(compared, alphas=DEFAULT_ALPHAS.get(over, (10.0,)))
+        return replace(compared, alphas=SWEPT_ALPHAS if over == "alpha" else (1.0,))
     if over != "alpha" and len(compared.alphas) != 1:
         raise UsageError(f"sweep --over {over} takes one alpha, found {len(compared.alphas)}")
     return compared

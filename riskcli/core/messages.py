@@ -92,6 +92,11 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     return f"{shown} and {len(all_names) - most} more" if len(all_names) > most else shown
 
 
+def joined(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """`1 topic`, `3 topics`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"

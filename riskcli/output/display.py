@@ -281,6 +281,16 @@ def shortened(name: str, most: int = 24) -> str:
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
 
 
+def fitting(texts: Sequence[str], most: int) -> str:
+    """As many of the texts, but one at least, as fit into so many characters, and how many more."""
+    shown = ", ".join(texts)
+    for count in range(len(texts) - 1, 0, -1):
+        if len(shown) <= most:
+            break
+        shown = f"{', '.join(texts[:count])} and {len(texts) - count} more"
+    return shown
+
+
 def in_title(name: str) -> str:
     """A baseline's name, where a set of many runs would make a title too long."""
     return shortened(name, 48)

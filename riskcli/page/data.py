@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses.population import left_out, members_of, who_is_in
 from riskcli.analyses.score import ComparisonTable
 from riskcli.analyses.significance import compare_pairs
+from riskcli.analyses.sweep_population import left_out, members_of, who_is_in
 from riskcli.core.arrays import Counts, Floats
 from riskcli.core.choices import population_in_words
 from riskcli.core.messages import UsageError, nearest

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import ndtri
 
 import riskcli.plots.style as style
-from riskcli.analyses.sweep_measure import rank_biased_overlap
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.output.display import shortened
@@ -19,6 +18,7 @@ from riskcli.plots.request import Request, falling
 from riskcli.risk.losses import PUBLISHED, SmoothPaired, fences
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import Paired
+from riskcli.risk.rank_agreement import rank_biased_overlap
 
 
 def draw_loss(request: Request) -> Any:

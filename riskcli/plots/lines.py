@@ -16,7 +16,8 @@ from scipy.special import stdtrit
 
 import riskcli.plots.style as style
 from riskcli.analyses.power import power_table, share_in_words
-from riskcli.analyses.sweep_alpha import Swept, alpha_sweep
+from riskcli.analyses.sweep_alpha import alpha_sweep
+from riskcli.analyses.sweep_events import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.inputs import note_input
 from riskcli.core.messages import InputError, UsageError, counted

@@ -9,7 +9,6 @@ import altair as alt
 import numpy as np
 
 import riskcli.plots.style as style
-from riskcli.analyses.sweep_measure import kendall_tau_b
 from riskcli.analyses.topics import RunTopics, topic_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, naturally
@@ -17,6 +16,7 @@ from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import shortened
 from riskcli.plots.request import ExperimentRequest, Request, falling
 from riskcli.risk.paired import Paired
+from riskcli.risk.rank_agreement import kendall_tau_b
 from riskcli.trec.runs import read_run
 
 # TR or TJ of every topic (SIGIR'14, Figure 2): a panel per run and alpha, with critical values.

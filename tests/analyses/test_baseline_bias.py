@@ -150,7 +150,7 @@ def test_components_hold_the_variance_and_the_distances(values: Floats) -> None:
 
 
 def test_the_command_in_all_parts() -> None:
-    shared = ("sweep", "--over", "baseline", SAMPLES, "-m", "ERR@20")
+    shared = ("sweep", "--over", "baseline", SAMPLES, "-m", "ERR@20", "-a", "10")
     matrix = table_of(riskeval(*shared).out)
     assert len(matrix) == 9 * 12
     score = table_of(riskeval("score", SAMPLES, "-m", "ERR@20", "-b", "indriCASP", "-a", "10").out)
@@ -163,13 +163,14 @@ def test_the_command_in_all_parts() -> None:
     (test,) = found["rows"]
     assert test["df"] == 8 and 0 < test["w"] <= 1
     assert len(found["baselines"]) == 12 and len(found["components"]) == 24
-    shown = riskeval(*shared, "-f", "table").out
+    shown = riskeval(*shared, "-f", "table", "--full").out
     assert "has no such meaning" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("columns", [80, 160])
 def test_the_tables_fit(columns: int) -> None:
-    code, shown = on_terminal("riskeval sweep --over baseline sample_runs/ 2>/dev/null", columns)
+    command = "riskeval sweep --over baseline sample_runs/"
+    code, shown = on_terminal(f"{command} --full 2>/dev/null", columns)
     assert code == 0 and max(map(len, shown.splitlines())) <= columns
     assert "Kendall's W" in shown and "PC1" in shown
 

@@ -24,7 +24,7 @@ from riskcli.analyses.churn_distances import (
     inversions,
     kendall_distance,
 )
-from riskcli.analyses.sweep_measure import rank_biased_overlap
+from riskcli.risk.rank_agreement import rank_biased_overlap
 from tests.bench.plain_reader import read_run
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES

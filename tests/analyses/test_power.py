@@ -151,3 +151,32 @@ def test_the_command_in_a_frozen_population(tmp_path: Path) -> None:
     assert "what a test detects" in alone and "Population" not in alone
     refused = riskeval(*asked[:4], "--population", "all")
     assert refused.code == 2 and "--population is baselines, or a file" in refused.err
+
+
+def test_the_sentences_are_the_row_of_the_most_pairs() -> None:
+    table = power_table(named(past()), losses=(0.02, 0.05), margins=(0.03,), counts=(30,))
+    rows = rows_of(table, of="mean", share=0.9)
+    by = {(row["question"], row["size"]): row["count"] for row in rows}
+    (loss,), (margin,) = (table.verdict.by(f"topics-for-{of}") for of in ("loss", "margin"))
+    assert loss.text == (
+        f"A true loss of 0.02 asks for {by['loss', 0.02]} topics, of 0.05 for {by['loss', 0.05]}, "
+        "to be seen in 4 of 5 cases by Mean (9 of 10 pairs of such runs)."
+    )
+    assert loss.numbers == {"0.02": by["loss", 0.02], "0.05": by["loss", 0.05]}
+    assert margin.text.startswith(f"A margin of 0.03 asks for {by['margin', 0.03]} topics, for a")
+    (hand,) = table.verdict.by("loss-at-hand")
+    (size,) = [row["size"] for row in rows if row["question"] == "topics"]
+    assert hand.numbers == {"topics": 30, "loss": size}  # the scores at hand have 30 topics
+    first, *others = table.displays(50)
+    assert first.verdict == table.verdict.sentences
+    assert others and not any(each.verdict for each in others)
+
+
+def test_what_is_not_asked_is_not_said() -> None:
+    alone = power_table(named(past()), losses=(), counts=(9,), of="georisk", power=0.9)
+    assert [each.rule for each in alone.verdict] == ["loss-at-hand"]
+    tiny = power_table(named(past()), losses=(1e-6,), of="georisk", power=0.9).verdict
+    assert "asks for more than 1e+07 topics, to be seen in 0.9 of cases by GeoRisk" in str(tiny)
+    assert tiny.by("topics-for-loss")[0].numbers == {"1e-06": None}
+    pair = power_table(named(past(2)), losses=(0.05,)).verdict
+    assert "(the one pair of such runs)." in pair.by("topics-for-loss")[0].text

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options, UsageError, ranking_agreement
-from riskcli.analyses.sweep_measure import kendall_tau_b, rank_biased_overlap, tau_ap
 from riskcli.core.choices import Loss
+from riskcli.risk.rank_agreement import kendall_tau_b, rank_biased_overlap, tau_ap
 from tests.helpers import reference
 from tests.helpers.console import on_terminal
 from tests.helpers.inprocess import riskeval
@@ -143,7 +143,7 @@ def test_the_command_compares_measures_and_losses() -> None:
 
 @pytest.mark.parametrize("columns", [80, 160])
 def test_the_tables_fit(columns: int) -> None:
-    command = "riskeval sweep --over measure sample_runs/ -b indriCASP --loss smooth"
+    command = "riskeval sweep --over measure sample_runs/ -b indriCASP --loss smooth --full"
     code, shown = on_terminal(f"{command} 2>/dev/null", columns)
     assert code == 0 and max(map(len, shown.splitlines())) <= columns
     assert "τ_AP" in shown and "extrapolated" in shown
@@ -164,15 +164,54 @@ def test_wrong_calls(arguments: list[str], words: str) -> None:
     assert words in ran.err
 
 
-def test_the_table_says_which_rankings_agree_most_and_least() -> None:
-    shown = riskeval(
-        "sweep", "--over", "measure", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "table"
-    ).out
-    document = json.loads(
-        riskeval(
-            "sweep", "--over", "measure", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "-f", "json"
-        ).out
-    )
-    taus = [row["tau_b"] for row in document["rows"]]
-    line = next(line for line in shown.splitlines() if line.startswith("Most alike: "))
-    assert f"({max(taus):.2f})" in line and f"({min(taus):.2f})" in line
+CALL = ("sweep", "--over", "measure", SAMPLES, "-b", "indriCASP", "-m", "ERR@20", "--quiet")
+
+
+def test_it_says_which_rankings_agree_most_and_least() -> None:
+    document = json.loads(riskeval(*CALL, "-f", "json").out)
+    taus = {row["tau_b"] for row in document["rows"]}
+    (said,) = [each for each in document["verdicts"] if each["rule"] == "rankings-agree"]
+    assert (said["numbers"]["most"], said["numbers"]["least"]) == (max(taus), min(taus))
+    shown = " ".join(riskeval(*CALL, "-f", "table").out.split())
+    assert said["text"] in shown and f"({min(taus):.2f})." in shown
+
+
+def test_the_answer_has_the_order_of_the_score_table() -> None:
+    score = table_of(riskeval("score", *CALL[3:], "-f", "tsv").out)
+    table = riskeval(*CALL, "-f", "table").out
+    lines = {line.split()[0]: line.split()[1:] for line in table.splitlines() if "  " in line}
+    for title in ("Mean", "URisk", "TRisk", "ZRisk", "GeoRisk"):
+        ranks = {row["run"]: row[f"rank_{title.lower()}"] for row in score}
+        assert [ranks[run] for run in lines[title][:3]] == ["1", "2", "3"]
+    assert "τ_AP" not in table.replace("τ_AP and RBO", "")
+    full = riskeval(*CALL, "-f", "table", "--full").out
+    assert full.startswith(table.rstrip()) and "RBO_min + residual" in full
+
+
+def test_one_run_that_is_first_everywhere_is_named() -> None:
+    generator = np.random.default_rng(5)
+    values = generator.uniform(0.2, 0.4, (5, 12))
+    values[3] += 0.5
+    agreement = ranking_agreement(named(values), "r0")
+    (first,) = agreement.verdict.by("first-by-all")
+    assert first.runs == ("r3",) and first.text == "r3 is first by every ranking."
+    assert not agreement.verdict.by("first-by")
+
+
+def test_different_first_runs_are_named_with_their_measures() -> None:
+    base, safe, bold = [0.5] * 4, [0.6, 0.6, 0.6, 0.6], [0.9, 0.9, 0.9, 0.3]
+    matrix = named(np.array([base, safe, bold]))
+    verdict = ranking_agreement(matrix, "r0", of=["mean", "urisk"], alpha=9.0).verdict
+    (first,) = verdict.by("first-by")
+    assert first.text == "Who is first depends on the measure: r2 by Mean, r1 by URisk."
+    assert first.runs == ("r2", "r1") and not verdict.by("first-by-all")
+    best = named(np.array([[0.95] * 4, safe, bold]))
+    (first,) = ranking_agreement(best, "r0", of=["mean", "urisk"]).verdict.by("first-by")
+    assert first.text.endswith("r0 by Mean, r2 by URisk; r0 has no place by URisk.")
+
+
+def test_equal_runs_are_first_together() -> None:
+    agreement = ranking_agreement(named(np.array([[0.1, 0.2], [0.4, 0.6], [0.4, 0.6]])), "r0")
+    assert agreement.verdict.by("first-by-all")[0].text == "r1 and r2 are first by every ranking."
+    (answer,) = agreement.displays(80)
+    assert [cell.text for cell in answer.rows[0][1:4]] == ["r1", "= r2", "r0"]

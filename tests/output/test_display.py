@@ -80,7 +80,7 @@ def test_one_table_holds_all_measures_and_alphas() -> None:
     assert heads[1].split().count("GeoRisk") == 4 and heads[1].split().count("Mean") == 2
     apart = riskeval(*SCORE, "-m", "nDCG@20", "-a", "5", COLUMNS="80").out
     value = re.search(r"neuralMix.* (\S+) +\d$", apart, re.M)
-    row = next(line for line in ran.out.splitlines() if "neuralMix" in line)
+    row = next(line for line in ran.out.splitlines() if re.match(r"\d  neuralMix ", line))
     assert value is not None and row.endswith(f"{value[0].split()[-2]} {value[0][-1]}")
 
 

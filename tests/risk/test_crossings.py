@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riskcli import Options
-from riskcli.analyses.sweep_alpha import Event, events
+from riskcli.analyses.sweep_events import Event, events
 from riskcli.risk.crossings import Pairs, Span, _real_parts, swaps_of_georisk, swaps_of_trisk
 from riskcli.risk.measures import measures
 from riskcli.risk.paired import Paired
