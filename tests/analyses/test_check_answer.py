@@ -229,7 +229,7 @@ def test_a_broken_rule_is_marked_and_no_other() -> None:
     gate = judged(losing(0.9), noisy(-0.05, 1), rules=["max_loss <= 0.2"], policy="lenient")
     rows = {row[1].text: row for row in gate.screen(80)[0].rows}
     headings = [heading.text for heading in gate.screen(80)[0].headings]
-    change, largest = headings.index("change"), headings.index("max_loss\n<= 0.2")
+    change, largest = headings.index("Mean"), headings.index("max_loss\n<= 0.2")
     assert [rows["new1"][i].mark for i in (change, largest)] == ["", "worse"]
     assert [rows["new2"][i].mark for i in (change, largest)] == ["worse", ""]
 

@@ -34,7 +34,10 @@ def table(
 ) -> Display:
     """The candidates, as many as a screen has lines for, or the `whole` of them."""
     candidates = in_order(verdicts)
-    below = f"{rule} ▼: breaks it. {_FIFTHS}: topics that lose over a fifth."
+    tests = dict.fromkeys(f.test for v in verdicts for f in v.findings if f.test is not None)
+    changes = ", ".join(title_of(test) for test in tests if test.alpha is None)
+    below = f"{rule} ▼: breaks it. {f'{changes}: change. ' if changes else ''}"
+    below += f"{_FIFTHS}: topics that lose over a fifth."
     shown: Sequence[Candidate] = candidates
     if not whole:
         below += " One candidate: --run NAME; everything: --full."
@@ -104,7 +107,7 @@ def _columns(candidates: Sequence[Candidate], with_p: bool, topics: int) -> list
         group = f"{measure}\n" if several else ""
         if not several:
             means = display.decimals((v.mean for v in own), 4)
-            columns.append(Column.of(Heading("mean"), means))
+            columns.append(Column.of(measure, means))
         columns += [column for rule in rules for column in _of_rule(rule, own, group, with_p)]
         fifths = ["–" if v.ruined is None else str(len(v.ruined)) for v in own]
         columns.append(Column.of(Heading(group + _FIFTHS, optional=True), fifths))
@@ -143,7 +146,7 @@ def _heading(rule: str, test: LossTest | None) -> str:
     if test is None:
         first, _, rest = rule.partition(" ")
         return f"{first}\n{rest}" if rest else rule
-    return "change" if test.of == "mean" else title_of(test)
+    return title_of(test)
 
 
 def _value(finding: RuleOutcome) -> str:
