@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from riskcli import Significance, policy
-from riskcli.analyses.check.gate import difference_of, judge_losses
+from riskcli.analyses.check.losses import difference_of, judge_losses
 from riskcli.risk.estimate import Estimate
 
 Floats = NDArray[np.float64]

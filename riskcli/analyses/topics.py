@@ -1,6 +1,6 @@
 """Where a run's risk comes from, topic by topic."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -10,9 +10,10 @@ from scipy.special import stdtrit
 
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
-from riskcli.analyses.churn import MOVES, ChurnTable, RunChurn
-from riskcli.core.arrays import Flags, Floats, Mask, Rows, divided
-from riskcli.core.choices import Convention, TopicOrder, check_words
+from riskcli.analyses.churn import MOVES, ChurnTable
+from riskcli.analyses.topic_summary import HardTopics, RunTopics, answers, sentences, tables_of
+from riskcli.core.arrays import Flags, Floats, divided
+from riskcli.core.choices import TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output import display
@@ -26,6 +27,7 @@ from riskcli.output.measure_words import (
     words_of,
 )
 from riskcli.output.result import Result, Value, tidy
+from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import flags, negative
 from riskcli.risk.measures import measures, zrisk
@@ -49,33 +51,6 @@ _POPULATION_LEGEND = (
     "exp., z: the score expected in the population, the departure from it; share: the topic's "
     "part in ZRisk."
 )
-
-
-@dataclass(frozen=True)
-class RunTopics:
-    """One run against one baseline at one alpha: an array a column, a cell a topic."""
-
-    run: str
-    measure: str
-    baseline: str
-    population: str
-    alpha: float | None
-    topics: tuple[str, ...]
-    columns: Mapping[str, NDArray[Any]]
-    totals: Mapping[str, float]
-    """The run's values by every risk measure, as the risk table has them; means of churn."""
-    baseline_mean: float
-    of_topics: int
-    """How many topics the totals are over, shown or not."""
-    critical: float
-    convention: Convention
-    churn: RunChurn | None
-
-    def chosen(self, topics: Rows | Mask | slice) -> Self:
-        """Only those topics, in that order."""
-        columns = {name: column[topics] for name, column in self.columns.items()}
-        names = np.array(self.topics, dtype=object)[topics]
-        return replace(self, topics=tuple(names.tolist()), columns=columns)
 
 
 def asks_for_churn(columns: Iterable[str]) -> bool:
@@ -139,15 +114,22 @@ class TopicTable(base.Analysis):
     churn: ChurnTable | None = None
     shown: tuple[str, ...] = ()
     """The columns asked for; none: the usual."""
+    hard: tuple[HardTopics, ...] = ()
+    """By measure and baseline, the topics on which most runs lose; none where runs were named."""
+    of_runs: tuple[Statement, ...] = ()
+    """What is said of each run, where runs were named or there is only one."""
+    detailed: bool = False
+    """Whether a screen, too, shows the topics of each run."""
 
     def only_flagged(self) -> Self:
         """Only the topics that are flagged."""
-        parts = [part.chosen(part.columns["flag"] != "") for part in self.parts]
-        return replace(self, parts=tuple(parts))
+        parts = tuple(part.chosen(part.columns["flag"] != "") for part in self.parts)
+        return replace(self, parts=parts, detailed=True)
 
     def top(self, count: int) -> Self:
         """Only the first topics of each run."""
-        return replace(self, parts=tuple(part.chosen(slice(count)) for part in self.parts))
+        parts = tuple(part.chosen(slice(count)) for part in self.parts)
+        return replace(self, parts=parts, detailed=True)
 
     def of_columns(self, names: Iterable[str]) -> Self:
         """Only these columns, in every format, beside those that tell rows apart.
@@ -161,11 +143,29 @@ class TopicTable(base.Analysis):
                 raise UsageError(f"no column is called {name!r}{hint}")
         if asks_for_churn(listed) and self.churn is None:
             raise UsageError("columns of churn need what churn_table says of these runs")
-        return replace(self, shown=tuple(dict.fromkeys(listed)))
+        return replace(self, shown=tuple(dict.fromkeys(listed)), detailed=bool(listed))
+
+    @property
+    def verdict(self) -> Statements:
+        """On which topics most runs lose; of runs that were named, where each loses."""
+        return Statements((*(s for each in self.hard for s in sentences(each)), *self.of_runs))
+
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """The topics on which most runs lose, unless runs, columns or topics were asked for."""
+        return (
+            self.displays(width) if self.detailed or not self.hard else tables_of(self.hard, width)
+        )
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
-        tables = [table for part in self.parts for table in self._displays(part, width)]
+        tables: list[Display] = []
+        waiting, verdict = {each.about for each in self.verdict}, self.verdict
+        for part in self.parts:
+            first, *others = self._displays(part, width)
+            for about in waiting & {part.about, part.comparison}:
+                first = replace(first, verdict=verdict.of(about).sentences)
+                waiting.remove(about)
+            tables += [first, *others]
         if self.parts:
             caption = [*tables[-1].caption]
             if not self.shown or {"w", "tr", "tj"} & {*self.shown}:
@@ -240,8 +240,8 @@ def _legend(part: RunTopics, gamma: float) -> list[str]:
     return [
         f"w: {counted_as}; TR: w in standard deviations; TJ: what the topic does to URisk"
         f"{turned if part.convention == MINUS else ''}.",
-        f"▲ ▼: TR or TJ beyond ±{display.decimal(part.critical, 2)} (significance level γ = "
-        f"{gamma:g}, no correction: this is exploratory).",
+        f"▲ ▼: TR, TJ or both lie beyond ±{display.decimal(part.critical, 2)}; the mark stands "
+        f"beside TJ (significance level γ = {gamma:g}, no correction: this is exploratory).",
     ]
 
 
@@ -277,11 +277,15 @@ def topic_table(
             for level in options.levels:
                 tables += _tables(matrix, comparison, level, rows, options, churn)
             notes += cautions(matrix, comparison, options.alphas)
+    hard, of_runs = answers(tables, bool(names))
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths
     provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
-    return TopicTable(tuple(tables), options.significance.gamma, churn, provenance=provenance)
+    return TopicTable(
+        tuple(tables), options.significance.gamma, churn, hard=hard, of_runs=of_runs,
+        provenance=provenance,
+    )  # fmt: skip
 
 
 def _matching_rows(runs: Sequence[str], names: Sequence[str]) -> list[int]:

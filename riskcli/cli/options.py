@@ -230,7 +230,7 @@ def full_option(what: str = "all tables") -> Decorator:
     """
     return own_option(
         "--full", is_flag=True, settings=NOTHING,
-        help=f"Print {what}, not one screen alone. Formats for programs have everything anyway.",
+        help=f"Print {what}, not only one screen. Files and other formats have all anyway.",
     )  # fmt: skip
 
 

@@ -140,16 +140,23 @@ _REPORT = "--report"
     "--top", type=FROM_0, default=3, settings=Reach.NOTHING, help="Number of topics to list.",
 )  # fmt: skip
 @own_option(
+    "--run", "names", multiple=True, metavar="NAME", settings=Reach.NOTHING,
+    help="Show every rule for this candidate (or glob); repeatable. All are judged all the same.",
+)  # fmt: skip
+@options.full_option("every rule for every candidate")
+@own_option(
     _REPORT, "reports", multiple=True, type=_report, metavar="FORMAT=FILE",
     settings=Reach.REPORT,
     help="Write the verdict to a file too, repeatable: junit=out.xml, markdown=summary.md.",
 )  # fmt: skip
 @own_option(
     "--baseline-sha256", "pin", type=_sha256, metavar="HEX", settings=Reach.NOTHING,
+    heading=Section.INPUT,
     help="Refuse a baseline file of another SHA-256, by its bytes or the hash that it states.",
 )  # fmt: skip
 @own_option(
     "--other-judgements", choice=OtherJudgements, default="refuse", settings=Reach.NOTHING,
+    heading=Section.INPUT,
     help="What scores kept from other judgements are: an error, or a warning in every report.",
 )  # fmt: skip
 @own_option(
@@ -171,6 +178,8 @@ def check(
     correction: Correction,
     detect: float | None,
     top: int,
+    names: tuple[str, ...],
+    full: bool,
     reports: tuple[tuple[OutputFormat, Path], ...],
     pin: str | None,
     other_judgements: OtherJudgements,
@@ -198,9 +207,10 @@ def check(
     )  # fmt: skip
     if format is not None:
         files.only_candidate(judged)  # an error before anything is written
+    shown = judged.of_runs(names)  # an error before anything is written
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)
-    options.write(judged, output)
+    options.write(shown, output, full)
     if successor is not None and format is not None:
         message = files.update_baseline(judged, evaluation, successor, format, baselines[0])
         options.tell([Note("baseline", message, warning=False)], inputs.quiet)

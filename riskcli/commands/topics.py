@@ -1,7 +1,14 @@
 """`riskeval topics`: where a run's risk comes from."""
 
 from riskcli.cli.option import Reach, Section, command, own_option
-from riskcli.cli.options import Against, Output, against_options, conclude, output_options
+from riskcli.cli.options import (
+    Against,
+    Output,
+    against_options,
+    conclude,
+    full_option,
+    output_options,
+)
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Inputs, input_options
 from riskcli.cli.types import FROM_1, SHARE, runs
@@ -11,8 +18,10 @@ from riskcli.core.choices import TopicOrder
 @command(input_options, against_options, output_options())
 @own_option(
     "--run", "names", multiple=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
-    help="Show this run (or glob) of RUNS; repeatable. [default: all but the baseline]",
+    help="Show this run (or glob) of RUNS, topic by topic; repeatable. [default: the topics on "
+    "which most runs lose]",
 )  # fmt: skip
+@full_option("every topic of every run")
 @own_option(
     "--order", choice=TopicOrder, default="loss", settings=Reach.NOTHING,
     help="Largest loss first, or in the order of the topics.",
@@ -47,6 +56,7 @@ def topics(
     against: Against,
     output: Output,
     names: tuple[str, ...],
+    full: bool,
     order: TopicOrder,
     only_flagged: bool,
     top: int | None,
@@ -57,10 +67,11 @@ def topics(
 ) -> int:
     """Where the risk of RUNS comes from, topic by topic.
 
-    Prints each topic's scores, the difference as the loss counts it (w), how far it stands out
-    (TR, TJ of SIGIR'14), and for ZRisk the expected score, z and the topic's share. The last line
-    of a run holds the figures of `riskeval score`. With --columns churn, how far its rankings of
-    documents are from the baseline's (SIGIR'12).
+    A terminal shows the topics on which most runs lose. With --run, --full, --columns, --top or
+    --only-flagged, in files and in other formats, each topic has its scores, the difference as the
+    loss counts it (w), how far it stands out (TR, TJ of SIGIR'14), and for ZRisk the expected
+    score, z and its share. The last line of a run holds the figures of `riskeval score`. With
+    --columns churn: how far its rankings of documents are from the baseline's (SIGIR'12).
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.churn import churn_table
@@ -78,4 +89,4 @@ def topics(
     table = topic_table(scores, runs=names, order=order, options=options, churn=churn)
     table = table.of_columns(shown)
     table = table.only_flagged() if only_flagged else table
-    return conclude(table.top(top) if top else table, inputs, output)
+    return conclude(table.top(top) if top else table, inputs, output, full)

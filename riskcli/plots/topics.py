@@ -9,7 +9,8 @@ import altair as alt
 import numpy as np
 
 import riskcli.plots.style as style
-from riskcli.analyses.topics import RunTopics, topic_table
+from riskcli.analyses.topic_summary import RunTopics
+from riskcli.analyses.topics import topic_table
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, UsageError, naturally
 from riskcli.effectiveness.ranking import rank

@@ -478,7 +478,8 @@ def test_a_store_is_used_and_changes_no_verdict(tmp_path: Path) -> None:
 
 def test_the_verdict_in_a_few_lines() -> None:
     text = check("--policy", "strict", "-f", "table").out
-    assert text.startswith("FAIL: boldRerank against indriCASP, ERR@20")
+    assert text.startswith("FAIL: for boldRerank max_loss <= 0.3 is broken (0.5881).\n")
+    assert "FAIL: boldRerank against indriCASP, ERR@20" in text.splitlines()
     assert "FAIL  max_loss <= 0.3" in text
     assert "topics to blame: 138 (0.592 to 0.003)" in text
     assert "are detected in four of five cases from" in " ".join(text.split())
@@ -529,7 +530,7 @@ def test_github_annotations_and_job_summary(tmp_path: Path) -> None:
     first, last = ran.out.splitlines()
     assert first.startswith("::error title=boldRerank%2C ERR@20%3A max_loss <= 0.3::it is 0.5881")
     assert last == "::notice title=riskeval check::passed: 0 of 1"
-    assert summary.read_text().startswith("before\n\n**FAIL")
+    assert summary.read_text().startswith("before\n\nFAIL: for boldRerank")
     check("--policy", "strict", GITHUB_STEP_SUMMARY=str(summary))
     assert summary.read_text().count("**FAIL: boldRerank") == 1
 
@@ -599,7 +600,8 @@ def test_a_broken_candidate_cannot_pass(tmp_path: Path) -> None:
 def test_a_margin_parts_exit_codes_and_says_what_would_settle_it() -> None:
     near = ("check", SAMPLES / "plainBM25.run", "-b", OLD, *ONE, "--policy", "lenient")
     ran = riskeval(*near, "--margin", "0.001")
-    assert ran.code == 1 and ran.out.startswith("inconclusive: plainBM25 against indriCASP")
+    assert ran.code == 1 and ran.out.startswith("inconclusive: for plainBM25 a loss of Mean above")
+    assert "inconclusive: plainBM25 against indriCASP, ERR@20" in ran.out.splitlines()
     assert "topics settle it in four of five cases" in " ".join(ran.out.split())
     assert riskeval(*near, "--margin", "0.001", "--inconclusive", "pass").code == 0
     rows = json.loads(riskeval(*near, "--margin", "mean=0.001", "-f", "json").out)["rows"]
@@ -616,9 +618,11 @@ def test_a_gate_takes_one_baseline_that_is_a_run() -> None:
 
 def test_a_verdict_is_a_table_in_a_pipe_and_annotations_in_actions() -> None:
     call = ("check", NEW, "-b", OLD, *ONE)
-    assert riskeval(*call).out.startswith("pass: boldRerank against indriCASP, ERR@20")
+    printed = riskeval(*call).out
+    assert printed.startswith("pass: for boldRerank")
+    assert "pass: boldRerank against indriCASP, ERR@20" in printed.splitlines()
     assert riskeval(*call, "-f", "tsv").out.startswith("candidate\tbaseline\t")
-    assert riskeval(*call, "-f", "auto").out.startswith("pass: boldRerank")
+    assert riskeval(*call, "-f", "auto").out == printed
     assert riskeval(*call, "-f", "auto", GITHUB_ACTIONS="true").out.startswith("::notice")
 
 
@@ -960,8 +964,8 @@ def test_summaries_of_two_gates_of_one_job_stand_apart(tmp_path: Path) -> None:
         riskeval(
             "check", NEW, "-b", OLD, *ONE, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary)
         )
-    parts = summary.read_text().split("\n\n**pass: boldRerank")
-    assert len(parts) == 2 and summary.read_text().startswith("\n**pass")
+    parts = summary.read_text().split("\n\npass: for boldRerank")
+    assert len(parts) == 2 and summary.read_text().startswith("\npass: for boldRerank")
 
 
 # ---------------------------------------------------------------- reports beside the code
@@ -1057,7 +1061,9 @@ def test_a_pass_becomes_the_baseline_and_anything_else_leaves_it(tmp_path: Path)
     assert riskeval("matrix", NEW, *ONE, "-o", direct).code == 0
     assert kept.read_bytes() == direct.read_bytes(), "what `matrix` would have kept"
     again = riskeval("check", NEW, "-b", kept, *ONE)
-    assert again.out.startswith("pass: boldRerank against boldRerank (baseline)")
+    lines = again.out.splitlines()
+    assert lines[0].startswith("pass: for boldRerank")
+    assert "pass: boldRerank against boldRerank (baseline), ERR@20" in lines
     assert list(tmp_path.glob(".*")) == []
 
 

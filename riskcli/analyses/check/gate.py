@@ -1,30 +1,26 @@
-"""Candidates against a baseline: every rule judged, the topics to blame, and the power to see.
-
-The tests ask: is the candidate lower, and is a loss above a margin excluded? Without a margin a
-test fails where the loss is significant. With a margin m it passes where the one-sided test against
-a loss of m is significant, so that a loss above m is excluded; else it fails where the loss is
-significant; else nothing is known for certain: inconclusive.
-"""
+"""Candidates against a baseline: every rule judged, the topics to blame, and the power to see."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.base import Scores, Setup, population_record, set_up
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.losses import Difference, difference_of, families, judge_losses
+from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
-from riskcli.analyses.check.verdict import POPULATION_OF_TWO, Gate, RuleOutcome, TopicLoss, Verdict
+from riskcli.analyses.check.sentences import rule_in_words
+from riskcli.analyses.check.verdict import Gate
 from riskcli.core.arrays import in_units
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
-from riskcli.core.messages import Note, UsageError, counted, nearest
+from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import about_logarithms, columns
-from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
+from riskcli.risk.estimate import Significance
 from riskcli.risk.measure import MeasureColumn
-from riskcli.risk.paired import smallest_loss, topics_needed
+from riskcli.risk.paired import smallest_loss
 from riskcli.scores.comparisons import FrozenPopulation, Options, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
@@ -54,39 +50,6 @@ def _check_quantity(rule: Rule, topics: Sequence[str]) -> None:
         raise UsageError(f"{wrong}: {name} takes no topic")
     if topic is not None and topic not in topics:
         raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What a test is about: the candidate less the baseline, its error, and one-sided p-values."""
-
-    topics: int
-    effect: float = _NAN
-    error: float = _NAN
-    p_lower: float = _NAN
-    """Against no loss at all: small where the candidate is lower."""
-    p_margin: float = _NAN
-    """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
-
-
-def difference_of(estimate: Estimate | None, topics: int, margin: float | None) -> Difference:
-    """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
-    if estimate is None:
-        return Difference(topics)
-    cells = (estimate.effect, estimate.difference_error, estimate.p)
-    effect, error, p = (_NAN if each is None else float(each[1]) for each in cells)
-    if np.isnan(p):
-        return Difference(topics, effect, error)
-    lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
-    beyond = _NAN if margin is None else _p_above(effect + margin, error, topics)
-    return Difference(topics, effect, error, lower, beyond)
-
-
-def _p_above(distance: float, error: float, topics: int) -> float:
-    """The one-sided p-value that the true distance is above 0."""
-    if error == 0:
-        return 0.0 if distance > 0 else 1.0
-    return float(stdtr(topics - 1, -distance / error))
 
 
 class Case:
@@ -175,12 +138,16 @@ class Case:
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
         base, run = self.matrix.values
-        order = np.argsort(run - base, kind="stable")[:worst].tolist()
-        losses = [
+        order = np.argsort(run - base, kind="stable").tolist()
+        lost = [
             TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
             for index in order
             if run[index] < base[index]
         ]
+        fifths = None if is_logarithm(self.matrix.measure) else tuple(
+            each for each in lost
+            if each.baseline > 0 and each.candidate - each.baseline < -0.2 * each.baseline
+        )  # fmt: skip
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         delta, unit = in_units(run - base)
         spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN
@@ -190,8 +157,8 @@ class Case:
         base_mean, run_mean = self.matrix.shown_means().tolist()
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
-            run_mean, base_mean, tuple(findings), tuple(losses), seen, population,
-            about_logarithms([self.matrix.measure]),
+            run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
+            about_logarithms([self.matrix.measure]), fifths,
         )  # fmt: skip
 
 
@@ -222,81 +189,6 @@ def _cells(block: Block, name: str) -> tuple[float | str | None, float | None]:
     if is_logarithm(block.measure) and "baseline_mean" in estimate.extra:
         baseline = float(estimate.extra["baseline_mean"][1])  # the difference is of logarithms
     return value, None if np.isnan(baseline) else baseline
-
-
-# The tests, corrected together.
-
-
-def judge_losses(
-    rows: Sequence[Sequence[Difference]],
-    tests: Sequence[LossTest],
-    margins: Mapping[str, float],
-    plan: Significance,
-) -> list[list[RuleOutcome]]:
-    """The tests of every candidate (a row each), corrected together over candidates and tests.
-
-    False alarms and false passes are families of their own: the p-values against no loss are
-    corrected together, and so are those against losses of the margins.
-    """
-    differences = [difference for row in rows for difference in row]
-    lower, family = adjust(np.array([d.p_lower for d in differences]), plan.correction)
-    beyond, margin_family = adjust(np.array([d.p_margin for d in differences]), plan.correction)
-    adjusted = iter(zip(lower.tolist(), beyond.tolist(), strict=True))
-    return [
-        [
-            _judged(
-                difference, test, margins.get(test.of), *next(adjusted), plan,
-                margin_family if test.of in margins else family,
-            )
-            for difference, test in zip(row, tests, strict=True)
-        ]
-        for row in rows
-    ]  # fmt: skip
-
-
-def _judged(
-    difference: Difference,
-    test: LossTest,
-    margin: float | None,
-    lower: float,
-    beyond: float,
-    plan: Significance,
-    family: int,
-) -> RuleOutcome:
-    """One test; `lower` and `beyond` are the corrected p-values against no loss and the margin."""
-    effect, p_lower, p_margin = difference.effect, difference.p_lower, difference.p_margin
-    rule, bound = test.text(margin), 0.0 - (margin or 0.0)
-    if np.isnan(p_lower):
-        why = "it cannot be tested on these scores"
-        return RuleOutcome(rule, "inconclusive", effect, bound, why, p_lower, lower)
-    if margin is not None and beyond < plan.gamma:
-        return RuleOutcome(rule, "pass", effect, bound, "", p_margin, beyond)
-    if lower < plan.gamma and effect < 0:
-        correction = f"({CORRECTION_TITLES[plan.correction]}, {counted(family, 'test')})"
-        why = f"the difference is {effect:.4g}, corrected one-sided p = {lower:.2g} {correction}"
-        return RuleOutcome(rule, "fail", effect, bound, why, p_lower, lower)
-    if margin is None:
-        return RuleOutcome(rule, "pass", effect, bound, "", p_lower, lower)
-    # The level of the first step of the correction, at which a number of topics is safe.
-    level = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
-    why, needed = _undecided(difference, margin, level)
-    return RuleOutcome(rule, "inconclusive", effect, bound, why, p_margin, beyond, needed)
-
-
-def _undecided(difference: Difference, margin: float, level: float) -> tuple[str, int | None]:
-    """Why the data neither exclude a loss above the margin nor show a loss; the topics needed."""
-    effect, topics = difference.effect, difference.topics
-    reach = stdtrit(topics - 1, 1 - level) * difference.error
-    spread = difference.error * np.sqrt(topics)
-    distance = effect + margin if effect > -margin else -effect
-    needed = topics_needed(float(distance), float(spread), level)
-    why = (
-        f"the difference is {effect:.4g}; a loss of up to {max(reach - effect, 0):.2g} is not "
-        f"excluded, at most {margin:g} is accepted"
-    )
-    if needed is not None and needed > topics:
-        why += f"; if it stays so, {needed} topics settle it in four of five cases"
-    return why, needed
 
 
 # The gate itself.
@@ -333,10 +225,10 @@ def judge(
         _check_quantity(rule, cases[0].matrix.topics)
     check_words(inconclusive=(inconclusive, Inconclusive))
     margins = language.checked_margins(chosen, margin)
-    tested = judge_losses(
-        [[case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases],
-        chosen.tests, margins, plan,
-    )  # fmt: skip
+    differences = [
+        [case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases
+    ]
+    tested = judge_losses(differences, chosen.tests, margins, plan)
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [
         case.verdict([*case.defined(chosen, own, margins), *case.judged(every_rule)], worst, level)
@@ -351,7 +243,8 @@ def judge(
     }  # fmt: skip
     notes = [*(note for case in cases for note in case.notes), *_power_notes(verdicts, detect)]
     provenance = setup.provenance.adding(settings, notes)
-    return Gate(tuple(verdicts), inconclusive, provenance=provenance)
+    asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
+    return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
 
 
 def _what_is_checked(

@@ -6,10 +6,11 @@ CI services are told of files that cannot be read, and of a gate that could judg
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Self
 from xml.etree import ElementTree as Tree
 
+from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, WORDS, RuleOutcome, Verdict, in_order
 from riskcli.core.choices import Inconclusive, population_in_words
 from riskcli.core.messages import (
     IN_EVERY_REPORT,
@@ -22,103 +23,15 @@ from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result, Value, tidy
+from riskcli.output.verdict import Statements
 
 TOOL = "riskeval check"
 ELSEWHERE = "riskeval.toml"
 """The file that a problem of no file is put down to, where there must be one."""
-POPULATION_OF_TWO = "baselines"
-"""The population of a gate, as results call it, where none is frozen."""
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
     "worst_topics", "outcome", "topics_needed", "population",
 )  # fmt: skip
-
-Outcome = Literal["pass", "fail", "inconclusive"]
-
-
-@dataclass(frozen=True)
-class TopicLoss:
-    """A topic with both scores."""
-
-    topic: str
-    candidate: float
-    baseline: float
-
-
-@dataclass(frozen=True)
-class RuleOutcome:
-    """One rule judged for one candidate by one measure."""
-
-    rule: str
-    outcome: Outcome
-    value: float | None
-    bound: float | None
-    why: str
-    p: float | None = None
-    p_adjusted: float | None = None
-    topics_needed: int | None = None
-    """With how many topics an inconclusive test would be settled, four times in five."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the rule holds; inconclusive is not a pass."""
-        return self.outcome == "pass"
-
-    @property
-    def reason(self) -> str:
-        """Why the rule is not kept for certain; what is not decided is told apart."""
-        return self.why if self.outcome == "fail" else f"{self.outcome}: {self.why}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One candidate by one measure: every rule, and the topics that lost most."""
-
-    candidate: str
-    baseline: str
-    measure: str
-    topics: int
-    mean: float
-    baseline_mean: float
-    findings: tuple[RuleOutcome, ...]
-    losses: tuple[TopicLoss, ...]
-    seen_from: float | None
-    """The smallest true loss of the mean that these topics show in four of five cases."""
-    population: str = POPULATION_OF_TWO
-    """Where GeoRisk and ZRisk expect scores from, as results call it."""
-    legend: Sequence[str] = ()
-    """What else a reader has to know of the figures."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """fail if any rule fails, else inconclusive if any is, else pass."""
-        outcomes = [finding.outcome for finding in self.findings]
-        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
-
-    @property
-    def passed(self) -> bool:
-        """Whether every rule passed; inconclusive is not a pass."""
-        return self.outcome == "pass"
-
-    @property
-    def failures(self) -> list[RuleOutcome]:
-        """The rules that failed or are inconclusive."""
-        return [finding for finding in self.findings if not finding.passed]
-
-    @property
-    def about(self) -> str:
-        """Who is compared with whom, and by which measure."""
-        return f"{self.candidate} against {self.baseline}, {self.measure}"
-
-    @property
-    def blame(self) -> str:
-        """The topics that lost most, with both scores."""
-        losses = (f"{x.topic} ({x.baseline:.3f} to {x.candidate:.3f})" for x in self.losses)
-        return f"topics to blame: {', '.join(losses)}"
-
-    def explained(self, finding: RuleOutcome) -> str:
-        """Why the rule is not kept, and the topics to blame."""
-        return f"{finding.reason}; {self.blame}" if self.losses else finding.reason
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +41,10 @@ class Gate(formats.Analysis):
     verdicts: tuple[Verdict, ...]
     inconclusive: Inconclusive = "fail"
     """What a verdict that the data do not decide counts as."""
+    rule: str = ""
+    """What every candidate must keep, in a sentence."""
+    shown: tuple[str, ...] = ()
+    """The candidates asked for, whose rules tables show; none: all. Programs get all anyway."""
 
     @property
     def passed(self) -> bool:
@@ -145,9 +62,57 @@ class Gate(formats.Analysis):
         """Those of every result, and what CI services read."""
         return FORMATS
 
-    def displays(self, _width: int, /) -> Sequence[Display]:
-        """A table of the rules for each verdict, with the topics to blame below."""
-        return [_display(verdict) for verdict in self.verdicts]
+    def of_runs(self, names: Iterable[str]) -> Self:
+        """The same, of which tables show the rules of these candidates (globs too)."""
+        # Late, as below: numpy is for those who compute, and help imports this module.
+        from riskcli.scores.comparisons import matching_runs
+
+        candidates = [each.name for each in in_order(self.verdicts)]
+        rows = {row for name in names for row in matching_runs(candidates, name)}
+        return replace(self, shown=tuple(candidates[row] for row in sorted(rows)))
+
+    @property
+    def _single(self) -> bool:
+        return len({verdict.candidate for verdict in self.verdicts}) == 1
+
+    @property
+    def verdict(self) -> Statements:
+        """Who passes, what it costs, what is not decided; of one candidate by each measure."""
+        from riskcli.analyses.check import sentences
+
+        if self._single:
+            said = [s for each in self.verdicts for s in sentences.of_one(each)]
+            return Statements((*sentences.of_left_out(len(self.skipped)), *said))
+        allowed = self.inconclusive == "pass"
+        return Statements(tuple(sentences.of_many(self.verdicts, allowed, len(self.skipped))))
+
+    def displays(self, width: int, /) -> Sequence[Display]:
+        """The candidates, a row each, and the rules of each with the topics to blame."""
+        if self.shown or self._single:
+            return self._chosen()
+        return [self._summary(width, whole=True), *map(_display, self.verdicts)]
+
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """A row a candidate; the rules of the only one, or of those asked for."""
+        if self.shown or self._single:
+            return self._chosen()
+        return [self._summary(width, whole=False)]
+
+    def _summary(self, width: int, whole: bool) -> Display:
+        from riskcli.analyses.check import summary
+
+        legend = list(dict.fromkeys(line for each in self.verdicts for line in _legend(each)))
+        said = self.verdict.sentences
+        return summary.table(self.verdicts, said, self.rule, legend, width, whole)
+
+    def _chosen(self) -> list[Display]:
+        """The rules of those asked for, under what is said of each; who passes comes first."""
+        from riskcli.analyses.check import sentences
+
+        chosen = [v for v in self.verdicts if not self.shown or v.candidate in self.shown]
+        said = [[each.text for each in sentences.of_one(verdict)] for verdict in chosen]
+        said[0] = [*self.verdict.of("").sentences[:1], *said[0]]
+        return [replace(_display(v), verdict=own) for v, own in zip(chosen, said, strict=True)]
 
     def result(self) -> Result:
         """A row a rule, candidate and measure."""
@@ -171,15 +136,12 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
 # A table for people.
 
 
-_WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
-
-
 def _display(verdict: Verdict) -> Display:
     words = Heading("", left=True)
     headings = (words, Heading("rule", left=True), "value", "p", words)
     rows: list[list[str | Cell]] = [
         [
-            Cell(_WORDS[finding.outcome], strong=not finding.passed),
+            Cell(WORDS[finding.outcome], strong=not finding.passed),
             finding.rule,
             "" if finding.value is None else f"{finding.value:.4g}",
             "" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}",
@@ -187,7 +149,7 @@ def _display(verdict: Verdict) -> Display:
         ]
         for finding in verdict.findings
     ]
-    title = f"{_WORDS[verdict.outcome]}: {verdict.about}"
+    title = f"{WORDS[verdict.outcome]}: {verdict.about}"
     return Display.of_rows(title, headings, rows, _caption(verdict))
 
 
@@ -199,12 +161,17 @@ def _caption(verdict: Verdict) -> list[str]:
     if verdict.seen_from is not None:
         seen = f"{verdict.seen_from:.2g}"
         lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
-    lines += verdict.legend
-    if verdict.population != POPULATION_OF_TWO:
-        lines.append(f"population of GeoRisk and ZRisk: {population_in_words(verdict.population)}")
+    lines += _legend(verdict)
     if verdict.losses and verdict.failures:
         lines.append(verdict.blame)
     return lines
+
+
+def _legend(verdict: Verdict) -> list[str]:
+    if verdict.population == POPULATION_OF_TWO:
+        return [*verdict.legend]
+    population = population_in_words(verdict.population)
+    return [*verdict.legend, f"population of GeoRisk and ZRisk: {population}"]
 
 
 # For CI services: JUnit's XML, GitHub's annotations, SARIF and GitLab's code quality.

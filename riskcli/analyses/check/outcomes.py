@@ -1,0 +1,129 @@
+"""What a gate finds of a candidate: the outcome of every rule, the topics that it loses on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from riskcli.analyses.check.rules import LossTest
+
+POPULATION_OF_TWO = "baselines"
+"""The population of a gate, as results call it, where none is frozen."""
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+
+
+OUTCOMES: tuple[Outcome, ...] = ("pass", "inconclusive", "fail")
+"""From best to worst."""
+WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive"}
+
+
+@dataclass(frozen=True)
+class TopicLoss:
+    """A topic with both scores."""
+
+    topic: str
+    candidate: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """One rule judged for one candidate by one measure."""
+
+    rule: str
+    outcome: Outcome
+    value: float | None
+    bound: float | None
+    why: str
+    p: float | None = None
+    p_adjusted: float | None = None
+    topics_needed: int | None = None
+    """With how many topics an inconclusive test would be settled, four times in five."""
+    test: LossTest | None = None
+    """What is tested; None: a plain comparison."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the rule holds; inconclusive is not a pass."""
+        return self.outcome == "pass"
+
+    @property
+    def reason(self) -> str:
+        """Why the rule is not kept for certain; what is not decided is told apart."""
+        return self.why if self.outcome == "fail" else f"{self.outcome}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One candidate by one measure: every rule, and the topics that lost most."""
+
+    candidate: str
+    baseline: str
+    measure: str
+    topics: int
+    mean: float
+    baseline_mean: float
+    findings: tuple[RuleOutcome, ...]
+    losses: tuple[TopicLoss, ...]
+    seen_from: float | None
+    """The smallest true loss of the mean that these topics show in four of five cases."""
+    population: str = POPULATION_OF_TWO
+    """Where GeoRisk and ZRisk expect scores from, as results call it."""
+    legend: Sequence[str] = ()
+    """What else a reader has to know of the figures."""
+    ruined: tuple[TopicLoss, ...] | None = ()
+    """The topics that lose more than a fifth of the baseline's score, the largest loss first; None
+    where scores have no fifths, as logarithms."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """fail if any rule fails, else inconclusive if any is, else pass."""
+        outcomes = [finding.outcome for finding in self.findings]
+        return next((o for o in ("fail", "inconclusive") if o in outcomes), "pass")
+
+    @property
+    def passed(self) -> bool:
+        """Whether every rule passed; inconclusive is not a pass."""
+        return self.outcome == "pass"
+
+    @property
+    def failures(self) -> list[RuleOutcome]:
+        """The rules that failed or are inconclusive."""
+        return [finding for finding in self.findings if not finding.passed]
+
+    @property
+    def about(self) -> str:
+        """Who is compared with whom, and by which measure."""
+        return f"{self.candidate} against {self.baseline}, {self.measure}"
+
+    @property
+    def blame(self) -> str:
+        """The topics that lost most, with both scores."""
+        losses = (f"{x.topic} ({x.baseline:.3f} to {x.candidate:.3f})" for x in self.losses)
+        return f"topics to blame: {', '.join(losses)}"
+
+    def explained(self, finding: RuleOutcome) -> str:
+        """Why the rule is not kept, and the topics to blame."""
+        return f"{finding.reason}; {self.blame}" if self.losses else finding.reason
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate by every measure."""
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of its outcomes."""
+        return max((v.outcome for v in self.verdicts), key=OUTCOMES.index)
+
+
+def in_order(verdicts: Sequence[Verdict]) -> list[Candidate]:
+    """The candidates: those that pass first, then what is not decided, the best mean first."""
+    by_name: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_name.setdefault(verdict.candidate, []).append(verdict)
+    candidates = [Candidate(name, tuple(own)) for name, own in by_name.items()]
+    return sorted(candidates, key=lambda c: (OUTCOMES.index(c.outcome), -c.verdicts[0].mean))

@@ -1,0 +1,254 @@
+"""What a gate says in sentences: who passes, what it costs, what is not decided; and its rule."""
+
+from collections.abc import Mapping, Sequence
+
+from riskcli.analyses.check.outcomes import (
+    OUTCOMES,
+    WORDS,
+    Candidate,
+    Outcome,
+    RuleOutcome,
+    Verdict,
+    in_order,
+)
+from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.core.messages import counted, listed
+from riskcli.output.measure_words import words_of
+from riskcli.output.verdict import Statement
+from riskcli.risk.estimate import CORRECTION_TITLES, Significance
+from riskcli.risk.measures import measures
+
+_FEW = 3
+"""So many names, topics or rules are listed."""
+
+
+def words_of_test(test: LossTest) -> tuple[str, int]:
+    """What is tested, as GeoRisk or TRisk@1, and its decimals."""
+    words = next(words_of(measure) for measure in measures() if measure.id == test.of)
+    return words.title if test.alpha is None else f"{words.title}@{test.alpha:g}", words.decimals
+
+
+def title_of(test: LossTest) -> str:
+    """What is tested, as GeoRisk or TRisk@1."""
+    return words_of_test(test)[0]
+
+
+def _joined(names: Sequence[str], last: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def _not_lower(tests: Sequence[LossTest]) -> str:
+    """`Mean is not significantly lower`, or neither, or none of several."""
+    names = [title_of(test) for test in tests]
+    if len(names) == 1:
+        return f"{names[0]} is not significantly lower"
+    if len(names) == 2:
+        return f"neither {_joined(names, 'nor')} is significantly lower"
+    return f"none of {_joined(names)} is significantly lower"
+
+
+def rule_in_words(
+    tests: Sequence[LossTest],
+    rules: Sequence[Rule],
+    margins: Mapping[str, float],
+    plan: Significance,
+    families: tuple[int, int],
+) -> str:
+    """What a candidate must keep, with how it is tested; `families` count tests by kind."""
+    title = CORRECTION_TITLES[plan.correction]
+    each_test = plan.correction == "none"
+    without, within = (
+        f"one-sided, {title}" + ("" if each_test else f" over {counted(size, 'test')}")
+        for size in families
+    )
+    plain = [test for test in tests if test.of not in margins]
+    with_margin = [test for test in tests if test.of in margins]
+    level = f"significance level {plan.gamma:g}"
+    parts = [f"{_not_lower(plain)} ({without}, {level})"] if plain else []
+    if with_margin:
+        ruled_out = _joined([f"of {title_of(t)} above {margins[t.of]:g}" for t in with_margin])
+        parts.append(f"a loss {ruled_out} is ruled out ({within}, {level})")
+    parts += [rule.text for rule in rules]
+    return f"Rule{'s' if len(parts) > 1 else ''}: {'; '.join(parts)}."
+
+
+# Sentences, each by a rule of its own: gate, ruins, undecided, unproven.
+
+
+def of_one(verdict: Verdict) -> list[Statement]:
+    """What is said of one candidate by one measure."""
+    about, who = verdict.measure, verdict.candidate
+    said = {"pass": _kept, "fail": _broken, "inconclusive": _open}[verdict.outcome]
+    means = {"mean": verdict.mean, "baseline_mean": verdict.baseline_mean}
+    numbers = {**means, "topics": verdict.topics}
+    text = f"{WORDS[verdict.outcome]}: for {who} {said(verdict.findings)}."
+    statements = [Statement("gate", text, about, (who, verdict.baseline), numbers=numbers)]
+    if verdict.ruined is not None:
+        text = f"It {_ruins(verdict)}." if verdict.ruined else f"No topic {_OVER_A_FIFTH}."
+        statements.append(_of_ruins(verdict, text, about))
+    if needed := [f.topics_needed for f in verdict.findings if f.topics_needed is not None]:
+        text = f"If the differences stay, {max(needed)} topics settle it in four of five cases."
+        numbers = {"topics_needed": max(needed)}
+        statements.append(Statement("undecided", text, about, (who,), numbers=numbers))
+    elif _proves_nothing([verdict]):
+        statements.append(_unproven([verdict], about))
+    return statements
+
+
+def of_left_out(number: int) -> list[Statement]:
+    """That the gate fails for files that could not be judged, whatever is said of the others."""
+    if not number:
+        return []
+    text = f"FAIL: {counted(number, 'file')} left out, which fails whatever else passes."
+    return [Statement("gate", text, numbers={"left_out": number})]
+
+
+_OVER_A_FIFTH = "loses more than a fifth of the baseline's score"
+
+
+def _ruins(verdict: Verdict) -> str:
+    ruined = verdict.ruined or ()
+    worst = ruined[0]
+    return (
+        f"loses over a fifth on {len(ruined)} of {counted(verdict.topics, 'topic')}, most on "
+        f"{worst.topic} ({worst.baseline:.3f} to {worst.candidate:.3f})"
+    )
+
+
+def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:
+    ruined = verdict.ruined or ()
+    loss = ruined[0].baseline - ruined[0].candidate if ruined else None
+    numbers = {"lost_over_a_fifth": len(ruined), "topics": verdict.topics, "largest_loss": loss}
+    topics = tuple(each.topic for each in ruined)
+    return Statement("ruins", text, about, (verdict.candidate,), topics, numbers)
+
+
+def _kept(findings: Sequence[RuleOutcome]) -> str:
+    plain = [f.test for f in findings if f.test is not None and f.bound == 0]
+    within = [f for f in findings if f.test is not None and f.bound != 0]
+    rules = [f.rule for f in findings if f.test is None]
+    parts = [_not_lower(plain)] if plain else []
+    parts += [f"a loss of {title_of(f.test)} above {-(f.bound or 0):g} is ruled out"
+              for f in within if f.test is not None]  # fmt: skip
+    if rules:
+        parts.append(
+            f"{_joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
+            if len(rules) <= _FEW
+            else f"all {len(rules)} rules hold"
+        )
+    return "; ".join(parts)
+
+
+def _broken(findings: Sequence[RuleOutcome]) -> str:
+    broken = [finding for finding in findings if finding.outcome == "fail"]
+    parts = []
+    for finding in broken[:_FEW]:
+        found = "" if finding.value is None else f" ({finding.value:.4g})"
+        lower = finding.test and f"{title_of(finding.test)} is significantly lower"
+        parts.append(f"{lower or f'{finding.rule} is broken'}{found}")
+    more = [f"{len(broken) - _FEW} more rules are broken"] if len(broken) > _FEW else []
+    return "; ".join([*parts, *more])
+
+
+def _open(findings: Sequence[RuleOutcome]) -> str:
+    parts = []
+    for finding in findings:
+        if finding.outcome == "inconclusive" and finding.test is not None:
+            loss = f"a loss of {title_of(finding.test)}"
+            tested = finding.p is not None and finding.p == finding.p
+            accepted = f"{-(finding.bound or 0):g}"
+            margin = f"{loss} above {accepted} is not ruled out, and no loss is shown"
+            parts.append(margin if tested else f"{loss} cannot be tested on these scores")
+    return "; ".join(parts)
+
+
+def _proves_nothing(verdicts: Sequence[Verdict]) -> bool:
+    """Whether something passed for want of a significant loss, and nothing by a margin."""
+    tested = [f for v in verdicts if v.passed for f in v.findings if f.test is not None]
+    return bool(tested) and all(finding.bound == 0 for finding in tested)
+
+
+def _unproven(verdicts: Sequence[Verdict], about: str = "") -> Statement:
+    seen = [v.seen_from for v in verdicts if v.passed and v.seen_from is not None]
+    text = "A pass is no proof of no loss: --margin asks which loss can be ruled out."
+    names = tuple(dict.fromkeys(v.candidate for v in verdicts if v.passed))
+    return Statement("unproven", text, about, names, numbers={"seen_from": max(seen, default=None)})
+
+
+def of_many(verdicts: Sequence[Verdict], counts_as_pass: bool, left_out: int) -> list[Statement]:
+    """What is said of several candidates."""
+    candidates = in_order(verdicts)
+    by: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
+    for candidate in candidates:
+        by[candidate.outcome].append(candidate.name)
+    passing, undecided = by["pass"], by["inconclusive"]
+    of_measures = listed(dict.fromkeys(v.measure for v in verdicts))
+    about = f"baseline {verdicts[0].baseline}, {of_measures} on "
+    about += counted(verdicts[0].topics, "topic")
+    away = f"; {counted(left_out, 'file')} left out, which fails too" if left_out else ""
+    worst = max((c.outcome for c in candidates), key=OUTCOMES.index)
+    whole: Outcome = "fail" if left_out else worst
+    whole = "pass" if whole == "inconclusive" and counts_as_pass else whole
+    text = f"{WORDS[whole]}: {_how_many(by, len(candidates))}; {about}{away}."
+    numbers = {
+        "candidates": len(candidates), "passed": len(passing),
+        "not_decided": len(undecided), "left_out": left_out,
+    }  # fmt: skip
+    statements = [Statement("gate", text, runs=tuple(passing), numbers=numbers)]
+    statements += _what_passes_ruins([c for c in candidates if c.outcome == "pass"])
+    if undecided:
+        statements.append(_not_decided(verdicts, undecided, counts_as_pass))
+    elif _proves_nothing([v for v in verdicts if v.candidate in passing]):
+        statements.append(_unproven([v for v in verdicts if v.candidate in passing]))
+    return statements
+
+
+def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
+    passing, failing = by["pass"], by["fail"]
+    if len(passing) == number:
+        return "both candidates pass" if number == 2 else f"all {number} candidates pass"
+    if not passing:
+        return f"none of {number} candidates passes"
+    text = f"{len(passing)} of {number} candidates pass{'es' if len(passing) == 1 else ''}"
+    if len(passing) <= _FEW:
+        return f"{text}: {', '.join(passing)}"
+    if 0 < len(failing) <= _FEW:
+        return f"{text}, {_joined(failing)} fail{'s' if len(failing) == 1 else ''}"
+    return text
+
+
+def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
+    """By the first measure: the topics on which those that pass lose over a fifth."""
+    of = [c.verdicts[0] for c in passing if c.verdicts[0].ruined is not None]
+    several = any(len(c.verdicts) > 1 for c in passing)
+    by = f" by {of[0].measure}" if of and several else ""
+    if not any(verdict.ruined for verdict in of):
+        if not of:
+            return []
+        who = of[0].candidate if len(of) == 1 else "No candidate that passes"
+        text = f"{who} loses over a fifth on no topic{by}."
+        text = text if len(of) == 1 else f"{who} loses over a fifth on any topic{by}."
+        return [Statement("ruins", text, runs=tuple(v.candidate for v in of))]
+    if len(of) == 1:
+        return [_of_ruins(of[0], f"{of[0].candidate} {_ruins(of[0])}{by}.")]
+    counts = [(len(verdict.ruined or ()), verdict.candidate) for verdict in of]
+    least, most = min(counts), max(counts)
+    text = (
+        f"Those that pass lose over a fifth on {least[0]} ({least[1]}) to {most[0]} ({most[1]}) "
+        f"of {counted(of[0].topics, 'topic')}{by}."
+    )
+    runs = tuple(candidate for _, candidate in sorted(counts))
+    numbers = {"least": least[0], "most": most[0], "topics": of[0].topics}
+    return [Statement("ruins", text, runs=runs, numbers=numbers)]
+
+
+def _not_decided(
+    verdicts: Sequence[Verdict], names: Sequence[str], counts_as_pass: bool
+) -> Statement:
+    own = [f for v in verdicts if v.candidate in names for f in v.findings]
+    needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
+    is_are = "is" if len(names) == 1 else "are"
+    text = f"{listed(names, _FEW)} {is_are} not decided, which counts as "
+    text += f"{'a pass' if counts_as_pass else 'a failure'}"
+    text += "" if needed is None else f"; {needed} topics settle it if the differences stay"
+    return Statement("undecided", f"{text}.", runs=tuple(names), numbers={"topics_needed": needed})
