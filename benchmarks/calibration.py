@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,7 @@ COVERED = (
     "mean", "URisk", "ZRisk", "GeoRisk", "mean_diff", "zrisk_diff", "georisk_diff", "mean_dz",
     "rank by mean", "rank by ZRisk", "rank by GeoRisk",
 )  # fmt: skip
+KINDS = ("best", "middle", "worst")
 HEAVY = 0.5
 TOO_LOW = 0.9
 
@@ -237,9 +239,8 @@ def _shown(covered: Floats, light: Floats) -> str:
 
 def _too_low(where: str, covered: Floats, heavy: Floats) -> list[str]:
     """A line for each coverage below .90."""
-    kinds = ("best", "middle", "worst")
     return [
-        f"| {where} | {COVERED[k]} | {kinds[b]} | {run + 1} | {covered[k, b, run]:.3f} | "
+        f"| {where} | {COVERED[k]} | {KINDS[b]} | {run + 1} | {covered[k, b, run]:.3f} | "
         f"{heavy[k, b, run]:.2f} |"
         for k, b, run in np.argwhere(covered < TOO_LOW).tolist()
         if b == 0 or COVERED[k] not in ("mean", "ZRisk", "GeoRisk")
@@ -268,6 +269,50 @@ def _holds(low: Floats | None, high: Floats | None, truth: Floats | None) -> Flo
     assert low is not None and high is not None and truth is not None
     inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
     return np.where(np.isnan(low) | np.isnan(truth), np.nan, inside)
+
+
+LARGE_ALPHA = 5.0
+
+
+def print_lent(matrices: Matrices, simulations: int) -> None:
+    """URisk's own interval at a large alpha, by its own variance and with that of other runs."""
+    print(
+        "### URisk's interval at α = 5: mean over runs [least], alone and with others' variance\n"
+    )
+    print("| scores | topics | baseline | alone | with others | width |\n|:--|--:|:--|--:|--:|--:|")
+    for title, scores, topics in cells(matrices):
+        order = np.argsort(-scores.mean(axis=1), kind="stable")
+        for name, row in zip(KINDS, order[[0, len(order) // 2, -1]].tolist(), strict=True):
+            held, wider = _lent(scores, topics, simulations, row)
+            shown = " | ".join(f"{each.mean():.3f} [{each.min():.3f}]" for each in held)
+            print(f"| {title} | {topics} | {name} | {shown} | {wider:.2f} |", flush=True)
+    print()
+
+
+def _lent(scores: Floats, topics: int, simulations: int, row: int) -> tuple[Floats, float]:
+    """Coverage of each run but the baseline, either way; how many times as wide the second is."""
+    truth = Comparison(scores, Baseline("b", (row,), scores[row])).paired.urisk(LARGE_ALPHA)
+    generator = np.random.default_rng(SEED)
+    held, widths = [], []
+    for _ in range(simulations):
+        sample = drawn(generator, scores, topics)
+        comparison = Comparison(sample, Baseline("b", (row,), sample[row]))
+        both = _alone_and_lent(comparison)
+        held.append([_holds(*ends, truth) for ends in both])
+        widths.append([high - low for low, high in both])
+    covered = np.nanmean(np.delete(np.array(held), row, axis=2), axis=0)
+    alone, lent = np.nanmean(np.delete(np.array(widths), row, axis=2), axis=(0, 2))
+    return covered, lent / alone
+
+
+def _alone_and_lent(comparison: Comparison) -> list[tuple[Floats, Floats]]:
+    """The intervals of each run beside the baseline alone, which nobody lends to, and of all."""
+    together = Inference(comparison, PLAN, (), ()).urisk_interval(LARGE_ALPHA)
+    alone = np.empty((2, len(comparison.scores)))
+    for row, scores in enumerate(comparison.scores):
+        single = Comparison(scores[None], replace(comparison.baseline, members=()))
+        alone[:, row] = np.ravel(Inference(single, PLAN, (), ()).urisk_interval(LARGE_ALPHA))
+    return [(alone[0], alone[1]), together]
 
 
 # ------------------------------------------------------------------ against virtual baselines
@@ -593,6 +638,7 @@ def main() -> None:
     kinds: dict[str, Callable[[int], None]] = {
         "pair": lambda n: print_equal_pair(matrices, n),
         "coverage": lambda n: print_coverage(matrices, n),
+        "lent": lambda n: print_lent(matrices, n),
         "virtual": lambda n: print_virtual(matrices, n),
         "partial": lambda n: print_partial(matrices, n // 2),
         "ranks": lambda n: print_equal_ranks(matrices, n // 2),
