@@ -26,6 +26,7 @@ from scipy.stats import beta
 import riskcli
 from riskcli.analyses.baseline_bias import each_as_baseline
 from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
+from riskcli.analyses.power import Prospect
 from riskcli.risk.comparison import POOLS, Baseline, Comparison
 from riskcli.risk.estimate import Estimate, Significance, rank
 from riskcli.risk.inference import Inference
@@ -313,6 +314,39 @@ def _alone_and_lent(comparison: Comparison) -> list[tuple[Floats, Floats]]:
         single = Comparison(scores[None], replace(comparison.baseline, members=()))
         alone[:, row] = np.ravel(Inference(single, PLAN, (), ()).urisk_interval(LARGE_ALPHA))
     return [(alone[0], alone[1]), together]
+
+
+# ------------------------------------------------------------------ topics needed
+
+
+def print_needed(matrices: Matrices, simulations: int) -> None:
+    """How often the range of a number of topics holds the one that the whole matrix gives."""
+    print(
+        "### The range of the number of topics that `power` prints: how often it holds the truth\n"
+    )
+    kinds = [f"{of}, {share}" for of in ("Mean", "GeoRisk") for share in ("half", "9 of 10")]
+    print(f"| scores | topics | {' | '.join(kinds)} |\n|:--|--:|" + "--:|" * len(kinds))
+    for title, scores, topics in cells(matrices):
+        if len(scores) > MOST_PAIRED:
+            continue
+        true = [one.spread for one in _prospects(scores)]
+        generator = np.random.default_rng(SEED)
+        held = []
+        for _ in range(simulations):
+            found = _prospects(drawn(generator, scores, topics))
+            pairs = zip(found, true, strict=True)
+            held.append([one.ends[0] <= spread <= one.ends[1] for one, spread in pairs])
+        shown = " | ".join(f"{share(column):.3f}" for column in np.array(held).T)
+        print(f"| {title} | {topics} | {shown} |", flush=True)
+    print()
+
+
+MOST_PAIRED = 20
+
+
+def _prospects(scores: Floats) -> Sequence[Prospect]:
+    runs, topics = (tuple(map(str, range(size))) for size in scores.shape)
+    return riskcli.power_table(riskcli.ScoreMatrix("score", runs, topics, scores)).prospects
 
 
 # ------------------------------------------------------------------ against virtual baselines
@@ -639,6 +673,7 @@ def main() -> None:
         "pair": lambda n: print_equal_pair(matrices, n),
         "coverage": lambda n: print_coverage(matrices, n),
         "lent": lambda n: print_lent(matrices, n),
+        "needed": lambda n: print_needed(matrices, n // 2),
         "virtual": lambda n: print_virtual(matrices, n),
         "partial": lambda n: print_partial(matrices, n // 2),
         "ranks": lambda n: print_equal_ranks(matrices, n // 2),

@@ -240,12 +240,16 @@ def _moments(plus: Floats, minus: Floats) -> Floats:
     return np.asarray(np.array([*second, *fourth]) / topics)
 
 
-def _critical(deviations: Floats, gamma: float) -> Floats:
-    """Of Student's t for each row, with degrees of freedom by kurtosis."""
+def degrees_by_kurtosis(deviations: Floats) -> Floats:
+    """The degrees of freedom of each row's variance."""
     deviations, _ = in_units(deviations)
     squares = (deviations - deviations.mean(axis=1, keepdims=True)) ** 2
-    degrees = _degrees((squares**2).mean(axis=1), squares.mean(axis=1), deviations.shape[1])
-    return np.asarray(stdtrit(degrees, 1 - gamma / 2))
+    return _degrees((squares**2).mean(axis=1), squares.mean(axis=1), deviations.shape[1])
+
+
+def _critical(deviations: Floats, gamma: float) -> Floats:
+    """Of Student's t for each row, with degrees of freedom by kurtosis."""
+    return np.asarray(stdtrit(degrees_by_kurtosis(deviations), 1 - gamma / 2))
 
 
 def _reach(part: Floats, margin: Floats) -> tuple[Floats, Floats]:
