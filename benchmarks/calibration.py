@@ -16,6 +16,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ import riskcli
 from riskcli.analyses.baseline_bias import each_as_baseline
 from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
 from riskcli.analyses.power import Prospect
+from riskcli.risk.choosing import choices
 from riskcli.risk.comparison import POOLS, Baseline, Comparison
 from riskcli.risk.estimate import Estimate, Significance, rank
 from riskcli.risk.inference import Inference
@@ -347,6 +349,55 @@ MOST_PAIRED = 20
 def _prospects(scores: Floats) -> Sequence[Prospect]:
     runs, topics = (tuple(map(str, range(size))) for size in scores.shape)
     return riskcli.power_table(riskcli.ScoreMatrix("score", runs, topics, scores)).prospects
+
+
+# ------------------------------------------------------------------ the best run
+
+
+def print_chosen(matrices: Matrices, simulations: int) -> None:
+    """What is said of the run of the highest value, and how often that is true of it."""
+    print("### P(best) of the first run, and what choosing it loses: said, and true\n")
+    print("| runs | topics | measure | P(best) said | true | loss said | true |")
+    print("|:--|--:|:--|--:|--:|--:|--:|")
+    draws: dict[str, Callable[[np.random.Generator], Floats]] = {
+        "10 made anew": lambda g: robust_like(10, 300, int(g.integers(1_000_000))),
+        "4 made anew": lambda g: robust_like(4, 300, int(g.integers(1_000_000))),
+    }
+    for title, scores in matrices.items():
+        few = len(scores) * 3 // 4 if len(scores) < MOST_PAIRED else 10
+        draws[f"{few} of {title}"] = partial(_some_runs, scores, few)
+    for title, draw in draws.items():
+        for topics in (25, 50):
+            for of in ("mean", "georisk"):
+                found = [_chosen(draw, topics, of, seed) for seed in range(simulations)]
+                p, hit, loss, lost = np.mean(found, axis=0)
+                shown = f"{p:.3f} | {hit:.3f} | {loss:.4f} | {lost:.4f}"
+                print(f"| {title} | {topics} | {of} | {shown} |", flush=True)
+    print()
+
+
+def _some_runs(scores: Floats, count: int, generator: np.random.Generator) -> Floats:
+    return scores[generator.choice(len(scores), count, replace=False)]
+
+
+def _chosen(
+    draw: Callable[[np.random.Generator], Floats], topics: int, of: str, seed: int
+) -> tuple[float, bool, float, float]:
+    """Of the first run of a sample: both as said, each followed by the truth."""
+    generator = np.random.default_rng(seed)
+    truth = draw(generator)
+    (measure,) = (m for m in measures() if m.id == of)
+
+    def against_mean(scores: Floats) -> Comparison:
+        return Comparison(scores, Baseline("@mean", (), scores.mean(axis=0)))
+
+    sample = against_mean(drawn(generator, truth, topics))
+    true, values = (measure.values(each, 1.0) for each in (against_mean(truth), sample))
+    deviations = measure.deviations_of(sample, 1.0)
+    assert deviations is not None
+    said, first = choices(values, deviations), int(values.argmax())
+    lost = float(true.max() - true[first])
+    return float(said.p_best[first]), lost == 0, float(said.expected_loss[first]), lost
 
 
 # ------------------------------------------------------------------ against virtual baselines
@@ -674,6 +725,7 @@ def main() -> None:
         "coverage": lambda n: print_coverage(matrices, n),
         "lent": lambda n: print_lent(matrices, n),
         "needed": lambda n: print_needed(matrices, n // 2),
+        "chosen": lambda n: print_chosen(matrices, n),
         "virtual": lambda n: print_virtual(matrices, n),
         "partial": lambda n: print_partial(matrices, n // 2),
         "ranks": lambda n: print_equal_ranks(matrices, n // 2),
