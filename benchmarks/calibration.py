@@ -215,9 +215,9 @@ def _heaviest(scores: Floats, alpha: float, row: int) -> Floats:
     comparison = Comparison(scores, Baseline(str(row), (row,), scores[row]))
     by_id = {measure.id: measure for measure in measures()}
     spread = {
-        name: deviations(comparison, alpha)
+        name: deviations
         for name in TESTED
-        if (deviations := by_id[name].deviations) is not None
+        if (deviations := by_id[name].deviations_of(comparison, alpha)) is not None
     }
     w = comparison.paired.weighted(alpha)
     spread["urisk"] = w - w.mean(axis=1, keepdims=True)
@@ -575,8 +575,8 @@ def _flags_of_pairs(sample: Floats) -> list[bool]:
     found = []
     for name in ("mean", "georisk"):
         (measure,) = (m for m in measures() if m.id == name)
-        assert measure.deviations is not None
-        values, spread = measure.values(comparison, 1.0), measure.deviations(comparison, 1.0)
+        values, spread = measure.values(comparison, 1.0), measure.deviations_of(comparison, 1.0)
+        assert spread is not None
         found.append(bool((compare_all(values, spread, GAMMA, "holm").flag != "").any()))
     return found
 

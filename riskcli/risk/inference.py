@@ -125,6 +125,7 @@ class Inference:
         scale = statistic.scale(comparison.topics)
         if self.by_shuffles:
             compared = self._shuffled((statistic, alpha), ~void)
+            compared = replace(compared, heaviest=left_out.heaviest)
         else:
             difference = values - self._reference_values(statistic, alpha, values)
             compared = self._compared(statistic, alpha, difference / scale, left_out)
