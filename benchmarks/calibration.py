@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,8 @@ from scipy.stats import beta
 import riskcli
 from riskcli.analyses.baseline_bias import each_as_baseline
 from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
+from riskcli.analyses.power import Prospect
+from riskcli.risk.choosing import choices
 from riskcli.risk.comparison import POOLS, Baseline, Comparison
 from riskcli.risk.estimate import Estimate, Significance, rank
 from riskcli.risk.inference import Inference
@@ -126,6 +130,7 @@ COVERED = (
     "mean", "URisk", "ZRisk", "GeoRisk", "mean_diff", "zrisk_diff", "georisk_diff", "mean_dz",
     "rank by mean", "rank by ZRisk", "rank by GeoRisk",
 )  # fmt: skip
+KINDS = ("best", "middle", "worst")
 HEAVY = 0.5
 TOO_LOW = 0.9
 
@@ -210,9 +215,9 @@ def _heaviest(scores: Floats, alpha: float, row: int) -> Floats:
     comparison = Comparison(scores, Baseline(str(row), (row,), scores[row]))
     by_id = {measure.id: measure for measure in measures()}
     spread = {
-        name: deviations(comparison, alpha)
+        name: deviations
         for name in TESTED
-        if (deviations := by_id[name].deviations) is not None
+        if (deviations := by_id[name].deviations_of(comparison, alpha)) is not None
     }
     w = comparison.paired.weighted(alpha)
     spread["urisk"] = w - w.mean(axis=1, keepdims=True)
@@ -237,9 +242,8 @@ def _shown(covered: Floats, light: Floats) -> str:
 
 def _too_low(where: str, covered: Floats, heavy: Floats) -> list[str]:
     """A line for each coverage below .90."""
-    kinds = ("best", "middle", "worst")
     return [
-        f"| {where} | {COVERED[k]} | {kinds[b]} | {run + 1} | {covered[k, b, run]:.3f} | "
+        f"| {where} | {COVERED[k]} | {KINDS[b]} | {run + 1} | {covered[k, b, run]:.3f} | "
         f"{heavy[k, b, run]:.2f} |"
         for k, b, run in np.argwhere(covered < TOO_LOW).tolist()
         if b == 0 or COVERED[k] not in ("mean", "ZRisk", "GeoRisk")
@@ -268,6 +272,132 @@ def _holds(low: Floats | None, high: Floats | None, truth: Floats | None) -> Flo
     assert low is not None and high is not None and truth is not None
     inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
     return np.where(np.isnan(low) | np.isnan(truth), np.nan, inside)
+
+
+LARGE_ALPHA = 5.0
+
+
+def print_lent(matrices: Matrices, simulations: int) -> None:
+    """URisk's own interval at a large alpha, by its own variance and with that of other runs."""
+    print(
+        "### URisk's interval at α = 5: mean over runs [least], alone and with others' variance\n"
+    )
+    print("| scores | topics | baseline | alone | with others | width |\n|:--|--:|:--|--:|--:|--:|")
+    for title, scores, topics in cells(matrices):
+        order = np.argsort(-scores.mean(axis=1), kind="stable")
+        for name, row in zip(KINDS, order[[0, len(order) // 2, -1]].tolist(), strict=True):
+            held, wider = _lent(scores, topics, simulations, row)
+            shown = " | ".join(f"{each.mean():.3f} [{each.min():.3f}]" for each in held)
+            print(f"| {title} | {topics} | {name} | {shown} | {wider:.2f} |", flush=True)
+    print()
+
+
+def _lent(scores: Floats, topics: int, simulations: int, row: int) -> tuple[Floats, float]:
+    """Coverage of each run but the baseline, either way; how many times as wide the second is."""
+    truth = Comparison(scores, Baseline("b", (row,), scores[row])).paired.urisk(LARGE_ALPHA)
+    generator = np.random.default_rng(SEED)
+    held, widths = [], []
+    for _ in range(simulations):
+        sample = drawn(generator, scores, topics)
+        comparison = Comparison(sample, Baseline("b", (row,), sample[row]))
+        both = _alone_and_lent(comparison)
+        held.append([_holds(*ends, truth) for ends in both])
+        widths.append([high - low for low, high in both])
+    covered = np.nanmean(np.delete(np.array(held), row, axis=2), axis=0)
+    alone, lent = np.nanmean(np.delete(np.array(widths), row, axis=2), axis=(0, 2))
+    return covered, lent / alone
+
+
+def _alone_and_lent(comparison: Comparison) -> list[tuple[Floats, Floats]]:
+    """The intervals of each run beside the baseline alone, which nobody lends to, and of all."""
+    together = Inference(comparison, PLAN, (), ()).urisk_interval(LARGE_ALPHA)
+    alone = np.empty((2, len(comparison.scores)))
+    for row, scores in enumerate(comparison.scores):
+        single = Comparison(scores[None], replace(comparison.baseline, members=()))
+        alone[:, row] = np.ravel(Inference(single, PLAN, (), ()).urisk_interval(LARGE_ALPHA))
+    return [(alone[0], alone[1]), together]
+
+
+# ------------------------------------------------------------------ topics needed
+
+
+def print_needed(matrices: Matrices, simulations: int) -> None:
+    """How often the range of a number of topics holds the one that the whole matrix gives."""
+    print(
+        "### The range of the number of topics that `power` prints: how often it holds the truth\n"
+    )
+    kinds = [f"{of}, {share}" for of in ("Mean", "GeoRisk") for share in ("half", "9 of 10")]
+    print(f"| scores | topics | {' | '.join(kinds)} |\n|:--|--:|" + "--:|" * len(kinds))
+    for title, scores, topics in cells(matrices):
+        if len(scores) > MOST_PAIRED:
+            continue
+        true = [one.spread for one in _prospects(scores)]
+        generator = np.random.default_rng(SEED)
+        held = []
+        for _ in range(simulations):
+            found = _prospects(drawn(generator, scores, topics))
+            pairs = zip(found, true, strict=True)
+            held.append([one.ends[0] <= spread <= one.ends[1] for one, spread in pairs])
+        shown = " | ".join(f"{share(column):.3f}" for column in np.array(held).T)
+        print(f"| {title} | {topics} | {shown} |", flush=True)
+    print()
+
+
+MOST_PAIRED = 20
+
+
+def _prospects(scores: Floats) -> Sequence[Prospect]:
+    runs, topics = (tuple(map(str, range(size))) for size in scores.shape)
+    return riskcli.power_table(riskcli.ScoreMatrix("score", runs, topics, scores)).prospects
+
+
+# ------------------------------------------------------------------ the best run
+
+
+def print_chosen(matrices: Matrices, simulations: int) -> None:
+    """What is said of the run of the highest value, and how often that is true of it."""
+    print("### P(best) of the first run, and what choosing it loses: said, and true\n")
+    print("| runs | topics | measure | P(best) said | true | loss said | true |")
+    print("|:--|--:|:--|--:|--:|--:|--:|")
+    draws: dict[str, Callable[[np.random.Generator], Floats]] = {
+        "10 made anew": lambda g: robust_like(10, 300, int(g.integers(1_000_000))),
+        "4 made anew": lambda g: robust_like(4, 300, int(g.integers(1_000_000))),
+    }
+    for title, scores in matrices.items():
+        few = len(scores) * 3 // 4 if len(scores) < MOST_PAIRED else 10
+        draws[f"{few} of {title}"] = partial(_some_runs, scores, few)
+    for title, draw in draws.items():
+        for topics in (25, 50):
+            for of in ("mean", "georisk"):
+                found = [_chosen(draw, topics, of, seed) for seed in range(simulations)]
+                p, hit, loss, lost = np.mean(found, axis=0)
+                shown = f"{p:.3f} | {hit:.3f} | {loss:.4f} | {lost:.4f}"
+                print(f"| {title} | {topics} | {of} | {shown} |", flush=True)
+    print()
+
+
+def _some_runs(scores: Floats, count: int, generator: np.random.Generator) -> Floats:
+    return scores[generator.choice(len(scores), count, replace=False)]
+
+
+def _chosen(
+    draw: Callable[[np.random.Generator], Floats], topics: int, of: str, seed: int
+) -> tuple[float, bool, float, float]:
+    """Of the first run of a sample: both as said, each followed by the truth."""
+    generator = np.random.default_rng(seed)
+    truth = draw(generator)
+    (measure,) = (m for m in measures() if m.id == of)
+
+    def against_mean(scores: Floats) -> Comparison:
+        return Comparison(scores, Baseline("@mean", (), scores.mean(axis=0)))
+
+    sample = against_mean(drawn(generator, truth, topics))
+    true, values = (measure.values(each, 1.0) for each in (against_mean(truth), sample))
+    deviations = measure.deviations_of(sample, 1.0)
+    assert deviations is not None
+    said, first = choices(values, deviations), int(values.argmax())
+    lost = float(true.max() - true[first])
+    return float(said.p_best[first]), lost == 0, float(said.expected_loss[first]), lost
 
 
 # ------------------------------------------------------------------ against virtual baselines
@@ -445,8 +575,8 @@ def _flags_of_pairs(sample: Floats) -> list[bool]:
     found = []
     for name in ("mean", "georisk"):
         (measure,) = (m for m in measures() if m.id == name)
-        assert measure.deviations is not None
-        values, spread = measure.values(comparison, 1.0), measure.deviations(comparison, 1.0)
+        values, spread = measure.values(comparison, 1.0), measure.deviations_of(comparison, 1.0)
+        assert spread is not None
         found.append(bool((compare_all(values, spread, GAMMA, "holm").flag != "").any()))
     return found
 
@@ -593,6 +723,9 @@ def main() -> None:
     kinds: dict[str, Callable[[int], None]] = {
         "pair": lambda n: print_equal_pair(matrices, n),
         "coverage": lambda n: print_coverage(matrices, n),
+        "lent": lambda n: print_lent(matrices, n),
+        "needed": lambda n: print_needed(matrices, n // 2),
+        "chosen": lambda n: print_chosen(matrices, n),
         "virtual": lambda n: print_virtual(matrices, n),
         "partial": lambda n: print_partial(matrices, n // 2),
         "ranks": lambda n: print_equal_ranks(matrices, n // 2),

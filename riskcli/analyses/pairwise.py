@@ -218,6 +218,17 @@ class PairTable:
     rank_high: Floats | None = None
 
     @property
+    def best_above(self) -> dict[int, int]:
+        """By row, the best of the runs that are significantly above it."""
+        columns = (self.pairs.first, self.pairs.second, self.pairs.flag)
+        found: dict[int, int] = {}
+        for first, second, flag in zip(*(column.tolist() for column in columns), strict=True):
+            if flag:
+                upper, lower = (first, second) if flag == "better" else (second, first)
+                found[lower] = max(found.get(lower, upper), upper, key=self.values.__getitem__)
+        return found
+
+    @property
     def effect(self) -> Floats:
         """d_z of paired means; empty for other measures."""
         if not self.of.plain_mean:

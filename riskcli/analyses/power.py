@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from functools import partial
+from math import ceil, isfinite
 from typing import Literal
 
 import numpy as np
@@ -21,9 +22,17 @@ from riskcli.output.verdict import Statements
 from riskcli.risk.comparison import Baseline, Comparison
 from riskcli.risk.estimate import Significance
 from riskcli.risk.inference import Inference
+from riskcli.risk.intervals import degrees_by_kurtosis
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures, statistics
-from riskcli.risk.paired import MOST_TOPICS, USUAL_POWER, smallest_loss, topics_needed
+from riskcli.risk.paired import (
+    MOST_TOPICS,
+    RANGE,
+    USUAL_POWER,
+    smallest_loss,
+    spread_range,
+    topics_needed,
+)
 from riskcli.risk.population import Members
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.scores.comparisons import FrozenPopulation, Options, frozen_members, named_rows
@@ -31,7 +40,7 @@ from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (
     "measure", "of", "alpha", "pairs", "topics", "share", "spread", "level", "power", "question",
-    "size", "count",
+    "size", "count", "size_lo", "size_hi", "count_lo", "count_hi",
 )  # fmt: skip
 USUAL_LOSSES = (0.01, 0.02, 0.05)
 USUAL_COUNTS = (25, 50, 100, 200)
@@ -47,6 +56,8 @@ class Answer:
     """Topics that detect a loss, or settle a margin; the loss that so many topics detect."""
     size: float | None
     count: int | None
+    range: tuple[float | None, float | None] = (None, None)
+    """Of what was asked for, over the range of the true spread."""
 
 
 @dataclass(frozen=True)
@@ -73,16 +84,19 @@ class Questions:
         yield from (("loss", loss) for loss in self.losses)
         yield from (("margin", margin) for margin in self.margins)
 
-    def answers(self, spread: float) -> Iterator[Answer]:
-        """What holds for differences of that spread.
+    def answers(self, spread: float, ends: tuple[float, float]) -> Iterator[Answer]:
+        """What holds for differences of that spread, the true one being between these ends.
 
         A candidate that loses nothing passes a test with a margin as often as a test without one
         shows a loss of the margin's size: the distance from what is tested is the same.
         """
+        low, high = ends
         for name, size in self._sizes():
-            yield Answer(name, size, topics_needed(size, spread, self.level, self.power))
+            needed = partial(topics_needed, size, level=self.level, wanted=self.power)
+            yield Answer(name, size, needed(spread), (needed(low), needed(high)))
         for count in self.counts:
-            yield Answer("topics", smallest_loss(spread, count, self.level, self.power), count)
+            seen = partial(smallest_loss, topics=count, level=self.level, wanted=self.power)
+            yield Answer("topics", seen(spread), count, (seen(low), seen(high)))
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,8 @@ class Prospect:
     share: float
     spread: float
     """A difference's standard error times the root of the number of topics."""
+    ends: tuple[float, float]
+    """Where the true spread lies in 9 of 10 cases: past topics are a sample."""
     answers: tuple[Answer, ...]
 
 
@@ -156,9 +172,10 @@ class PowerTable(base.Analysis):
             for each in prospects
         ]  # fmt: skip
         title = f"{measure}: what a test detects with power {self.questions.power:g}"
-        return Display.of_rows(title, headings, rows, list(self._caption(prospects[0])))
+        return Display.of_rows(title, headings, rows, list(self._caption(prospects)))
 
-    def _caption(self, first: Prospect) -> Iterator[str]:
+    def _caption(self, prospects: Sequence[Prospect]) -> Iterator[str]:
+        first = prospects[0]
         yield (
             f"From {counted(first.pairs, 'pair')} of runs on {counted(first.topics, 'topic')}. "
             "Spread: standard deviation of the difference over topics (GeoRisk: its jackknife "
@@ -171,6 +188,11 @@ class PowerTable(base.Analysis):
             yield "Margin: number of topics with which a candidate without a loss passes."
         if self.questions.counts:
             yield "Topics: the smallest true loss that this number of topics detects."
+        if self.questions.losses or self.questions.margins:
+            yield (
+                f"Past topics are a sample: in {share_in_words(RANGE)} cases the true number of "
+                f"topics is the one shown times {_multiples(prospects)}."
+            )
         corrected = f", the level of the first of {self.tests} tests by Holm."
         level = f"One-sided t test at {self.questions.level:.2g}"
         yield level + (corrected if self.tests > 1 else ".")
@@ -182,7 +204,8 @@ class PowerTable(base.Analysis):
         """A row an answer."""
         rows = [
             [one.measure, one.of.id, one.alpha, one.pairs, one.topics, one.share, one.spread,
-             self.questions.level, self.questions.power, answer.question, answer.size, answer.count]
+             self.questions.level, self.questions.power, answer.question, answer.size, answer.count,
+             *_ends(answer)]
             for one in self.prospects
             for answer in one.answers
         ]  # fmt: skip
@@ -192,6 +215,22 @@ class PowerTable(base.Analysis):
 def share_in_words(share: float) -> str:
     """`half`, `9 of 10`."""
     return {0.5: "half", 1.0: "the one"}.get(share, f"{share * 10:g} of 10")
+
+
+def _multiples(prospects: Sequence[Prospect]) -> str:
+    """The ranges of numbers of topics, which grow with the square of the spread."""
+    ends = [[(end / each.spread) ** 2 for end in each.ends] for each in prospects]
+    return ", ".join(
+        f"{low:.1f}–{high:.1f} ({words_of(each.of).title}, {share_in_words(each.share)})"
+        for each, (low, high) in zip(prospects, ends, strict=True)
+    )
+
+
+def _ends(answer: Answer) -> tuple[float | None, ...]:
+    """The ranges of size and count, one of which was given."""
+    none = (None, None)
+    by_size = answer.question == "topics"
+    return (*answer.range, *none) if by_size else (*none, *answer.range)
 
 
 def _heading(answer: Answer) -> str:
@@ -275,22 +314,25 @@ def _prospects(
             "power measures each pair of runs alone: its population is baselines, or a frozen one"
         )
     members = frozen_members(frozen, matrix) if isinstance(frozen, FrozenPopulation) else None
-    all_pairs = pair_spreads(matrix, of, options.alphas[0], rows, members)
-    varying = all_pairs[all_pairs > NO_DIFFERENCE]
+    all_pairs, degrees = pair_spreads(matrix, of, options.alphas[0], rows, members)
+    differ = all_pairs > NO_DIFFERENCE
+    varying, degrees = all_pairs[differ], degrees[differ]
     if not len(varying):
         return []
     alpha = options.alphas[0] if of.depends_on_alpha else None
-    spreads = {
-        share: float(np.quantile(varying, share, method="inverted_cdf"))
-        for share in (SHARES if len(varying) > 1 else (1.0,))
-    }
-    return [
-        Prospect(
-            matrix.measure, of, alpha, len(varying), len(all_pairs) - len(varying),
-            len(matrix.topics), share, spread, tuple(questions.answers(spread)),
-        )
-        for share, spread in spreads.items()
-    ]  # fmt: skip
+    order = np.argsort(varying, kind="stable")
+    prospects = []
+    for share in SHARES if len(varying) > 1 else (1.0,):
+        pair = order[ceil(share * len(varying)) - 1]
+        spread = float(varying[pair])
+        ends = spread_range(spread, float(degrees[pair]))
+        prospects.append(
+            Prospect(
+                matrix.measure, of, alpha, len(varying), len(all_pairs) - len(varying),
+                len(matrix.topics), share, spread, ends, tuple(questions.answers(spread, ends)),
+            )
+        )  # fmt: skip
+    return prospects
 
 
 def _paired_rows(matrix: ScoreMatrix, baselines: Sequence[str]) -> Sequence[int]:
@@ -313,33 +355,38 @@ def pair_spreads(
     alpha: float,
     rows: Sequence[int],
     members: Members | None,
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """The spread of every pair of a run in `rows` and another run, each pair once.
+
+    Beside them are the degrees of freedom of their squares, by kurtosis.
 
     Each pair is measured in the matrix of its two runs alone, or within the `members` of a frozen
     population, as the gate does. NaN where the test is undefined; scores below 0 give NaN where
     the risk measure cannot take them.
     """
-    spreads = [np.empty(0)]
+    spreads = [np.empty((2, 0))]
     for index, row in enumerate(rows, start=1):
         others = np.setdiff1d(np.arange(len(matrix.runs)), rows[:index])
-        spreads.append(_spreads_to(matrix, of, alpha, row, members)[others])
-    return np.concatenate(spreads)
+        spreads.append(np.array(_spreads_to(matrix, of, alpha, row, members))[:, others])
+    found, degrees = np.concatenate(spreads, axis=1)
+    return found, degrees
 
 
 def _spreads_to(
     matrix: ScoreMatrix, of: RiskMeasure, alpha: float, row: int, members: Members | None
-) -> Floats:
-    """The spread of each run's difference to the run `row`."""
+) -> tuple[Floats, Floats]:
+    """The spread of each run's difference to the run `row`, and its degrees of freedom."""
     values = matrix.values
     if of.plain_mean:
-        return np.asarray(np.std(values - values[row], axis=1, ddof=1))
+        apart = values - values[row]
+        return np.asarray(np.std(apart, axis=1, ddof=1)), degrees_by_kurtosis(apart)
     baseline = Baseline(matrix.runs[row], (row,), values[row])
     rule: PopulationRule = "all" if members else "baselines"
     comparison = Comparison(values, baseline, rule, (row,), members=members)
     inference = Inference(comparison, Significance(), statistics(), (alpha,), ranked=False)
     estimate = of.estimate(comparison, alpha, inference)
     error = None if estimate is None else estimate.difference_error
-    if error is None:
-        return np.full(len(values), np.nan)
-    return np.asarray(error * np.sqrt(comparison.topics))
+    if error is None or of.statistic is None:
+        return np.full(len(values), np.nan), np.full(len(values), np.nan)
+    degrees = degrees_by_kurtosis(inference.jackknife.differences(of.statistic, alpha))
+    return np.asarray(error * np.sqrt(comparison.topics)), degrees

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.analyses import base, pairwise
+from riskcli.analyses import base, choosing, pairwise
 from riskcli.analyses.pairwise import PairTable
 from riskcli.core.arrays import row_blocks
 from riskcli.core.choices import Between, check_words
@@ -15,7 +15,7 @@ from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, counted, listed
 from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, Mark, folded, span
 from riskcli.output.measure_words import about_logarithms, words_of
-from riskcli.output.result import Result, Value, rows_of, tidy
+from riskcli.output.result import Result, Value, part_of, rows_of, tidy
 from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
 from riskcli.risk.measure import RiskMeasure
@@ -42,6 +42,8 @@ class SignificanceTables(base.Analysis):
     plan: Significance
     in_full: bool = False
     """Whether people see the matrix of all differences, however many runs there are."""
+    best: tuple[choosing.ChoiceTable, ...] = ()
+    """How probably each run is the best, where that is asked for: before all else."""
 
     @property
     def verdict(self) -> Statements:
@@ -50,7 +52,8 @@ class SignificanceTables(base.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
-        return [each for table in self.tables for each in self._displays(table, width)]
+        tables = [each for table in self.tables for each in self._displays(table, width)]
+        return [*(each.display() for each in self.best), *tables]
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """All measures of a matrix side by side, and the runs that may be best first."""
@@ -107,9 +110,13 @@ class SignificanceTables(base.Analysis):
         )  # fmt: skip
 
     def result(self) -> Result:
-        """The long format: a row a pair."""
+        """The long format: a row a pair, or a run, where the best one is asked for."""
         count = sum(len(table.pairs.first) for table in self.tables)
         rows = rows_of(count, lambda: (row for table in self.tables for row in _rows(table)))
+        if self.best:
+            runs = [row for table in self.best for row in table.rows()]
+            parts = {"best": (choosing.COLUMNS, runs), "pairs": (COLUMNS, rows)}
+            return part_of(self.provenance, parts, "best")
         return Result(COLUMNS, rows, self.provenance)
 
 
@@ -126,13 +133,15 @@ def compare_pairs(
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
     tukey: bool = False,
+    best: bool = False,
 ) -> SignificanceTables:
     """Compare every pair of runs, or each run with the baseline (where one is named).
 
     By default `of` is the mean and GeoRisk, and the mean alone where scores are below 0.
 
     The family that p-values are corrected for is all pairs of one measure. With `tukey`, means are
-    compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates).
+    compared by the randomised Tukey HSD instead (`options.significance.swaps` replicates). `best`
+    asks how probably each run is the best, and what choosing it is expected to lose.
     """
     setup = base.set_up(scores, options, baseline, alpha, noting=False)
     options = setup.options
@@ -141,6 +150,8 @@ def compare_pairs(
     base.require_plain(options, "significance")
     if between == "all" and options.population == "baselines":
         raise UsageError("all pairs are compared in the population of all runs")
+    if best and between != "all":
+        raise UsageError("the best run is one of all; it does not go with one baseline")
     if tukey and between != "all":
         raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
     chosen = _measures_named(of or _UNASKED)
@@ -154,6 +165,7 @@ def compare_pairs(
         tables_each = len(chosen) * len(options.alphas)
         base.refuse_much("significance", setup.matrices, options, pairs=sum(pairs) * tables_each)
     tables: list[PairTable] = []
+    choices: list[choosing.ChoiceTable] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
         asked = chosen if of else [m for m in chosen if not (m.nonnegative and matrix.has_negative)]
@@ -162,10 +174,14 @@ def compare_pairs(
                 table, cautions = compared(matrix, measure, level, options)
                 tables.append(table)
                 notes += cautions
+                if best:
+                    choices.append(choosing.choice_table(matrix, measure, level, options))
     settings = _described([measure.id for measure in chosen], between, options, tukey)
+    settings |= {"best": True} if best else {}
     return SignificanceTables(
-        tuple(tables), options.significance, provenance=setup.provenance.adding(settings, notes)
-    )
+        tuple(tables), options.significance, best=tuple(choices),
+        provenance=setup.provenance.adding(settings, notes),
+    )  # fmt: skip
 
 
 def _measures_named(names: base.Names) -> list[RiskMeasure]:
@@ -233,23 +249,11 @@ def _groups(table: PairTable) -> Display:
     if _has_groups(table):
         letters = [table.groups[row] for row in order]
         columns.append(Column.of(Heading("groups", left=True), letters))
-    above = _best_above(table)
+    above = table.best_above
     below = [table.runs[above[row]] if row in above else "" for row in order]
     if above:
         columns.append(Column.of(Heading("below", left=True, names=True), below))
     return Display(_title(table), columns)
-
-
-def _best_above(table: PairTable) -> dict[int, int]:
-    """By row, the best of the runs that are significantly above it."""
-    pairs, place = table.pairs, {row: index for index, row in enumerate(_best_first(table))}
-    found: dict[int, int] = {}
-    columns = (pairs.first, pairs.second, pairs.flag)
-    for first, second, flag in zip(*(column.tolist() for column in columns), strict=True):
-        if flag:
-            upper, lower = (first, second) if flag == "better" else (second, first)
-            found[lower] = min(found.get(lower, upper), upper, key=place.__getitem__)
-    return found
 
 
 def _has_groups(table: PairTable) -> bool:

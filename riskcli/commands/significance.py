@@ -30,6 +30,10 @@ _CORRECTION = {
     help="All pairs of runs, or each run with the baseline. [default: all, or baseline with -b]",
 )  # fmt: skip
 @own_option(
+    "--best", is_flag=True, settings=Reach.NOTHING,
+    help="How probably each run is the best, and what choosing it is expected to lose.",
+)  # fmt: skip
+@own_option(
     "--matrix", is_flag=True, settings=Reach.NOTHING, key_only=True,
     help="Show all differences, even of more than 15 runs.",
 )  # fmt: skip
@@ -40,6 +44,7 @@ def significance(
     output: Output,
     of: tuple[str, ...],
     between: Between | None,
+    best: bool,
     matrix: bool,
     full: bool,
 ) -> int:
@@ -59,5 +64,6 @@ def significance(
         between=between,
         options=comparing.options(),
         tukey=tukey,
+        best=best,
     )
     return conclude(replace(tables, in_full=matrix or full), inputs, output, full)

@@ -23,7 +23,7 @@ class Statement:
     """The table that it is about, where there are several: measure, baseline, alpha."""
     runs: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
-    numbers: Mapping[str, Number | tuple[Number, ...]] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
     """By name: a difference, the ends of its interval, a count; of each run, if of several."""
 
     def record(self) -> dict[str, Any]:

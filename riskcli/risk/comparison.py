@@ -10,6 +10,7 @@ from riskcli.core.arrays import ALL, Counts, Floats, Mask
 from riskcli.core.choices import Loss, PopulationRule, check_words
 from riskcli.core.messages import UsageError
 from riskcli.risk import losses
+from riskcli.risk.intervals import Lent
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Members, Population
 
@@ -86,6 +87,22 @@ class Comparison:
         if self.smooth is None:
             return Paired(scores, baseline, pooled=pooled)
         return losses.SmoothPaired(scores, baseline, self.smooth, pooled=pooled)
+
+    @cached_property
+    def lent(self) -> Lent:
+        """What the runs of the population say of the variance of gains and losses.
+
+        Members are those given, whoever else is at hand: a run's figures hang on them alone.
+        """
+        rows = self.scores if self.members is None else self.members.rows
+        return Lent.of(rows, self.baseline.scores)
+
+    @property
+    def own_among_lenders(self) -> Floats:
+        """How many of those each run itself is."""
+        if self.members is None:
+            return np.ones(len(self.scores))
+        return self.members.count_of(self.scores)
 
     @cached_property
     def losses20(self) -> Floats | Counts:

@@ -11,7 +11,9 @@ from riskcli.core.messages import UsageError
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance
 from riskcli.risk.intervals import (
+    LENT_FROM,
     Parts,
+    gains_and_losses,
     log_interval,
     t_interval,
 )
@@ -152,6 +154,7 @@ class Inference:
         scale = statistic.scale(comparison.topics)
         if self.by_shuffles:
             compared = self._shuffled((statistic, alpha), ~void)
+            compared = replace(compared, heaviest=left_out.heaviest)
         else:
             difference = values - self._reference_values(statistic, alpha, values)
             compared = self._compared(statistic, alpha, difference / scale, left_out)
@@ -163,8 +166,10 @@ class Inference:
 
     def urisk_interval(self, alpha: float) -> tuple[Floats, Floats]:
         """URisk's, put together from those of its reward and its risk."""
-        weight = 1 + alpha if self.comparison.smooth is None else 1.0
-        return self._parts_of_urisk.interval(weight)
+        if self.comparison.smooth is not None:
+            return self._parts_of_urisk.interval(1.0)
+        parts = self._parts_of_urisk if 1 + alpha < LENT_FROM else self._borrowing_parts
+        return parts.interval(1 + alpha)
 
     @cached_property
     def _blocks(self) -> list[slice]:
@@ -313,13 +318,19 @@ class Inference:
     def _parts_of_urisk(self) -> Parts:
         """Reward and risk, or the gains and the losses of a smooth loss."""
         w, topics = self.comparison.paired.weighted(0.0), self.comparison.topics
-        reward, risk = np.maximum(w, 0.0).mean(axis=1), np.maximum(-w, 0.0).mean(axis=1)
+        reward, risk = (part.mean(axis=1) for part in gains_and_losses(w))
 
         def contributions(rows: slice) -> tuple[Floats, Floats]:
-            gains, losses = np.maximum(w[rows], 0.0), np.maximum(-w[rows], 0.0)
+            gains, losses = gains_and_losses(w[rows])
             return gains - reward[rows, None], losses - risk[rows, None]
 
         return Parts.of(reward, risk, contributions, topics, self.significance.gamma)
+
+    @cached_property
+    def _borrowing_parts(self) -> Parts:
+        """The same with the variance of other runs; in a population of its own, of its members."""
+        comparison = self.comparison
+        return self._parts_of_urisk.borrowing(comparison.lent, comparison.own_among_lenders)
 
     @cached_property
     def _of_parts(self) -> dict[float, Estimate]:

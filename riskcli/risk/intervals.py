@@ -9,7 +9,7 @@ topics contribute to a part, or to the value if that has heavier tails.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -81,6 +81,47 @@ _ROUNDED = 1e-6
 Contributions = Callable[[slice], tuple[Floats, Floats]]
 """Of some runs, what each topic contributes to either part: deviations, as those of a mean."""
 
+LENT_FROM = 6.0
+"""Where losses weigh so much, few of them decide, and a sample may lack those that do."""
+_LENT_TOPICS = 5
+"""How many topics the variance of other runs counts for, beside the run's own c - 1."""
+_MOST_WIDENED = 1.3
+_LEAST_LENDERS = 2
+"""Fewer other runs say too little; of two runs and their mean, one is the other's mirror image."""
+
+
+@dataclass(frozen=True)
+class Lent:
+    """What runs say of a variance: second moments of gains and losses, as `Parts` has them, summed.
+
+    A run that is equal to the baseline lends nothing.
+    """
+
+    second: Floats
+    count: int
+    unit: float
+    """The moments are in its square."""
+
+    @classmethod
+    def of(cls, scores: Floats, baseline: Floats) -> "Lent":
+        """Of these runs' differences to the baseline."""
+        second, unit = np.zeros((3, len(scores))), np.ones(len(scores))
+        lends = np.zeros(len(scores), dtype=np.bool_)
+        topics = len(baseline)
+        for rows in row_blocks(len(scores), topics):
+            delta = scores[rows] - baseline
+            lends[rows] = delta.any(axis=1)
+            both, unit[rows] = in_units(np.concatenate(gains_and_losses(delta), axis=1))
+            second[:, rows] = _moments(both[:, :topics], both[:, topics:])[:3]
+        largest = float(unit.max(initial=0.0, where=lends)) or 1.0
+        squared = (np.where(lends, unit, 0.0) / largest) ** 2
+        return cls(second @ squared, int(np.count_nonzero(lends)), largest)
+
+
+def gains_and_losses(delta: Floats) -> tuple[Floats, Floats]:
+    """Either part of each difference, at least 0."""
+    return np.maximum(delta, 0.0), np.maximum(-delta, 0.0)
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -105,6 +146,8 @@ class Parts:
     """All of these are in the run's unit: powers of tiny numbers would be 0."""
     noise: Floats
     """An error of the value that is no more is rounding; in the unit, too."""
+    lent: Floats | None = None
+    """The mean second moments of other runs, in the run's unit; NaN where too few lend."""
 
     @classmethod
     def of(
@@ -119,6 +162,16 @@ class Parts:
         parts, noise = (plus / unit, minus / unit), np.asarray(noise / unit)
         return cls(*parts, found[:3], found[3:], topics, gamma, unit, noise)
 
+    def borrowing(self, lent: Lent, own: Floats) -> "Parts":
+        """With what other runs lend; `own` says how many of the lenders each run itself is."""
+        unit, count = self.unit / lent.unit, lent.count - own
+        mine = own * self.second * np.minimum(unit, 1.0) ** 2  # no lender's unit is above theirs
+        others = lent.second[:, None] - mine
+        enough = (count >= _LEAST_LENDERS) & (unit > 0)
+        with np.errstate(over="ignore"):
+            mean = divided(divided(others, count, enough) / unit, unit, enough, np.nan)
+        return replace(self, lent=mean)
+
     def interval(self, weight: float) -> tuple[Floats, Floats]:
         """Lower and upper end; NaN where the value does not vary but for rounding."""
         if self.topics < LEAST_TOPICS:
@@ -128,6 +181,7 @@ class Parts:
         least = NO_DIFFERENCE * np.maximum(self.plus, weight * self.minus)
         known = variance > np.maximum(least, self.noise * max(1.0, weight)) ** 2
         of_value = self._critical_of_value(weight)
+        wider = self._widened(weight, variance)
         (plus_down, plus_up), (minus_down, minus_up) = (
             _reach(part, np.maximum(self._critical(fourth, second), of_value) * np.sqrt(squared))
             for part, fourth, second, squared in (
@@ -137,9 +191,23 @@ class Parts:
         )
         below = self._joined(plus_down, weight * minus_up)
         above = self._joined(plus_up, weight * minus_down)
-        ends = (self.unit * np.where(known, end, np.nan) for end in (value - below, value + above))
-        low, high = ends
+        ends = (value - wider * below, value + wider * above)
+        low, high = (self.unit * np.where(known, end, np.nan) for end in ends)
         return low, high
+
+    def _widened(self, weight: float, variance: Floats) -> Floats:
+        """How many times as far the interval reaches: 1 at least, by the other runs' variance.
+
+        The square is the mean of the run's variance and theirs, by c - 1 and 5 degrees of freedom,
+        over the run's own: few topics tend to lack the heavy losses that make it.
+        """
+        if self.lent is None or weight < LENT_FROM:
+            return np.ones(len(self.plus))
+        gains, both, losses = self.lent / (self.topics - 1)
+        theirs = gains - 2 * weight * both + weight**2 * losses
+        ratio = np.fmax(divided(theirs, variance), 1.0)
+        squared = (self.topics - 1 + _LENT_TOPICS * ratio) / (self.topics - 1 + _LENT_TOPICS)
+        return np.asarray(np.minimum(np.sqrt(squared), _MOST_WIDENED))
 
     def _critical_of_value(self, weight: float) -> Floats:
         """That of the value's own kurtosis; 0 where its moments are but rounding."""
@@ -172,12 +240,16 @@ def _moments(plus: Floats, minus: Floats) -> Floats:
     return np.asarray(np.array([*second, *fourth]) / topics)
 
 
-def _critical(deviations: Floats, gamma: float) -> Floats:
-    """Of Student's t for each row, with degrees of freedom by kurtosis."""
+def degrees_by_kurtosis(deviations: Floats) -> Floats:
+    """The degrees of freedom of each row's variance."""
     deviations, _ = in_units(deviations)
     squares = (deviations - deviations.mean(axis=1, keepdims=True)) ** 2
-    degrees = _degrees((squares**2).mean(axis=1), squares.mean(axis=1), deviations.shape[1])
-    return np.asarray(stdtrit(degrees, 1 - gamma / 2))
+    return _degrees((squares**2).mean(axis=1), squares.mean(axis=1), deviations.shape[1])
+
+
+def _critical(deviations: Floats, gamma: float) -> Floats:
+    """Of Student's t for each row, with degrees of freedom by kurtosis."""
+    return np.asarray(stdtrit(degrees_by_kurtosis(deviations), 1 - gamma / 2))
 
 
 def _reach(part: Floats, margin: Floats) -> tuple[Floats, Floats]:

@@ -114,8 +114,8 @@ class Jackknife:
         shared = self._shared_reference(statistic, alpha)
         for rows in row_blocks(runs, topics):
             values = statistic.tested(self.without_each, alpha, rows)
-            reference = self._own_reference(statistic, alpha, rows) if shared is None else shared
-            error[rows], heaviest[rows] = error_and_heaviest(values - reference)
+            differences = self._less_reference(values, statistic, alpha, rows, shared)
+            error[rows], heaviest[rows] = error_and_heaviest(differences)
             if has_parts:
                 continue
             deviations[rows] = pseudo_deviations(values) * statistic.scale(topics)
@@ -125,6 +125,22 @@ class Jackknife:
                 else log_interval(whole[rows], values, gamma)
             )
         return LeftOut(error, heaviest, None if has_parts else deviations, low, high)
+
+    def differences(self, statistic: Statistic, alpha: float) -> Floats:
+        """Each run's to the reference, by run and topic left out."""
+        values = statistic.tested(self.without_each, alpha)
+        shared = self._shared_reference(statistic, alpha)
+        return self._less_reference(values, statistic, alpha, ALL, shared)
+
+    def _less_reference(
+        self, values: Floats, statistic: Statistic, alpha: float, rows: slice, shared: Floats | None
+    ) -> Floats:
+        """The values without each topic, of these runs, less those of what they are compared with;
+        `shared` are the latter where they are the same for all runs.
+        """
+        if shared is None:
+            shared = self._own_reference(statistic, alpha, rows)
+        return np.asarray(values - shared)
 
     def parts(self, rows: slice) -> tuple[Floats, Floats]:
         """The deviations of the means over topics of z above 0, and of -z below 0."""

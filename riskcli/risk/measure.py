@@ -11,6 +11,7 @@ from riskcli.risk.comparison import Comparison
 from riskcli.risk.crossings import Pairs, Span, Swaps, Turn
 from riskcli.risk.estimate import Estimate, rank
 from riskcli.risk.inference import Inference
+from riskcli.risk.intervals import Lent
 from riskcli.risk.jackknife import Jackknife, Reference, References, Statistic
 from riskcli.risk.paired import Moments
 from riskcli.risk.population import Population
@@ -222,6 +223,11 @@ class Portion(Comparison):
     def reference_is_empty(self) -> bool:
         """As in the whole."""
         return self.whole.reference_is_empty
+
+    @property
+    def lent(self) -> Lent:
+        """As in the whole."""
+        return self.whole.lent
 
     def reference_scores(self) -> Iterator[Floats]:
         """The scores of each reference run, which need not be among these runs."""

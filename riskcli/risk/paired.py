@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.special import nctdtr, stdtr, stdtrit
+from scipy.special import chdtri, nctdtr, stdtr, stdtrit
 
 from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, in_units, row_blocks, units
 from riskcli.risk.rounding import CONSTANT
@@ -275,3 +275,14 @@ def smallest_loss(
         else:
             low = middle
     return float(high * unit)
+
+
+RANGE = 0.9
+"""How often the range of a spread is to hold the true one."""
+
+
+def spread_range(spread: float, degrees: float) -> tuple[float, float]:
+    """Where the true spread lies, if its square has these degrees of freedom: by chi-square."""
+    ends = (chdtri(degrees, (1 + side * RANGE) / 2) for side in (-1, 1))
+    low, high = (float(spread * np.sqrt(degrees / end)) for end in ends)
+    return low, high

@@ -6,6 +6,7 @@ member is added to the totals for its own figures, as SIGIR'16 adds it to a set 
 that is, whatever it is called, is not added twice: runs are recognised by their scores.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,6 +64,11 @@ class Members:
         """Which of these runs are in the population already, by their scores."""
         known = {_key(row) for row in self.runs}
         return np.array([_key(row) in known for row in scores], dtype=np.bool_)
+
+    def count_of(self, scores: Floats) -> Floats:
+        """How many members are equal to each of these runs."""
+        known = Counter(map(_key, self.rows))
+        return np.array([known[_key(row)] for row in scores], dtype=np.float64)
 
 
 def _key(row: Floats) -> bytes:

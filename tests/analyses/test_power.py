@@ -14,11 +14,12 @@ from scipy import stats
 
 import riskcli
 from riskcli import Options, Rules, ScoreMatrix, UsageError, freeze, judge, power_table, risk_table
+from riskcli.risk.paired import topics_needed
 from tests.helpers import reference
 from tests.helpers.examples import past
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key
-from tests.helpers.strategies import named
+from tests.helpers.strategies import Floats, named
 from tests.helpers.tables import rows_of
 
 
@@ -53,6 +54,53 @@ def test_a_pair_is_told_what_the_gate_tells_it() -> None:
     (row,) = rows_of(table)
     assert row["share"] == 1.0 and row["pairs"] == 1
     assert row["size"] == pytest.approx(judge(matrix, "prod").verdicts[0].seen_from)
+
+
+def drawn(generator: np.random.Generator, values: Floats, topics: int) -> Floats:
+    return values[:, generator.integers(0, values.shape[1], topics)]
+
+
+def test_the_range_holds_the_true_number_of_topics_in_nine_of_ten_samples() -> None:
+    """Heavy tails, on which a chi-square of c - 1 degrees holds it in three of four."""
+    generator = np.random.default_rng(4)
+    noise = generator.standard_t(4, (6, 400)).clip(-8, 8)
+    truth = 0.5 + 0.05 * generator.standard_normal(400) + 0.02 * noise
+    asked: dict[str, Any] = {"losses": (0.01,), "counts": (), "of": "mean"}
+    pairs = [np.std(a - b) for a, b in combinations(truth, 2)]
+    held, plain = [], []
+    for _ in range(150):
+        table = power_table(named(drawn(generator, truth, 50)), **asked)
+        for row in rows_of(table):
+            true = share_of(list(map(float, pairs)), row["share"])
+            needed = topics_needed(0.01, true, 0.05)
+            assert needed is not None and row["count_lo"] <= row["count"] <= row["count_hi"]
+            held.append(row["count_lo"] <= needed <= row["count_hi"])
+            ratio = 49 * (row["spread"] / true) ** 2
+            plain.append(stats.chi2.ppf(0.05, 49) <= ratio <= stats.chi2.ppf(0.95, 49))
+    assert np.mean(held) >= 0.88 and np.mean(plain) < np.mean(held)
+
+
+def test_the_range_is_that_of_a_variance_with_degrees_by_kurtosis() -> None:
+    values = past(2)
+    table = power_table(named(values), losses=(0.05,), counts=(40,))
+    of_mean, of_size = rows_of(table, of="mean")
+    degrees = reference.kurtosis_degrees((values[0] - values[1]).tolist())
+    low, high = (math.sqrt(degrees / stats.chi2.ppf(p, degrees)) for p in (0.95, 0.05))
+    spread = of_mean["spread"]
+    assert of_mean["count_lo"] == topics_needed(0.05, spread * low, 0.05)
+    assert of_mean["count_hi"] == topics_needed(0.05, spread * high, 0.05)
+    assert of_size["size_lo"] == pytest.approx(of_size["size"] * low)
+    assert of_size["size_hi"] == pytest.approx(of_size["size"] * high)
+    assert of_mean["size_lo"] is None and of_size["count_hi"] is None
+    (of_georisk, _) = rows_of(table, of="georisk")
+    left = [reference.without_topic(values.tolist(), q) for q in range(30)]
+    georisk = [[reference.theta(m, run, "georisk", 1.0) for m in left] for run in (0, 1)]
+    without = [one - other for one, other in zip(*georisk, strict=True)]
+    degrees = reference.kurtosis_degrees(without)
+    top = of_georisk["spread"] * math.sqrt(degrees / stats.chi2.ppf(0.05, degrees))
+    assert of_georisk["count_hi"] == topics_needed(0.05, top, 0.05)
+    caption = " ".join(table.displays(80)[-1].caption)
+    assert f"times {low**2:.1f}–{high**2:.1f} (Mean, the one)," in caption
 
 
 def test_in_a_frozen_population_spreads_are_those_of_its_risk_table() -> None:

@@ -944,8 +944,12 @@ def parts_interval(
     minus: tuple[float, Sequence[float]],
     weight: float,
     level: float = 0.95,
+    wider: float = 1.0,
 ) -> Ends:
-    """Of plus - weight minus, each with its values by topic (Zou and Donner 2008)."""
+    """Of plus - weight minus, each with its values by topic (Zou and Donner 2008).
+
+    It reaches `wider` times as far to either side.
+    """
     (p, ps), (m, ms) = plus, minus
     c = len(ps)
     if c < LEAST_TOPICS:
@@ -962,18 +966,31 @@ def parts_interval(
         return math.sqrt(max(a * a - 2 * r * a * b + b * b, 0.0))
 
     value = p - weight * m
-    low = value - reach(p - lp, weight * (um - m))
-    return low, value + reach(up - p, weight * (m - lm))
+    low = value - wider * reach(p - lp, weight * (um - m))
+    return low, value + wider * reach(up - p, weight * (m - lm))
 
 
 def urisk_interval(
-    run: Row, baseline: Row, alpha: float, loss: Loss = "linear", level: float = 0.95
-) -> Ends:
-    """From those of reward and risk; under the smooth loss of its gains and its losses."""
+    run: Row, baseline: Row, alpha: float, loss: Loss = "linear", level: float = 0.95,
+    others: Sequence[Row] = (),
+) -> Ends:  # fmt: skip
+    """From those of reward and risk; under the smooth loss of its gains and its losses.
+
+    Wider from alpha = 5 on, where two of the other runs or more differ from the baseline.
+    """
     w = weighted(run, baseline, 0.0, loss)
     gains, losses = [max(v, 0.0) for v in w], [max(-v, 0.0) for v in w]
     weight = 1 + alpha if loss == "linear" else 1.0
-    return parts_interval((mean(gains), gains), (mean(losses), losses), weight, level)
+    lent = [
+        deviation(weighted(other, baseline, alpha)) ** 2
+        for other in others
+        if list(other) != list(baseline)
+    ]
+    own, c, wider = deviation(weighted(run, baseline, alpha, loss)) ** 2, len(run), 1.0
+    if loss == "linear" and alpha >= 5 and len(lent) > 1 and own > 0:
+        wider = math.sqrt(max(((c - 1) * own + 5 * mean(lent)) / ((c + 4) * own), 1.0))
+    parts = (mean(gains), gains), (mean(losses), losses)
+    return parts_interval(*parts, weight, level, min(wider, 1.3))
 
 
 def zeta_interval(matrix: Matrix, i: int, alpha: float, level: float = 0.95) -> Ends:

@@ -110,6 +110,16 @@ def spread(runs: int, topics: int) -> Floats:
     return np.random.default_rng(5).random((runs, topics))
 
 
+@pytest.mark.parametrize("baseline", ["r1", "@mean"])
+def test_one_heavy_topic_is_told_whatever_tests_the_difference(baseline: str) -> None:
+    values = spread(4, 30)
+    values[0, 3] += 30
+    table = risk_table(replace(named(values), measure="gain"), baseline)
+    (said,) = (note.message for note in table.notes if note.code == "one-heavy-topic")
+    for name in ("mean", "zrisk"):
+        assert f"{name} " in said.split(" r0 (")[1].split(")")[0]
+
+
 def test_warnings_appear_when_they_apply_and_only_then() -> None:
     clean = spread(4, 30)
     assert codes(clean) == set()

@@ -127,7 +127,10 @@ def test_own_intervals_equal_literal_ones(values: Floats, alpha: float) -> None:
             expected["zrisk"] = reference.zeta_interval(matrix, run, alpha)
             expected["georisk"] = reference.georisk_interval(matrix, run, alpha)
         if run > 0:
-            expected["urisk"] = reference.urisk_interval(matrix[run], matrix[0], alpha)
+            others = matrix[:run] + matrix[run + 1 :]
+            expected["urisk"] = reference.urisk_interval(
+                matrix[run], matrix[0], alpha, others=others
+            )
         for name, ends in expected.items():
             mine = row[f"{name}_lo"], row[f"{name}_hi"]
             scale = topics if name == "zrisk" else 1
