@@ -128,6 +128,8 @@ class _Verdict:
         beside = [row for row in better if row not in rows]
         if beside:
             text += f"; so {_are(beside)} {self._named(beside)}, but not as safe"
+        if self.plan.correction == "none":
+            text += f" (not corrected for {counted(self.mean.family, 'test')})"
         return self._stating("better", [*rows, *beside], text)
 
     @property
