@@ -30,7 +30,7 @@ from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
 from riskcli.analyses.power import Prospect
 from riskcli.risk.choosing import choices
 from riskcli.risk.comparison import POOLS, Baseline, Comparison
-from riskcli.risk.estimate import Estimate, Significance, rank
+from riskcli.risk.estimate import Estimate, Significance
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import PUBLISHED
@@ -128,7 +128,6 @@ def _p_of_pair(sample: Floats) -> dict[tuple[str, float], float]:
 OWN, TESTED = ("mean", "urisk", "zrisk", "georisk"), ("mean", "zrisk", "georisk")
 COVERED = (
     "mean", "URisk", "ZRisk", "GeoRisk", "mean_diff", "zrisk_diff", "georisk_diff", "mean_dz",
-    "rank by mean", "rank by ZRisk", "rank by GeoRisk",
 )  # fmt: skip
 KINDS = ("best", "middle", "worst")
 HEAVY = 0.5
@@ -206,8 +205,7 @@ def _all_held(
     ]
     extra = mine["mean"].extra
     effect = _holds(extra["mean_dz_lo"], extra["mean_dz_hi"], true["mean"].extra["mean_dz"])
-    ranks = [_holds(mine[n].rank_low, mine[n].rank_high, true[n].rank) for n in TESTED]
-    return np.array([*own, *differences, effect, *ranks])
+    return np.array([*own, *differences, effect])
 
 
 def _heaviest(scores: Floats, alpha: float, row: int) -> Floats:
@@ -682,24 +680,76 @@ def print_pairs(simulations: int, permutations: int = 499) -> None:
     print()
 
 
-def print_equal_ranks(matrices: Matrices, simulations: int) -> None:
-    """All runs equal: how often the interval of a rank holds every rank."""
-    print("### All runs equal: how often the interval of a rank holds all ranks\n")
-    print("| scores | topics | mean | ZRisk α 1 | GeoRisk α 1 |\n|:--|--:|--:|--:|--:|")
+STATED = (("mean", 1.0), ("zrisk", 1.0), ("zrisk", 5.0), ("georisk", 1.0), ("georisk", 5.0))
+ALIKE: dict[str, Callable[[int], list[list[int]]]] = {
+    "all": lambda runs: [[*range(runs)]],
+    "either half": lambda runs: [[*range(runs // 2)], [*range(runs // 2, runs)]],
+    "every other": lambda runs: [[*range(0, runs, 2)], [*range(1, runs, 2)]],
+    "each two": lambda runs: [[row, row + 1][: runs - row] for row in range(0, runs, 2)],
+}
+"""Which runs are alike, of those in the order of their means."""
+
+
+def print_statements(matrices: Matrices, simulations: int) -> None:
+    """Any false statement of a column against a run: a mark, or a bracket of ranks."""
+    print("### A column against one of the runs: any false mark, and any false statement\n")
+    names = [name if name == "mean" else f"{name} α {alpha:g}" for name, alpha in STATED]
+    print(f"| scores | topics | runs alike | {' | '.join(names)} |")
+    print("|:--|--:|:--|" + "--:|" * len(names))
     for title, scores, topics in cells(matrices):
-        generator = np.random.default_rng(SEED)
-        held = []
-        for _ in range(simulations):
-            known = _estimates(generator.permuted(drawn(generator, scores, topics), axis=0), 1.0)
-            held.append(
-                [
-                    np.mean((e.rank_low == 1) & (e.rank_high == len(rank(e.value))))
-                    for e in (known["mean"], known["zrisk"], known["georisk"])
-                ]
-            )
-        shown = " | ".join(f"{column:.3f}" for column in np.mean(held, axis=0))
-        print(f"| {title} | {topics} | {shown} |", flush=True)
+        ordered = scores[np.argsort(-scores.mean(axis=1), kind="stable")]
+        for alike, groups in ALIKE.items() if topics < max(TOPICS) else ():
+            wrong = _false_statements(ordered, groups(len(scores)), topics, simulations)
+            shown = " | ".join(f"{marks:.3f} {either:.3f}" for marks, either in wrong)
+            print(f"| {title} | {topics} | {alike} | {shown} |", flush=True)
     print()
+
+
+def _false_statements(
+    scores: Floats, groups: list[list[int]], topics: int, simulations: int
+) -> Floats:
+    """By statistic: how often a mark is false, and how often a mark or a bracket is."""
+    generator, group = np.random.default_rng(SEED), np.empty(len(scores), dtype=int)
+    for number, rows in enumerate(groups):
+        group[rows] = number
+    true = {
+        key: np.array([each.value[rows].mean() for rows in groups])[group]
+        for key, each in _stated(_shuffled(scores, groups, 4000, generator), 0).items()
+    }
+    wrong = np.zeros((len(STATED), 2))
+    for _ in range(simulations):
+        row = int(generator.integers(len(scores)))
+        sample = _stated(_shuffled(scores, groups, topics, generator), row)
+        for k, key in enumerate(STATED):
+            each, truth = sample[key].corrected("holm", GAMMA), true[key]
+            above = (truth[None] > truth[:, None]).sum(axis=1)
+            below = (truth[None] < truth[:, None]).sum(axis=1)
+            side = np.select([each.flag == "better", each.flag == "worse"], [1, -1], 0)
+            mark = ((side != 0) & (side != np.sign(truth - truth[row]))).any()
+            bracket = (each.rank_low > above + 1) | (each.rank_high < len(scores) - below)
+            wrong[k] += [mark, mark or bracket.any()]
+    return wrong / simulations
+
+
+def _shuffled(
+    scores: Floats, groups: list[list[int]], topics: int, generator: np.random.Generator
+) -> Floats:
+    """Topics drawn, and runs that are alike shuffled within each."""
+    sample = drawn(generator, scores, topics)
+    for rows in groups:
+        sample[rows] = generator.permuted(sample[rows], axis=0)
+    return sample
+
+
+def _stated(scores: Floats, row: int) -> dict[tuple[str, float], Estimate]:
+    """The estimates that statements are made of, against one of the runs."""
+    comparison = Comparison(scores, Baseline(str(row), (row,), scores[row]))
+    inference = Inference(comparison, PLAN, statistics(), (1.0, 5.0))
+    by_id = {measure.id: measure for measure in measures()}
+    found = {
+        (name, alpha): by_id[name].estimate(comparison, alpha, inference) for name, alpha in STATED
+    }
+    return {key: each for key, each in found.items() if each is not None}
 
 
 # ------------------------------------------------------------------ many zeros
@@ -728,7 +778,7 @@ def main() -> None:
         "chosen": lambda n: print_chosen(matrices, n),
         "virtual": lambda n: print_virtual(matrices, n),
         "partial": lambda n: print_partial(matrices, n // 2),
-        "ranks": lambda n: print_equal_ranks(matrices, n // 2),
+        "statements": lambda n: print_statements(matrices, n // 2),
         "families": lambda n: print_families(matrices, n),
         "members": lambda n: print_members(matrices, n),
         "others": lambda n: print_others(matrices, n // 2),
