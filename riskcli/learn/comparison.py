@@ -17,6 +17,7 @@ from riskcli.learn.features import tie_free
 from riskcli.learn.training import PLAIN
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading, decimal, p_value
 from riskcli.output.result import Result, tidy
+from riskcli.output.verdict import Statements
 from riskcli.page import leaderboard
 from riskcli.risk.comparison import POOLS
 from riskcli.risk.estimate import adjust
@@ -59,6 +60,11 @@ class ModelComparison:
     def notes(self) -> Sequence[Note]:
         """Those of the table."""
         return self.table.notes
+
+    @property
+    def verdict(self) -> Statements:
+        """That of the table."""
+        return self.table.verdict
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
@@ -185,6 +191,10 @@ class ModelComparison:
     def displays(self, width: int, /) -> list[Display]:
         """The risk table, the tests against other rankers, and the comparison at equal risk."""
         return [*self.table.displays(width), *self.further_displays()]
+
+    def screen(self, width: int, /) -> list[Display]:
+        """The same."""
+        return self.displays(width)
 
     def further_displays(self) -> list[Display]:
         """How models differ from the plain one and their blends, and what is as risky."""
