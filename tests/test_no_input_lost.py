@@ -273,6 +273,17 @@ def test_tables_and_figures_in_the_folder_of_runs_are_passed_over(here: Path) ->
         assert name in ran.err
 
 
+@pytest.mark.parametrize("format", ["table", "latex", "tsv", "json"])
+def test_a_result_that_begins_with_sentences_is_known(here: Path, format: str) -> None:
+    (here / "judged").rename(here.parent / "judged")
+    judged = ("-q", "../judged", "-m", "AP")
+    for command in ("check", "topics"):
+        ran = riskeval(command, ".", *judged, "-b", "a", "-f", format, "-o", "z.out", cwd=here)
+        assert ran.code in (0, 1), ran.err
+        ran = riskeval("score", ".", *judged, "-f", "json", cwd=here)
+        assert ran.code == 0 and "z.out" in ran.err, (command, ran.err)
+
+
 @pytest.mark.parametrize(
     "outputs",
     [

@@ -3,22 +3,25 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Protocol
 
 from riskcli.analyses import checker as checking
 from riskcli.analyses.checker import Checks, FileReport
 from riskcli.core.inputs import not_inputs
-from riskcli.core.messages import Input, Note, Provenance, counted
+from riskcli.core.messages import Input, Note, Provenance, counted, listed
 from riskcli.core.parallel import Progress, available_cores, in_order
-from riskcli.output.display import Cell, Display, Heading
-from riskcli.output.escape import annotation
+from riskcli.output.display import GAP, Cell, Column, Display, Heading, width_of
+from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import FINDING_FORMATS, Analysis, Formats
 from riskcli.output.problems import Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result
+from riskcli.output.verdict import Statement, Statements
 from riskcli.scores.evaluation import Places
 from riskcli.scores.reading import OWN_RESULT
 from riskcli.trec.codes import CODES, Severity
 from riskcli.trec.discovery import Folders, find_files, find_qrels, judgements_first, neighbours
+from riskcli.trec.findings import Finding
 
 _OF_CODES = (Heading("findings"), Heading("files"), Heading("", left=True),
              Heading("code", left=True))  # fmt: skip
@@ -109,6 +112,34 @@ class Validation(Analysis):
         """The findings as GitLab's code quality reports."""
         return as_code_quality(self._problems(), ".")
 
+    @property
+    def verdict(self) -> Statements:
+        """How many files are refused, and which; how many have warnings."""
+        number = len(self.files)
+        refused = [file for file in self.files if file.count("error")]
+        warned = [file for file in self.files if file.count("warning")]
+        if number == 1:
+            text = f"{self.files[0].path.name} is {'refused' if refused else 'valid'}."
+        elif refused:
+            names = listed([file.path.name for file in refused], _FEW)
+            are = "is" if len(refused) == 1 else "are"
+            text = f"{len(refused)} of {counted(number, 'file')} {are} refused: {names}."
+        else:
+            text = f"{number} files are valid."
+        numbers = {"files": number, "refused": len(refused)}
+        statements = [Statement("refused", text, numbers=numbers)]
+        if warned:
+            files = f"{counted(len(warned), 'file')} {'has' if len(warned) == 1 else 'have'}"
+            text = f"{'It has' if number == 1 else files} warnings, which change no number."
+            statements.append(Statement("warned", text, numbers={"warned": len(warned)}))
+        return Statements(tuple(statements))
+
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """What was found in several files, gathered by kind; of one file, all."""
+        if len(self.files) == 1:
+            return self.displays(width)
+        return [_gathered(self.files, self.verdict.sentences, width)]
+
     def displays(self, _width: int, /) -> Sequence[Display]:
         """A table for each file in which something was found, and a line for the whole."""
         tables = [_display(file) for file in self.files if file.findings()]
@@ -118,7 +149,8 @@ class Validation(Analysis):
             for code, (number, files) in codes.items()
         ]
         of_codes = [Display.of_rows("all files, by code", _OF_CODES, rows)] if rows else []
-        return [*tables, *of_codes, Display.of_rows("", (), (), [self.summary()])]
+        first, *rest = [*tables, *of_codes, Display.of_rows("", (), (), [self.summary()])]
+        return [replace(first, verdict=self.verdict.sentences), *rest]
 
     def result(self) -> Result:
         """A row a finding; `more` counts those of its code that were left out after it."""
@@ -136,6 +168,61 @@ class Validation(Analysis):
                 "codes": {code: number for code, (number, _) in self.codes().items()},
             },
         )
+
+
+# What was found in many files, gathered by kind, on one screen.
+
+
+_FEW = 3
+_LINES = 25
+"""What a screen has, beside the line of the command."""
+_LEAST_ROWS = 4
+_LEAST_EXAMPLE = 20
+_MOST_LINES = 8
+"""For the example of an error."""
+
+
+def _gathered(files: Sequence[FileReport], said: Sequence[str], width: int) -> Display:
+    """A row a code, errors first, with an example; as many as a screen has lines for."""
+    found: dict[str, list[tuple[FileReport, Finding]]] = {}
+    for file in files:
+        for finding, _ in file.findings():
+            found.setdefault(finding.code, []).append((file, finding))
+    codes = sorted(found, key=lambda code: (CODES[code].severity, code))
+    room = _LINES - 3 - sum(len(wrap(text, width)) for text in said)
+    shown = codes if len(codes) <= room else codes[: max(room - 1, _LEAST_ROWS)]
+    counts = [{f.path: f.tally.counts[code] for f, _ in found[code]} for code in shown]
+    columns = [
+        Column.of(Heading("", left=True), [
+            Cell(CODES[c].severity, strong=CODES[c].severity == "error") for c in shown]),
+        Column.of(Heading("code", left=True, names=True), shown),
+        Column.of("files", [f"{len(by_file):,}" for by_file in counts]),
+        Column.of("findings", [f"{sum(by_file.values()):,}" for by_file in counts]),
+    ]  # fmt: skip
+    left = max(width - width_of(columns) - GAP, _LEAST_EXAMPLE)
+    wrong = [code for code in shown if CODES[code].severity == "error"]
+    doubtful = shown[len(wrong) :]  # what refuses a file is told at length first
+    each = max(1, min((room - len(doubtful)) // max(len(wrong), 1), _MOST_LINES))
+    examples = [_shortened(_example(*found[code][0]), left, each) for code in wrong]
+    used = sum(len(wrap(text, left, break_on_hyphens=False)) for text in examples)
+    each = 2 if used + 2 * len(doubtful) <= room else 1
+    examples += [_shortened(_example(*found[code][0]), left, each) for code in doubtful]
+    columns.append(Column.of(Heading("for example", left=True), examples))
+    hidden = len(codes) - len(shown)
+    more = [f"Not shown: {counted(hidden, 'more code', 'more codes')}."] if hidden else []
+    caption = [*more, "Every finding, with file and line: --full."] if codes else []
+    return Display("", columns if codes else [], caption, verdict=said)
+
+
+def _example(file: FileReport, finding: Finding) -> str:
+    line = "" if finding.line is None else f", line {finding.line}"
+    return f"{file.path.name}{line}: {finding.message}"
+
+
+def _shortened(text: str, width: int, lines: int) -> str:
+    """So much of the text as goes into so many lines."""
+    folded = wrap(visible(text), width, max_lines=lines, placeholder=" …", break_on_hyphens=False)
+    return " ".join(folded)
 
 
 def _summary(file: FileReport) -> dict[str, Any]:

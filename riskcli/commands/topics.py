@@ -67,10 +67,10 @@ def topics(
 ) -> int:
     """Where the risk of RUNS comes from, topic by topic.
 
-    A terminal shows the topics on which most runs lose. With --run, --full, --columns, --top or
-    --only-flagged, in files and in other formats, each topic has its scores, the difference as the
-    loss counts it (w), how far it stands out (TR, TJ of SIGIR'14), and for ZRisk the expected
-    score, z and its share. The last line of a run holds the figures of `riskeval score`. With
+    A terminal shows the topics on which most runs lose. With --run, --full, --columns or --top, in
+    files and in other formats, each topic has its scores, the difference as the loss counts it (w),
+    how far it stands out (TR, TJ of SIGIR'14), and for ZRisk the expected score, z and its share.
+    The last line of a run holds the figures of `riskeval score`. With
     --columns churn: how far its rankings of documents are from the baseline's (SIGIR'12).
     """
     # Late: numpy and scipy are for those who compute.

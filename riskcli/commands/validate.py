@@ -3,7 +3,7 @@
 import click
 
 from riskcli.cli.option import Reach, command, own_option
-from riskcli.cli.options import Output, output_options, tell, write
+from riskcli.cli.options import Output, full_option, output_options, tell, write
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.reading import Files, file_options
 from riskcli.cli.types import FROM_0, FROM_1
@@ -25,8 +25,15 @@ from riskcli.output.formats import FINDING_FORMATS, RowsFormat
     "--only", choice=Only, default="all", settings=Reach.NOTHING, key_only=True,
     help="Findings to show; all are counted, and decide the exit code.",
 )  # fmt: skip
+@full_option("every finding of every file")
 def validate(
-    files: Files, output: Output, strict: bool, max_docs: int, max_findings: int, only: Only
+    files: Files,
+    output: Output,
+    strict: bool,
+    max_docs: int,
+    max_findings: int,
+    only: Only,
+    full: bool,
 ) -> int:
     """Check RUNS (run files, folders of them, or files of scores) and report all that is wrong.
 
@@ -52,7 +59,7 @@ def validate(
             folders=files.folders,
         )
     tell(found.notes, files.quiet)
-    write(found, output)
+    write(found, output, full)
     if isinstance(output.output_format, RowsFormat) and not files.quiet:
         click.echo(found.summary(), err=True)
     refused = found.count("error") or (strict and found.count("warning"))

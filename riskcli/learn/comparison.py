@@ -192,6 +192,10 @@ class ModelComparison:
         """The risk table, the tests against other rankers, and the comparison at equal risk."""
         return [*self.table.displays(width), *self.further_displays()]
 
+    def screen(self, width: int, /) -> list[Display]:
+        """The same."""
+        return self.displays(width)
+
     def further_displays(self) -> list[Display]:
         """How models differ from the plain one and their blends, and what is as risky."""
         sources = ", ".join(map(str, self.outcome.plan.sources))

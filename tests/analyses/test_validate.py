@@ -58,9 +58,11 @@ def test_a_file_is_read_to_its_end_and_everything_is_said(messy: Path) -> None:
 
 def test_the_samples_are_clean() -> None:
     ran = riskeval("validate", SAMPLES, "-f", "table")
-    assert (ran.code, ran.out) == (
+    assert (ran.code, ran.out) == (0, "9 files are valid.\n")
+    full = riskeval("validate", SAMPLES, "-f", "table", "--full")
+    assert (full.code, full.out) == (
         0,
-        "9 files: 0 refused, 0 with warnings only; 0 errors, 0 warnings\n",
+        "9 files are valid.\n9 files: 0 refused, 0 with warnings only; 0 errors, 0 warnings\n",
     )
 
 
@@ -78,7 +80,7 @@ def test_the_table_is_grouped_by_file_and_counted(
 ) -> None:
     write("u.run", MESSY.replace("1 Q0", "2 Q0"))
     monkeypatch.chdir(messy.parent)
-    out = run_inside("validate", ".", "-f", "table").out
+    out = run_inside("validate", ".", "-f", "table", "--full").out
     first, second = out.index("t.run: 3 errors, 5 warnings"), out.index("u.run: 3 errors")
     assert first < out.index("bad-rank") < second
     assert out.endswith("2 files: 2 refused, 0 with warnings only; 6 errors, 10 warnings\n")
@@ -262,7 +264,69 @@ def test_findings_of_one_severity_are_shown_and_all_are_counted(write: Write) ->
         assert ran.code == 1
         assert {row["code"] for row in found["rows"]} == codes
         assert found["codes"] == counted
-    shown = run_inside("validate", bad, odd, Key("only", "errors"), "-f", "table").out
+    shown = run_inside("validate", bad, odd, Key("only", "errors"), "-f", "table", "--full").out
     assert "all files, by code" in shown
     assert "2      1  warning  not-q0" in shown
     assert "odd.run" not in shown
+
+
+# ---------------------------------------------------------------- one screen
+
+
+def screen(*files: Path | Key | str) -> list[str]:
+    return riskeval("validate", *files, "-f", "table", COLUMNS="80").out.splitlines()
+
+
+def test_equal_findings_of_many_files_are_gathered_under_the_answer(write: Write) -> None:
+    files = [write(f"t{i:02}.run", "1 QX a 1 2 t\n1 QX b 2 1 t\n") for i in range(17)]
+    lines = screen(*files)
+    assert lines[:2] == ["17 files are valid.", "17 files have warnings, which change no number."]
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80
+    (row,) = [line.split() for line in lines if "not-q0" in line]
+    assert row[:4] == ["warning", "not-q0", "17", "34"]
+    assert "t00.run, line 1: the 2nd column is" in " ".join(" ".join(lines).split())
+    assert lines[-1] == "Every finding, with file and line: --full."
+    full = run_inside("validate", *files, "-f", "table", "--full").out
+    joined = "".join(full.split())  # titles are folded
+    assert all(f"{file}:0errors" in joined for file in files) and "all files, by code" in full
+
+
+def test_what_is_refused_is_named_and_its_errors_stand_first(write: Write) -> None:
+    good = write("good.run", GOOD)
+    bad = [write(f"bad{i}.run", GOOD + b"2 Q0 b 2 x t\n2 Q0 c\n") for i in range(5)]
+    one, several = screen(good, bad[0]), screen(good, *bad)
+    assert one[0] == "1 of 2 files is refused: bad0.run."
+    assert several[0] == "5 of 6 files are refused: bad0.run, bad1.run, bad2.run and 2 more."
+    kinds = [line.split()[0] for line in several if line.startswith(("error", "warning"))]
+    assert kinds == sorted(kinds) and kinds[0] == "error"
+    assert [line.split()[1:4] for line in several if "bad-score" in line] == [
+        ["bad-score", "5", "5"]
+    ]
+
+
+def test_of_one_file_every_finding_is_shown(messy: Path) -> None:
+    lines = screen(messy)
+    assert lines[:2] == ["t.run is refused.", "It has warnings, which change no number."]
+    assert "t.run: 3 errors, 5 warnings" in " ".join(lines)
+    shown = [(words[0], words[2]) for line in lines if len(words := line.split()) > 2]
+    assert {(str(line), code) for line, code in FOUND} <= {*shown}
+
+
+def test_findings_that_are_not_asked_for_are_not_gathered_either(write: Write) -> None:
+    files = [write(f"t{i}.run", GOOD + b"2 q0 b 2 1.0 t\n") for i in range(2)]
+    assert screen(*files, Key("only", "errors")) == [
+        "2 files are valid.", "2 files have warnings, which change no number."
+    ]  # fmt: skip
+
+
+def test_files_and_programs_get_every_finding_with_the_answer(write: Write, tmp_path: Path) -> None:
+    files = [write(f"t{i}.run", GOOD + b"2 q0 b 2 1.0 t\n") for i in range(3)]
+    document = json.loads(run_inside("validate", *files, "-f", "json").out)
+    assert [each["rule"] for each in document["verdicts"]] == ["refused", "warned"]
+    assert document["verdicts"][1]["numbers"] == {"warned": 3}
+    assert {row["path"] for row in document["rows"]} == set(map(str, files))
+    assert run_inside("validate", *files, "-o", tmp_path / "all.txt").code == 0
+    text = (tmp_path / "all.txt").read_text()
+    assert text.startswith("3 files are valid.") and all(
+        f"{file}: 0 errors" in text for file in files
+    )

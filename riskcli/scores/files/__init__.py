@@ -22,8 +22,10 @@ _RESULT_COLUMNS = ({"measure", "baseline"}, {"measure", "of"}, {"path", "severit
 """Columns of which no file of scores, nor a run, has all of any of these sets."""
 _RULE = re.compile("[─ ]*─[─ ]*")
 _TITLE = re.compile(r"(\S.* of \S.* by \S.*, (α = |against )|\d+ files?: \d+ refused, )")
-"""How the tables begin that may have no rule: those of explain and validate."""
-_LATEX = re.compile(rb"% .*\n\\begin\{|\\begin\{(table|longtable)")
+"""The title of a table that may have no rule: those of explain and validate."""
+_SAID = 8
+"""Sentences stand above a title, in so many lines at most."""
+_LATEX = re.compile(rb"(% .*\n)+\\begin\{|\\begin\{(table|longtable)")
 
 
 def refuse_own_result(path: Path, text: bytes) -> None:
@@ -58,6 +60,6 @@ def _is_own_text(text: bytes) -> bool:
     """Whether it is a table for people: its title says so, or one of its lines is a rule."""
     start = text[:4096]
     lines = start.decode(errors="replace").split("\n")
-    if _LATEX.match(start) or _TITLE.match(lines[0]):
+    if _LATEX.match(start) or any(map(_TITLE.match, lines[: _SAID + 1])):
         return True
     return any(_RULE.fullmatch(line) for line in lines)
