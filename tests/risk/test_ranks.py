@@ -207,6 +207,48 @@ def test_no_two_statements_contradict_on_real_runs(measure: str) -> None:
         check_laws(matrix, Options(baselines=name, alphas=(1.0, 5.0)))
 
 
+def test_above_the_baseline_is_above_what_lies_below_it() -> None:
+    """Noise that turns both ways hides the largest difference from the tests of pairs."""
+    generator = np.random.default_rng(4)
+    easy, noise = generator.uniform(0.3, 0.5, 50), generator.normal(0, 1, 50)
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    values = np.array([easy + 0.02 + 0.05 * noise, easy, easy - 0.02 - 0.05 * noise])
+    options = Options(baselines=("r1",))
+    mean = risk_table(named(values), options=options).blocks[0].estimates["mean"]
+    assert mean.flag is not None and mean.flag.tolist() == ["better", "", "worse"]
+    assert mean.rank_low is not None and mean.rank_low.tolist() == [1, 2, 3]
+    assert mean.rank_high is not None and mean.rank_high.tolist() == [1, 2, 3]
+    (pairs,) = compare_pairs(named(values), of="mean", between="all", options=options).tables
+    assert pairs.pairs.flag.tolist() == ["better", "better", "better"]
+    assert len(set(pairs.groups)) == 3
+    (alone,) = compare_pairs(named(values), of="mean").tables
+    assert not alone.pairs.flag[1]  # without the baseline between them nothing is shown
+
+
+def test_marks_of_other_populations_do_not_turn_ranks_round() -> None:
+    """Where the difference tested has another sign than that of the values, ranks are open."""
+    values = np.array([0.5, 0.4, 0.6])
+    estimate = Estimate(
+        values, difference=np.array([np.nan, 0.1, 0.2]), p=np.array([np.nan, 1e-9, 1e-9])
+    )
+    marks = Against.of(estimate, 0, 0.05)
+    assert marks is not None and marks.sides.tolist() == [0, 0, 1]
+    assert Against.of(estimate, None, 0.05) is None
+
+
+def test_a_constant_difference_is_no_test_of_the_family() -> None:
+    generator = np.random.default_rng(6)
+    first = generator.uniform(0.3, 0.5, 20)
+    values = np.array([first, first + 0.01, first + 0.02 + generator.normal(0, 0.03, 20)])
+    means = values.mean(axis=1)
+    deviations = values - means[:, None]
+    p = reference.p_of_contributions(means.tolist(), deviations.tolist())
+    known = sorted(p[i][j] or 1.0 for i, j in ((0, 2), (1, 2)))
+    for gamma, told in ((2.5 * known[0], 1), (1.9 * known[0], 0)):
+        low, _ = rank_intervals(means, deviations, min(gamma, 0.99))
+        assert (low > 1).sum() >= told and ((low > 1).any() == bool(told))
+
+
 def test_with_one_run_nothing_is_claimed() -> None:
     table = risk_table(named(np.random.default_rng(1).random((1, 30))))
     for name in MEASURES:
