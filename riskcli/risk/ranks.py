@@ -139,7 +139,8 @@ class _Family:
         steps = np.zeros_like(pairs)
         for step in range(int(pairs.max(initial=0)) + 1):
             higher, lower, found, untested = self._told_apart(pairs - steps)
-            if (found == steps).all() or (runs > _MOST_IN_ALL_STEPS and step == 1):
+            last = step == 1 and runs > _MOST_IN_ALL_STEPS
+            if last or ((found == steps).all() and (step > 0 or not untested.any())):
                 break
             pairs, steps = pairs - (untested if step == 0 else 0), found
         return higher, lower
