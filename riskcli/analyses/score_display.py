@@ -353,6 +353,8 @@ def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading])
     shuffled = any(estimate.p_stepped is not None for estimate in block.estimates.values())
     tests = " or ".join(map(str, sizes)) + (" test" if sizes == [1] else " tests")
     scope = "the whole table" if plan.family == "all" else "each column"
+    if plan.family != "all" and len({b.baseline for b in table.blocks if b.baseline_size == 1}) > 1:
+        scope += ", over all baselines"
     correction = correction_title(plan.correction, plan.family, shuffled)
     claim = _claim_of(blocks, plan, shuffled)
     titles: dict[str, list[str]] = {}
