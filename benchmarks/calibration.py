@@ -30,12 +30,11 @@ from riskcli.analyses.pairwise import compare_all, randomised_tukey_hsd
 from riskcli.analyses.power import Prospect
 from riskcli.risk.choosing import choices
 from riskcli.risk.comparison import POOLS, Baseline, Comparison
-from riskcli.risk.estimate import Estimate, Significance
+from riskcli.risk.estimate import Estimate, Significance, holm
 from riskcli.risk.inference import Inference
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import PUBLISHED
 from riskcli.risk.measures import measures, statistics
-from riskcli.risk.population import Members
 from riskcli.risk.shuffles import of_means, of_statistics, shuffle_tests
 
 Floats = NDArray[np.float64]
@@ -579,37 +578,34 @@ def _flags_of_pairs(sample: Floats) -> list[bool]:
     return found
 
 
-def print_members(matrices: Matrices, simulations: int) -> None:
-    """All runs equal, in a population of teams or a frozen one: t and Holm against @mean."""
-    print("### All runs equal, teams of two or a frozen population, against `@mean`: any flag\n")
+def print_each(matrices: Matrices, simulations: int) -> None:
+    """All runs equal, three baselines in turn: a family each, and (as the program has it) one."""
+    print("### All runs equal, each of three baselines in turn: any flag of a column\n")
     names = ("mean", "ZRisk α 0", "α 5", "GeoRisk α 0", "α 5")
-    kinds = [f"{kind} {name}" for kind in ("teams:", "frozen:") for name in names]
+    kinds = [f"{kind} {name}" for kind in ("a family each:", "one family:") for name in names]
     print(f"| scores | topics | {' | '.join(kinds)} |\n|:--|--:|" + "--:|" * len(kinds))
     for title, scores, topics in cells(matrices):
         generator = np.random.default_rng(SEED)
         flagged = []
         for _ in range(simulations):
             sample = generator.permuted(drawn(generator, scores, topics), axis=0)
-            flagged.append([*_flags_of_teams(sample), *_flags_beside_frozen(sample)])
+            each = np.array([_p_against(sample, row) for row in range(3)])
+            apart = [any((holm(p) < GAMMA).any() for p in column) for column in each.swapaxes(0, 1)]
+            one = [(holm(column.ravel()) < GAMMA).any() for column in each.swapaxes(0, 1)]
+            flagged.append([*apart, *one])
         shown = " | ".join(f"{share(column):.3f}" for column in np.array(flagged).T)
         print(f"| {title} | {topics} | {shown} |", flush=True)
     print()
 
 
-def _flags_of_teams(sample: Floats) -> list[bool]:
-    names = [str(row) for row in range(len(sample))]
-    members = Members.of_teams(
-        sample, names, [str(row // 2) for row in range(len(sample))], "teams"
-    )
-    baseline = Baseline("@mean", (), members.rows.mean(axis=0))
-    return _flags_against(Comparison(sample, baseline, members=members))
-
-
-def _flags_beside_frozen(sample: Floats) -> list[bool]:
-    half = len(sample) // 2
-    frozen, runs = sample[:half], sample[half:]
-    baseline = Baseline("@mean", (), frozen.mean(axis=0))
-    return _flags_against(Comparison(runs, baseline, members=Members.of_runs(frozen, "frozen")))
+def _p_against(sample: Floats, row: int) -> list[Floats]:
+    """By column the p-values of all runs but one, against that one of three baselines."""
+    comparison = Comparison(sample, Baseline("b", (row,), sample[row]), "baselines", (0, 1, 2))
+    inference = Inference(comparison, PLAN, statistics(), (0.0, 5.0), ranked=False)
+    known = [inference.of_means]
+    known += [inference.of_statistic(s, a) for s in (ZRISK, GEORISK) for a in (0.0, 5.0)]
+    columns = [np.ones(len(sample)) if each.p is None else each.p for each in known]
+    return [np.nan_to_num(np.delete(column, row), nan=1.0) for column in columns]
 
 
 def print_others(matrices: Matrices, simulations: int) -> None:
@@ -780,7 +776,7 @@ def main() -> None:
         "partial": lambda n: print_partial(matrices, n // 2),
         "statements": lambda n: print_statements(matrices, n // 2),
         "families": lambda n: print_families(matrices, n),
-        "members": lambda n: print_members(matrices, n),
+        "each": lambda n: print_each(matrices, n),
         "others": lambda n: print_others(matrices, n // 2),
         "pairs": lambda n: print_pairs(n // 2),
         "zeros": lambda n: print_zeros(n // 2),

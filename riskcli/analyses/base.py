@@ -218,9 +218,7 @@ def described(options: Options) -> dict[str, Any]:
         settings["teams"] = dict(options.teams.by_run) or {"pattern": options.teams.pattern}
     if plan.test == "swap":
         settings |= {"swaps": plan.swaps, "seed": plan.seed}
-    elif any(is_virtual(name) for name in options.wanted) and not (
-        options.teams or isinstance(options.population, FrozenPopulation)
-    ):
+    elif any(is_virtual(name) for name in options.wanted):
         settings |= {"shuffles": plan.number_of_shuffles, "seed": plan.seed}
     return settings
 

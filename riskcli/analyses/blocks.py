@@ -1,6 +1,6 @@
 """The risk table: every measure of every run, for each baseline and each alpha."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,11 +37,14 @@ def risk_blocks(
         blocks += by_alpha
         notes += cautions(matrix, comparison, options.alphas)
         notes += cautions_of_tests(matrix, inference, [block.estimates for block in by_alpha])
-    if options.pool == POOL_EACH and len(compared) > 1:
+    each_in_turn = options.pool == POOL_EACH and len(compared) > 1
+    if each_in_turn:
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
     if options.significance.family == "all":
-        blocks = _corrected_together(blocks, options.significance)
+        blocks = _corrected_together(blocks, options.significance, lambda *_: ())
+    elif each_in_turn:
+        blocks = _corrected_together(blocks, options.significance, lambda b, name: (name, b.alpha))
     by_name = {each.baseline.name: each for each in compared}
     blocks = [_with_statements(each, matrix, by_name, options) for each in blocks]
     return blocks, list(dict.fromkeys(notes))
@@ -95,33 +98,43 @@ def _corrected(
     }
 
 
-def _corrected_together(blocks: Sequence[Block], plan: Significance) -> list[Block]:
-    """The blocks with every p-value of the table taken as one family, no test counted twice."""
-    tests: dict[TestKey, Floats] = {}
+TestKey = tuple[str, str, str, str, float | None]
+
+
+def _corrected_together(
+    blocks: Sequence[Block], plan: Significance, family_of: Callable[[Block, str], object]
+) -> list[Block]:
+    """The blocks with the p-values of each family corrected together, no test counted twice.
+
+    `family_of` says to which family the tests of a block by a risk measure belong.
+    """
+    families: dict[object, dict[TestKey, Floats]] = {}
     for block in blocks:
         for name, estimate in block.estimates.items():
             if estimate.p is not None:
+                tests = families.setdefault(family_of(block, name), {})
                 tests.setdefault(_key(block, name), estimate.p)
-    if not tests:
-        return list(blocks)
-    adjusted, family = adjust(np.concatenate(list(tests.values())), plan.correction)
-    ends = np.cumsum([len(p) for p in tests.values()])
-    adjusted_by_key = dict(zip(tests, np.split(adjusted, ends[:-1]), strict=True))
+    adjusted = {family: _adjusted(tests, plan) for family, tests in families.items()}
+
+    def corrected(block: Block, name: str, estimate: Estimate) -> Estimate:
+        if estimate.p is None:
+            return estimate
+        by_test, size = adjusted[family_of(block, name)]
+        return estimate.flagged(by_test[_key(block, name)], size, plan.gamma)
+
     return [
-        replace(
-            block,
-            estimates={
-                name: estimate
-                if estimate.p is None
-                else estimate.flagged(adjusted_by_key[_key(block, name)], family, plan.gamma)
-                for name, estimate in block.estimates.items()
-            },
-        )
-        for block in blocks
+        replace(b, estimates={name: corrected(b, name, e) for name, e in b.estimates.items()})
+        for b in blocks
     ]
 
 
-TestKey = tuple[str, str, str, str, float | None]
+def _adjusted(
+    tests: Mapping[TestKey, Floats], plan: Significance
+) -> tuple[dict[TestKey, Floats], int]:
+    """The p-values of one family corrected, and how many tests it has."""
+    adjusted, size = adjust(np.concatenate(list(tests.values())), plan.correction)
+    ends = np.cumsum([len(p) for p in tests.values()])
+    return dict(zip(tests, np.split(adjusted, ends[:-1]), strict=True)), size
 
 
 def _key(block: Block, name: str) -> TestKey:

@@ -118,8 +118,8 @@ def cautions_of_tests(
         yield from _naming("constant-difference", message, compress(matrix.runs, untested))
     if inference.too_large_to_shuffle:
         message = (
-            f"{matrix.measure}: {comparison.scores.size:,} scores are too many to shuffle (at most "
-            f"{MOST_SHUFFLED_CELLS:,}): differences {against} are tested by t, "
+            f"{matrix.measure}: {inference.shuffled_cells:,} scores are too many to shuffle "
+            f"(at most {MOST_SHUFFLED_CELLS:,}): differences {against} are tested by t, "
             "which flags equal runs by ZRisk and GeoRisk too often"
         )
         yield Note("not-shuffled", message)

@@ -355,7 +355,10 @@ def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading])
     sizes = sorted({*block.families.values()} - {0})
     if not tested or not sizes:
         return ["Neither ▲ nor ▼: nothing could be tested."] if tested else []
-    lines = [f"▲ better, ▼ worse at γ = {plan.gamma:g} ({_tests(block, plan, sizes)})."]
+    how = _tests(block, plan, sizes)
+    if len({each.baseline for each in table.blocks if each.baseline_size == 1}) > 1:
+        how += ", all baselines together" if plan.family != "all" else ""
+    lines = [f"▲ better, ▼ worse at γ = {plan.gamma:g} ({how})."]
     alphas = [each.alpha for each in blocks if each.alpha]
     if alphas and any(measure.value_is_t for measure in tested):
         times = " or ".join(f"×{1 + alpha:g}" for alpha in alphas)

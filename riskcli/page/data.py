@@ -31,7 +31,7 @@ from riskcli.risk.estimate import CORRECTION_TITLES, Significance, correction_ti
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons
+from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 Numbers = Floats | Counts
@@ -104,10 +104,11 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str
         "comparisons": [
             {
                 **_comparison(comparison, table.options.significance),
+                "family": number if table.options.pool == POOL_EACH else None,
                 "tables": _tables(matrix, comparison, table, shared),
                 **_verdict(matrix, comparison, table),
             }
-            for table in tables
+            for number, table in enumerate(tables)
             for comparison in comparisons(matrix, table.options)
         ],
     }

@@ -78,6 +78,8 @@ class Measure {
 class Comparison {
   constructor(data, measure, packed) {
     this.data = data;
+    this.measure = measure;
+    this.family = packed.family;
     this.runs = measure.runs;
     this.topics = measure.topics;
     this.scores = measure.scores;
@@ -207,6 +209,12 @@ class Comparison {
     return Float64Array.from(this.runs, (_, row) => (undefined_ ? NaN : formula.value(this, row, alpha)));
   }
 
+  // The other baselines, where each is compared with in turn: all are one family of tests.
+  siblings() {
+    if (this.family === null) return [];
+    return this.measure.comparisons.filter((each) => each !== this && each.family === this.family);
+  }
+
   // Effects and p-values by the page's own test, corrected and flagged; null where it has none.
   tested(measure, alpha, values) {
     const test = FORMULAS[measure.id]?.test;
@@ -215,7 +223,9 @@ class Comparison {
     // Teams and frozen runs are not on the page, which a test against their mean would need.
     if (measure.nonnegative && this.memberTotals) return null;
     const { effect, p } = test(this, alpha, values);
-    const adjusted = adjust(p, this.data.correction);
+    const others = this.siblings().map((each) => test(each, alpha, each.computed(measure, alpha)).p);
+    const all = [p, ...others].flatMap((each) => Array.from(each));
+    const adjusted = adjust(all, this.data.correction).slice(0, p.length);
     const flags = Array.from(adjusted, (value, row) => {
       if (!(value < this.data.gamma) || effect[row] === 0) return "";
       return effect[row] > 0 ? "better" : "worse";

@@ -2,7 +2,7 @@
 
 // The test behind the marks, and what the page does not compute at this alpha.
 function describe(comparison) {
-  byId("level").textContent = `significance level γ = ${data.gamma} (${comparison.correctionTitle}, over the runs of a column)`;
+  byId("level").textContent = `significance level γ = ${data.gamma} (${comparison.correctionTitle}, over the runs of a column${comparison.siblings().length ? " and all baselines" : ""})`;
   const spans = data.riskMeasures.some(({ id }) => shown.table[`rank_${id}_lo`]);
   byId("board").classList.toggle("spans", spans);
   const ranges = board.columns.some(({ id }) => id === "georisk_range") && shown.table.rank_georisk_min;

@@ -26,6 +26,7 @@ from riskcli.risk.jackknife import (
     error_and_heaviest,
     swap_tests,
 )
+from riskcli.risk.member_shuffles import Cohort, cohorts, member_tests
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.ranks import Against, Stacked, rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
@@ -76,11 +77,21 @@ class Inference:
 
     @property
     def by_shuffles(self) -> bool:
-        """Whether runs are shuffled within topics to compare them with a virtual baseline.
+        """Whether runs are shuffled within topics to compare them with a virtual baseline."""
+        return self._can_shuffle and self.shuffled_cells <= MOST_SHUFFLED_CELLS
 
-        That keeps the topics' totals, and so says nothing of teams or of frozen runs.
-        """
-        return self._can_shuffle and self.comparison.cells <= MOST_SHUFFLED_CELLS
+    @property
+    def shuffled_cells(self) -> int:
+        """How many scores are shuffled each time."""
+        comparison = self.comparison
+        if comparison.members is None or comparison.cells > MOST_SHUFFLED_CELLS:
+            return comparison.cells
+        return sum(cohort.size for cohort in self._cohorts)
+
+    @cached_property
+    def _cohorts(self) -> list[Cohort]:
+        """The runs that are shuffled together, where members are teams or frozen runs."""
+        return cohorts(self.comparison)
 
     @property
     def too_large_to_shuffle(self) -> bool:
@@ -93,7 +104,6 @@ class Inference:
         return (
             self.significance.test != "swap"
             and not comparison.baseline.members
-            and comparison.members is None
             and comparison.topics >= LEAST_TOPICS
         )
 
@@ -102,11 +112,14 @@ class Inference:
         """Each run's mean: its interval, its difference to the baseline and the test of that."""
         comparison = self.comparison
         means = np.asarray(comparison.scores.mean(axis=1))
-        if self.by_shuffles:
-            compared = self._shuffled(None, np.ones(len(means), dtype=np.bool_))
+        paired = comparison.paired
+        if not self.by_shuffles:
+            compared = self._by_t(paired.gain, paired.gain_se)
         else:
-            compared = self._by_t(comparison.paired.gain, comparison.paired.gain_se)
-        delta = comparison.paired.delta
+            compared = self._shuffled(None, np.ones(len(means), dtype=np.bool_))
+            if comparison.members is not None:
+                compared = replace(compared, difference=paired.gain, error=paired.gain_se)
+        delta = paired.delta
         heaviest = [error_and_heaviest(delta[rows])[1] for rows in self._blocks]
         compared = replace(compared, heaviest=np.concatenate(heaviest))
         return self._estimate(means, self._interval_of_means(means), compared)
@@ -152,12 +165,16 @@ class Inference:
         void = empty | comparison.reference_is_empty
         left_out = self.jackknife.left_out(statistic, alpha, self.significance.gamma)
         scale = statistic.scale(comparison.topics)
-        if self.by_shuffles:
+        if self.by_shuffles and comparison.members is None:
             compared = self._shuffled((statistic, alpha), ~void)
             compared = replace(compared, heaviest=left_out.heaviest)
         else:
             difference = values - self._reference_values(statistic, alpha, values)
             compared = self._compared(statistic, alpha, difference / scale, left_out)
+            if self.by_shuffles:
+                shuffled = self._shuffled((statistic, alpha), ~void)
+                difference, heaviest = compared.difference, compared.heaviest
+                compared = replace(shuffled, difference=difference, heaviest=heaviest)
         low, high = left_out.low, left_out.high
         if left_out.deviations is None:
             low, high = comparison.topics * np.array(self._parts_of_zrisk.interval(1 + alpha))
@@ -181,8 +198,13 @@ class Inference:
         """That of the means, and those of all statistics at all alphas."""
         comparison, plan = self.comparison, self.significance
         keys = [(statistic, alpha) for statistic in self.statistics for alpha in self.alphas]
+        if comparison.has_negative:
+            keys = []
+        if comparison.members is not None:
+            shuffles, seed = plan.number_of_shuffles, plan.seed
+            return member_tests(comparison, self._cohorts, keys, shuffles, seed)
         each = [of_means(comparison.scores, comparison.baseline.scores)]
-        if keys and not comparison.has_negative:
+        if keys:
             each.append(of_statistics(comparison.scores, keys, comparison.smooth))
         return shuffle_tests(each, plan.number_of_shuffles, plan.seed)
 

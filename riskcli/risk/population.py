@@ -62,8 +62,12 @@ class Members:
 
     def include(self, scores: Floats) -> Mask:
         """Which of these runs are in the population already, by their scores."""
-        known = {_key(row) for row in self.runs}
-        return np.array([_key(row) in known for row in scores], dtype=np.bool_)
+        return np.asarray(self.places(scores) >= 0)
+
+    def places(self, scores: Floats) -> Rows:
+        """Which row of `runs` each of these is, by its scores; -1 for none."""
+        known = {_key(self.runs[row]): row for row in reversed(range(len(self.runs)))}
+        return np.array([known.get(_key(row), -1) for row in scores], dtype=np.intp)
 
     def count_of(self, scores: Floats) -> Floats:
         """How many members are equal to each of these runs."""

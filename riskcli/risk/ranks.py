@@ -4,7 +4,7 @@ One set of statements a column: marks, ranks, letters and "may be best" are all 
 
 - Every pair of runs is compared by the jackknife's t, corrected by Holm's method over all pairs.
 - Where the column has marks against one of its runs, the marks are what is said of that run, and a
-  run above it is above one below it. The pairs besides are then tested at a fifth of gamma: so a
+  run above it is above one below it. The pairs besides are then tested at a tenth of gamma: so a
   table with any false statement stays as rare as one with a false mark (measured in
   `docs/appendix-calibration.md`).
 
@@ -25,7 +25,7 @@ from riskcli.risk.estimate import Estimate, adjust, flags
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE, NO_VARIANCE
 
-BESIDE_MARKS = 0.2
+BESIDE_MARKS = 0.1
 """The share of gamma at which pairs are tested beside marks against one of the runs."""
 _CELLS_AT_ONCE = 100_000
 _MOST_IN_ALL_STEPS = 2_000

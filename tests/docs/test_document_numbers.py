@@ -93,7 +93,10 @@ def test_what_significance_says_of_marks_was_measured() -> None:
     text = page("significance")
     assert f"in {spread(columns(families, *range(5)))} of tables" in text
     assert f"own population in {spread(columns(families, *range(5, 10)))};" in text
-    assert f"virtual baseline in {spread(columns(virtual, *range(10)))}." in text
+    assert f"virtual baseline in {spread(columns(virtual, *range(10)))}; with teams" in text
+    (each,) = tables("All runs equal, each of three baselines in turn")
+    assert f"any of three baselines in {spread(columns(each, *range(5, 10)))} of tables" in text
+    assert f"a family of its own: {spread(columns(each, *range(5)))})" in text
 
 
 def test_what_significance_says_of_intervals_was_measured() -> None:
@@ -116,12 +119,12 @@ def test_what_significance_says_of_one_run_equal_to_the_mean_was_measured() -> N
 
 
 def test_what_other_pages_say_of_tests_was_measured() -> None:
-    unequal, equal = (
-        tables("Twelve equal runs, in teams of unequal size or a frozen population")[0],
-        tables("All runs equal, in teams of two or beside a frozen population")[0],
-    )
-    both = [*columns(unequal, *range(7)), *columns(equal, *range(10))]
-    assert f"is marked in {spread(both)} of tables" in page("populations")
+    (equal,) = tables("Equal runs in teams, or a frozen population")
+    shuffled, by_t = (spread(columns(part, *range(7))) for part in (equal[::2], equal[1::2]))
+    assert f"marked in {shuffled} of tables" in page("populations")
+    assert f"mark equal runs in {by_t}, and" in page("populations")
+    assert f"teams or a frozen population in {shuffled}." in page("significance")
+    assert max(columns(equal[::2], *range(7))) <= 0.07
     (margins,) = tables("The gate: tests with a margin")
     normal, skewed = margins[2], margins[6]
     false = [f"{value:.0%}".replace("%", " %") for value in (*normal[::2], *skewed[::2])]

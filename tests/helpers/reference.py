@@ -1044,12 +1044,12 @@ def told_apart(
     """Pairs (upper, lower) of runs that are significantly different, from the p of every pair.
 
     Holm over all pairs. Beside a baseline: Holm over its comparisons, Holm over all pairs at a
-    fifth of gamma for the others, and whoever is above it is above whoever is below it.
+    tenth of gamma for the others, and whoever is above it is above whoever is below it.
     """
     runs = range(len(values))
     pairs = [(i, j) for i in runs for j in runs if i < j]
     adjusted = holm([p[i][j] for i, j in pairs])
-    level = gamma if baseline is None else gamma / 5
+    level = gamma if baseline is None else gamma / 10
     found = {pair for pair, v in zip(pairs, adjusted, strict=True) if v is not None and v < level}
     if baseline is not None:
         found = {pair for pair in found if baseline not in pair}

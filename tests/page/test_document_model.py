@@ -193,6 +193,17 @@ def test_larger_matrices(model: Tab, shape: tuple[int, int], baselines: tuple[st
     assert comparison["trusted"]["tests"] == expected
 
 
+def test_baselines_taken_in_turn_are_one_family_on_the_page_too(model: Tab) -> None:
+    matrix = named(np.random.default_rng(4).beta(1, 2, (6, 30)))
+    options = Options(baselines=("r0", "r1", "r2"), pool="each")
+    found = by_page(model, matrix, options, [1.0, 5.0])
+    assert len(found) == 3
+    for comparison in found:
+        assert {"mean", "zrisk", "georisk", "trisk"} <= set(comparison["trusted"]["tests"])
+        for alpha, page in zip([1.0, 5.0], comparison["tables"], strict=True):
+            assert_same(page, by_program(matrix, options, comparison["baseline"], alpha), 0.05)
+
+
 @pytest.mark.parametrize("size", [1e-12, 1e-14, 1e-16, 1e-30])
 def test_a_topic_that_is_nearly_all_of_the_runs_hides_nothing(model: Tab, size: float) -> None:
     """RBP with a small p gives such scores: one document on top, the others deep down."""

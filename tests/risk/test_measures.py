@@ -13,8 +13,9 @@ from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.score import ComparisonTable
+from riskcli.core.choices import Family
 from riskcli.risk.comparison import VIRTUAL
-from riskcli.risk.estimate import rank
+from riskcli.risk.estimate import holm, rank
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Population
 from riskcli.scores.comparisons import choose_baselines
@@ -359,6 +360,31 @@ def test_each_baseline_in_turn_and_the_average_over_them() -> None:
         assert single["each(r0,r1)", "r2"] == pytest.approx(mean)
         assert single["each(r0,r1)", "r0"] == single["r1", "r0"]
     assert frame.loc["each(r0,r1)", ["trisk_p", "georisk_p", "mean_p"]].isna().to_numpy().all()
+
+
+@pytest.mark.parametrize("family", ["column", "all"])
+def test_baselines_taken_in_turn_are_one_family_of_tests(family: Family) -> None:
+    """Of each column at each alpha; the legend says so, and the others hold as many tests as ever.
+
+    TRisk at alpha 0 and the mean are one test: they share its place where all is one family.
+    """
+    values = np.random.default_rng(5).beta(1, 3, (5, 30))
+    options = Options(pool="each", alphas=(0.0, 5.0), significance=Significance(family=family))
+    table = risk_table(named(values), ["r0", "r1", "r2"], options=options)
+    frame = table.to_frame()
+    frame = frame[~frame["baseline"].str.startswith("each")]
+    for name in ("mean", "trisk", "zrisk", "georisk"):
+        for alpha in (0.0, 5.0) if family == "column" else ():
+            column = frame[frame["alpha"] == alpha].dropna(subset=[f"{name}_p"])
+            p = column[f"{name}_p"].to_numpy(dtype=float)
+            assert len(p) == 12
+            assert column[f"{name}_p_adj"].to_numpy(dtype=float) == pytest.approx(holm(p))
+    sizes = {size for block in table.blocks for size in block.families.values()}
+    assert sizes == ({12} if family == "column" else {6 * 12})
+    scope = "12 tests in each column, over all baselines" if family == "column" else "72 tests in"
+    assert scope in " ".join(str(table).split())
+    alone = risk_table(named(values), "r0", options=options)
+    assert {size for block in alone.blocks for size in block.families.values()} <= {4, 24}
 
 
 def test_default_population_is_all_runs_or_two_named_baselines() -> None:

@@ -156,7 +156,7 @@ def test_critical_value_is_where_p_reaches_gamma(gamma: float) -> None:
     """At .0005 only a t above all 2,997 shuffled ones is significant; at .0003 none is."""
     sizes = np.random.default_rng(4).random((999, 3))
     test = ShuffleTest(np.zeros(3), np.ones(3), sizes, 0.0)
-    critical = test.critical(gamma)
+    (critical,) = set(test.critical(gamma).tolist())
     assert np.isinf(critical) == (gamma == 0.0003)
     least = min(critical, 1e9)
     for t, significant in ((least * (1 + 1e-9), gamma > 0.0003), (least * (1 - 1e-9), False)):
