@@ -135,6 +135,16 @@ def schema() -> str:
         "properties": {
             "riskeval": {**text, "description": "version of the program"},
             "settings": {"type": "object", "description": "what the numbers depend on"},
+            "verdicts": _list_of(
+                {
+                    "rule": text,
+                    "text": text,
+                    "about": text,
+                    "runs": {"type": "array", "items": text},
+                    "topics": {"type": "array", "items": text},
+                    "numbers": {"type": "object"},
+                }
+            ),
             "inputs": _list_of({"path": text, "sha256": _checksum(), "kind": text}),
             "warnings": _list_of({"code": text, "message": text}),
             "skipped": _list_of(

@@ -116,7 +116,7 @@ def test_all_machine_formats_hold_the_same_rows() -> None:
 
 def test_json_carries_version_settings_inputs_and_warnings() -> None:
     document = json.loads(riskeval("score", SAMPLES, "-b", "indriCASP", "-f", "json").out)
-    assert list(document) == ["riskeval", "settings", "inputs", "warnings", "rows"]
+    assert list(document) == ["riskeval", "settings", "inputs", "warnings", "verdicts", "rows"]
     assert document["riskeval"] == riskcli.__version__
     assert document["settings"]["baselines"] == ["indriCASP"]
     assert document["settings"]["gamma"] == 0.05
@@ -220,7 +220,7 @@ def test_sort_and_top() -> None:
 
 def test_the_caption_names_the_baseline_even_where_its_row_is_not_shown() -> None:
     call = ("score", SAMPLES, *ONE, "-b", "indriCASP", "-f", "markdown", "--top", "2")
-    assert "differ from those of indriCASP" in riskeval(*call).out
+    assert "**ERR@20, baseline indriCASP, α = 1**" in riskeval(*call).out
 
 
 def test_on_error_skip_leaves_a_broken_run_out_and_says_so(tmp_path: Path) -> None:
@@ -256,8 +256,9 @@ def test_a_file_that_expands_beyond_the_limit_is_refused(tmp_path: Path) -> None
 
 def test_markdown_is_a_table() -> None:
     lines = riskeval("score", SAMPLES, *ONE, "-b", "indriCASP", "-f", "markdown").out.splitlines()
-    assert lines[0] == "**ERR@20, baseline indriCASP, α = 1**"
-    assert lines[2].startswith("| \\# | run | Mean | W/T/L | URisk |")
+    assert lines[0].startswith("neuralMix (mean ") and lines[3] == ""
+    assert lines[4] == "**ERR@20, baseline indriCASP, α = 1**"
+    assert lines[6].startswith("| \\# | run | Mean | W/T/L | URisk |")
     assert len([line for line in lines if line.startswith("| ")]) == 10
 
 
@@ -292,7 +293,8 @@ def test_colour_on_a_terminal_only_and_never_with_no_color() -> None:
 
 def test_precision_sets_the_decimals() -> None:
     shown = riskeval("score", SAMPLES, *ONE, "-f", "table", Key("precision", "1")).out
-    assert "0.3" in shown and "0.29" not in shown.split("γ")[0]
+    table = shown[shown.index("─") : shown.index("γ")]
+    assert "0.3" in table and "0.29" not in table
 
 
 # ---------------------------------------------------------------- matrix
@@ -610,7 +612,8 @@ def shown_in(columns: int) -> str:
 def test_a_narrow_terminal_cuts_no_number_and_names_what_it_leaves_out(columns: int) -> None:
     wide, narrow = shown_in(80), shown_in(columns)
     assert all(len(line) <= columns for line in narrow.splitlines())
-    rows = {line.split()[1]: line.split() for line in wide.splitlines()[3:12]}
+    table = wide[wide.index("─") :].splitlines()[1:10]
+    rows = {line.split()[1]: line.split() for line in table}
     lines = narrow.splitlines()
     start = next(place for place, line in enumerate(lines) if "─" in line)
     for line in lines[start + 1 : start + 10]:
@@ -618,7 +621,7 @@ def test_a_narrow_terminal_cuts_no_number_and_names_what_it_leaves_out(columns: 
         left = iter(rows[cells[1]])
         assert all(cell in left for cell in cells), line  # whole cells, in the order of columns
     headings, note = lines[start - 1].split(), " ".join(line.strip() for line in lines)
-    named = note.partition(f"Not shown in {columns} columns: ")[2].partition(". A wider")[0]
+    named = note.partition(f"Not shown in {columns} columns: ")[2].partition(". All: ")[0]
     assert set(named.split("; ")) == {
         *(name for name in NUMBERED if name not in headings),
         *(["ranks"] if headings.count("#") == 1 else []),

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import importlib
 import json
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -245,7 +246,8 @@ def test_what_the_scores_rest_on_goes_along_with_one_matrix(
 def test_results_show_themselves(evaluation: riskcli.Evaluation) -> None:
     table = riskcli.risk_table(evaluation, "indriCASP")
     shown = repr(table)
-    assert shown.startswith("ERR@20, baseline indriCASP, α = 1") and "▲ better" in shown
+    assert shown.startswith("\n".join(textwrap.wrap(table.verdict.sentences[0], 80)))
+    assert "\nERR@20, baseline indriCASP, α = 1\n" in shown and "▲ better" in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert "<table>" in table._repr_html_() and "caspPlus" in table._repr_html_()
     assert shown.index("caspPlus") < shown.index("partial46")

@@ -202,7 +202,12 @@ def _one_table(table: View, blocks: list[Block]) -> Display:
     for block, name, group in _asked(blocks, layout):
         prefix = f"{', '.join(group)}\n" if group else ""
         shown.append(_aligned(_named_column(block, name, layout, prefix), block, first))
-    said = [sentence for block in blocks for sentence in block.said.sentences]
+    several = len({block.measure for block in blocks}) > 1
+    said = [
+        f"{block.measure}: {sentence}" if several else sentence
+        for block in blocks
+        for sentence in block.said.sentences
+    ]
     whole = Display(_title(blocks), shown, marks=layout.marks, verdict=said)
     marked = [block for block in blocks if block.measure == first.measure]
     caption = _caption(table, blocks, marked, whole.headings)
@@ -334,7 +339,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
         ),
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
     }
-    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')}"
+    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')} shown"
     sentences = [sentence for sentence, is_needed in explained.items() if is_needed]
     return "; ".join([counts, *sentences]) + "."
 

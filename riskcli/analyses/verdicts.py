@@ -127,7 +127,7 @@ class _Verdict:
             text += f", but that {whose} gains outweigh losses counted {self._times} is not shown"
         beside = [row for row in better if row not in rows]
         if beside:
-            text += f"; so {_are(beside)} {self._named(beside)}, but not as safe"
+            text += f"; {self._named(beside)} {_are(beside)} better, too, but not shown to be safe"
         if self.plan.correction == "none":
             text += f" (not corrected for {counted(self.mean.family, 'test')})"
         return self._stating("better", [*rows, *beside], text)

@@ -199,7 +199,7 @@ def narrowed(display: Display, width: int) -> Display:
         return display
     said = [f"Not shown in {width} columns: {'; '.join(gone)}"] if gone else []
     line = "; ".join([*said, *(["names are shortened"] if shortened_names else [])])
-    line = f"{line[0].upper()}{line[1:]}. A wider terminal or -f tsv shows all."
+    line = f"{line[0].upper()}{line[1:]}. All: a wider terminal, -f tsv."
     return replace(display, columns=columns, caption=[*display.caption, line])
 
 

@@ -19,7 +19,7 @@ def test_each_result_is_shown_once_and_whole() -> None:
     cells = [cell for cell in every if cell["cell_type"] == "code"]
     assert all(len(cell["outputs"]) == 1 for cell in cells) and len(cells) > 5
     shown = ["".join(cell["outputs"][0]["data"]["text/plain"]) for cell in cells]
-    table = next(text for text in shown if text.startswith("ERR@20, baseline indriCASP, α = 5"))
+    table = next(text for text in shown if "\nERR@20, baseline indriCASP, α = 5\n" in text)
     assert "neuralMix" in table and "losses weighted ×6" in table
 
 

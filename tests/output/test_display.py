@@ -46,7 +46,7 @@ def test_no_row_is_wider_than_the_terminal(runs: int, length: int, width: int) -
 def test_what_a_narrow_terminal_leaves_out_is_said_and_in_which_order() -> None:
     shown = "\n".join(as_text(many_runs(12, 40, 1).displays(80), 80, colour=False).splitlines())
     said = " ".join(shown.split("Not shown in 80 columns: ")[1].split())
-    assert said.startswith("ranks; names are shortened. A wider terminal or -f tsv")
+    assert said.startswith("ranks; names are shortened. All: a wider terminal, -f tsv")
     assert "…" in shown and "GeoRisk" in shown and "W/T/L" in shown
     assert "Not shown" not in as_text(many_runs(12, 40, 1).displays(160), 160, colour=False)
 
@@ -77,6 +77,7 @@ def test_one_table_holds_all_measures_and_alphas() -> None:
     assert re.findall(r"AP, α=\d|nDCG@20, α=\d|AP|nDCG@20", heads[0]) == [
         "AP", "AP, α=1", "AP, α=5", "nDCG@20", "nDCG@20, α=1", "nDCG@20, α=5",
     ]  # fmt: skip
+    assert "\nnDCG@20: neuralMix (mean " in ran.out and ran.out.startswith("AP: neuralMix (")
     assert heads[1].split().count("GeoRisk") == 4 and heads[1].split().count("Mean") == 2
     apart = riskeval(*SCORE, "-m", "nDCG@20", "-a", "5", COLUMNS="80").out
     value = re.search(r"neuralMix.* (\S+) +\d$", apart, re.M)

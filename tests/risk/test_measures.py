@@ -381,7 +381,7 @@ def test_baselines_taken_in_turn_are_one_family_of_tests(family: Family) -> None
             assert column[f"{name}_p_adj"].to_numpy(dtype=float) == pytest.approx(holm(p))
     sizes = {size for block in table.blocks for size in block.families.values()}
     assert sizes == ({12} if family == "column" else {6 * 12})
-    scope = "12 tests in each column, over all baselines" if family == "column" else "72 tests in"
+    scope = "Holm over 12 tests, all baselines together" if family == "column" else "72 tests in"
     assert scope in " ".join(str(table).split())
     alone = risk_table(named(values), "r0", options=options)
     assert {size for block in alone.blocks for size in block.families.values()} <= {4, 24}
