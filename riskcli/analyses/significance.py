@@ -146,14 +146,7 @@ def compare_pairs(
     setup = base.set_up(scores, options, baseline, alpha, noting=False)
     options = setup.options
     between = between or ("baseline" if options.baselines else "all")
-    check_words(between=(between, Between))
-    base.require_plain(options, "significance")
-    if between == "all" and options.population == "baselines":
-        raise UsageError("all pairs are compared in the population of all runs")
-    if best and between != "all":
-        raise UsageError("the best run is one of all; it does not go with one baseline")
-    if tukey and between != "all":
-        raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
+    _check_asked(between, options, tukey, best)
     chosen = _measures_named(of or _UNASKED)
     compared = pairwise.against_baseline
     if between == "all":
@@ -176,12 +169,23 @@ def compare_pairs(
                 notes += cautions
                 if best:
                     choices.append(choosing.choice_table(matrix, measure, level, options))
-    settings = _described([measure.id for measure in chosen], between, options, tukey)
-    settings |= {"best": True} if best else {}
+    settings = _described([measure.id for measure in chosen], between, options, tukey, best)
     return SignificanceTables(
         tuple(tables), options.significance, best=tuple(choices),
         provenance=setup.provenance.adding(settings, notes),
     )  # fmt: skip
+
+
+def _check_asked(between: Between, options: Options, tukey: bool, best: bool) -> None:
+    """Refuse what does not go together."""
+    check_words(between=(between, Between))
+    base.require_plain(options, "significance")
+    if between == "all" and options.population == "baselines":
+        raise UsageError("all pairs are compared in the population of all runs")
+    if best and between != "all":
+        raise UsageError("the best run is one of all; it does not go with one baseline")
+    if tukey and between != "all":
+        raise UsageError("Tukey's HSD compares all pairs; it does not go with one baseline")
 
 
 def _measures_named(names: base.Names) -> list[RiskMeasure]:
@@ -210,7 +214,9 @@ def _rows(table: PairTable) -> Iterator[list[Value]]:
             ]  # fmt: skip
 
 
-def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -> dict[str, Any]:
+def _described(
+    of: Sequence[str], between: str, options: Options, tukey: bool, best: bool
+) -> dict[str, Any]:
     plan = options.significance
     described: dict[str, Any] = {
         "of": list(of),
@@ -219,6 +225,7 @@ def _described(of: Sequence[str], between: str, options: Options, tukey: bool) -
         "gamma": plan.gamma,
         "correction": plan.correction,
         "tukey": tukey,
+        **({"best": True} if best else {}),
     }
     if between == "baseline":
         described |= {"baselines": list(options.wanted), "pool": options.pool}

@@ -188,8 +188,8 @@ def check(
     """A gate for CI: do the candidates RUNS hold up against a baseline?
 
     Exits with 0 where every candidate passes, 1 where one fails or (unless --inconclusive pass) is
-    not decided, 2 for wrong input. Without --margin a pass says only that no loss is significant.
-    A rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
+    not decided, 2 for wrong input. Without --margin a pass says only that no loss is significant. A
+    rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import files, gate
@@ -198,16 +198,16 @@ def check(
 
     format = None if successor is None else files.kept_format(successor, inputs.scale)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
-    frozen = frozen_population(population)
     evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements)
     judged = gate.judge(
-        evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
+        evaluation, name, policy=policy, rules=parsed, alpha=alpha,
+        population=frozen_population(population),
         significance=Significance(gamma=gamma, correction=correction),
         margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
     )  # fmt: skip
     if format is not None:
-        files.only_candidate(judged)  # an error before anything is written
-    shown = judged.of_runs(names)  # an error before anything is written
+        files.only_candidate(judged)
+    shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)
     options.write(shown, output, full)

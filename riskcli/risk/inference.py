@@ -28,7 +28,7 @@ from riskcli.risk.jackknife import (
 )
 from riskcli.risk.member_shuffles import Cohort, cohorts, member_tests
 from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
-from riskcli.risk.ranks import Against, Stacked, rank_intervals, rank_intervals_of_parts
+from riskcli.risk.ranks import MarksAgainst, Stacked, rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.shuffles import Key, ShuffleTest, of_means, of_statistics, shuffle_tests
 
@@ -152,10 +152,10 @@ class Inference:
         """The runs whose scores are not all 0."""
         return np.asarray(self.comparison.scores.any(axis=1))
 
-    def _marks(self, estimate: Estimate) -> Against | None:
+    def _marks(self, estimate: Estimate) -> MarksAgainst | None:
         """Those against the baseline, where it is a run."""
         own_row = self.comparison.baseline.own_row
-        return Against.of(estimate, own_row, self.significance.gamma)
+        return MarksAgainst.of(estimate, own_row, self.significance.gamma)
 
     def _without_ranks(self, statistic: Statistic, alpha: float) -> tuple[Estimate, Floats | None]:
         """The estimate, and the deviations that ranks rest on."""

@@ -15,7 +15,7 @@ from riskcli.risk.intervals import Lent
 from riskcli.risk.jackknife import Jackknife, Reference, References, Statistic
 from riskcli.risk.paired import Moments
 from riskcli.risk.population import Population
-from riskcli.risk.ranks import Against, rank_intervals
+from riskcli.risk.ranks import MarksAgainst, rank_intervals
 
 Values = Callable[[Comparison, float], Floats]
 Details = Callable[[Comparison, float, Inference], Estimate]
@@ -155,7 +155,7 @@ class RiskMeasure:
             return estimate
         deviations = self.deviations(comparison, alpha)
         gamma = inference.significance.gamma
-        marks = Against.of(tested, comparison.baseline.own_row, gamma)
+        marks = MarksAgainst.of(tested, comparison.baseline.own_row, gamma)
         low, high = rank_intervals(tested.value, deviations, gamma, marks)
         return replace(estimate, rank_low=low, rank_high=high)
 

@@ -33,14 +33,14 @@ _MOST_IN_ALL_STEPS = 2_000
 
 
 @dataclass(frozen=True)
-class Against:
+class MarksAgainst:
     """What a column says of each run against `row`, one of them: 1 above, -1 below, 0 neither."""
 
     row: int
     sides: Floats
 
     @classmethod
-    def of(cls, estimate: Estimate, row: int | None, gamma: float) -> "Against | None":
+    def of(cls, estimate: Estimate, row: int | None, gamma: float) -> "MarksAgainst | None":
         """By Holm's method; None where the column is not about a run, or has no tests.
 
         Differences that are measured in other populations than the values may have another sign;
@@ -72,7 +72,7 @@ def rank_intervals(
     values: Floats,
     deviations: Floats,
     gamma: float,
-    marks: Against | None = None,
+    marks: MarksAgainst | None = None,
     tested: Mask | None = None,
 ) -> tuple[Floats, Floats]:
     """The best and the worst rank of each run; NaN for a run that is not tested.
@@ -86,7 +86,7 @@ def rank_intervals(
 def rank_intervals_of_parts(
     statistics: Stacked,
     gamma: float,
-    marks: Sequence[Against | None],
+    marks: Sequence[MarksAgainst | None],
     tested: Mask | None = None,
 ) -> list[tuple[Floats, Floats]]:
     """The same for several statistics."""
@@ -115,12 +115,12 @@ class _Family:
     parts: Sequence[Floats]
     weights: Floats
     gamma: float
-    marks: Sequence[Against | None]
+    marks: Sequence[MarksAgainst | None]
     tested: Mask
 
     @classmethod
     def of(
-        cls, given: Stacked, gamma: float, marks: Sequence[Against | None], tested: Mask
+        cls, given: Stacked, gamma: float, marks: Sequence[MarksAgainst | None], tested: Mask
     ) -> "_Family":
         """With tiny numbers in a unit of their own, so that no square is 0."""
         values, parts = given.values, given.parts

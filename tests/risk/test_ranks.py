@@ -14,7 +14,7 @@ from riskcli.analyses.blocks import Block
 from riskcli.analyses.significance import compare_pairs
 from riskcli.risk import ranks
 from riskcli.risk.estimate import Estimate
-from riskcli.risk.ranks import Against, Stacked, rank_intervals, rank_intervals_of_parts
+from riskcli.risk.ranks import MarksAgainst, Stacked, rank_intervals, rank_intervals_of_parts
 from riskcli.scores.reading import Rules
 from tests.helpers import reference
 from tests.helpers.examples import equal_runs
@@ -40,7 +40,7 @@ def test_ranks_equal_literal_ones(values: Floats, gamma: float, has_baseline: bo
     against = None
     if has_baseline:
         tested = np.array([np.nan, *(cell for cell in p[0][1:])], dtype=float)
-        against = Against.of(Estimate(means, difference=means - means[0], p=tested), 0, gamma)
+        against = MarksAgainst.of(Estimate(means, difference=means - means[0], p=tested), 0, gamma)
     low, high = rank_intervals(means, deviations, gamma, against)
     for run in range(runs):
         assert (low[run], high[run]) == reference.rank_interval(told, runs, run)
@@ -230,9 +230,9 @@ def test_marks_of_other_populations_do_not_turn_ranks_round() -> None:
     estimate = Estimate(
         values, difference=np.array([np.nan, 0.1, 0.2]), p=np.array([np.nan, 1e-9, 1e-9])
     )
-    marks = Against.of(estimate, 0, 0.05)
+    marks = MarksAgainst.of(estimate, 0, 0.05)
     assert marks is not None and marks.sides.tolist() == [0, 0, 1]
-    assert Against.of(estimate, None, 0.05) is None
+    assert MarksAgainst.of(estimate, None, 0.05) is None
 
 
 def test_a_constant_difference_is_no_test_of_the_family() -> None:

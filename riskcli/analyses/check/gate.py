@@ -225,9 +225,7 @@ def judge(
         _check_quantity(rule, cases[0].matrix.topics)
     check_words(inconclusive=(inconclusive, Inconclusive))
     margins = language.checked_margins(chosen, margin)
-    differences = [
-        [case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases
-    ]
+    differences = _differences(cases, chosen, margins)
     tested = judge_losses(differences, chosen.tests, margins, plan)
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [
@@ -241,10 +239,19 @@ def judge(
         "inconclusive": inconclusive,
         "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
-    notes = [*(note for case in cases for note in case.notes), *_power_notes(verdicts, detect)]
-    provenance = setup.provenance.adding(settings, notes)
+    notes = [note for case in cases for note in case.notes]
+    provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
+
+
+def _differences(
+    cases: Sequence[Case], chosen: Policy, margins: Mapping[str, float]
+) -> list[list[Difference]]:
+    """What each case's tests are about."""
+    return [
+        [case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases
+    ]
 
 
 def _what_is_checked(
