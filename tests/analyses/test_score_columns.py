@@ -129,7 +129,7 @@ def names_in(table: str) -> list[str]:
 
 def test_the_baseline_stays_where_only_the_first_runs_are_shown() -> None:
     shown = riskeval(*SCORE, "-f", "table", "--top", "2").out
-    assert names_in(shown[shown.index("─") : shown.index("50 topics")]) == [
+    assert names_in(shown[shown.index("─") : shown.rindex("50 topics")]) == [
         "boldRerank",
         "neuralMix",
         "indriCASP",
