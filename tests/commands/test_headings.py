@@ -120,6 +120,7 @@ def unknown(words: Iterable[str]) -> list[str]:
     return [each for each in sorted(words) if run_inside("help", *each.split()).code]
 
 
+@pytest.mark.slow
 def test_every_heading_of_every_command_and_every_sign_is_explained(tables: list[Display]) -> None:
     topics = riskcli.evaluate(FOUR, qrels=QRELS).matrices[0].topics
     headings = {line for each in tables for h in each.headings for line in spoken(h.text)}

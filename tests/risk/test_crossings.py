@@ -108,6 +108,7 @@ def found_in(values: Floats, name: str, last: float = LAST) -> list[Event]:
     return events(comparison, span, 0.05, range(len(values)), [BY_ID[name]])
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(score_values(min_runs=3, max_runs=6), st.sampled_from(NAMES))
 def test_swaps_agree_with_a_fine_scan(values: Floats, name: str) -> None:

@@ -44,6 +44,7 @@ def test_two_topics_are_the_fewest_that_see_a_loss() -> None:
     assert seen(loss, 0.1, 2, 0.05, 4) == pytest.approx(0.8, abs=0.0113)
 
 
+@pytest.mark.slow
 def test_a_margin_is_settled_by_so_many_topics() -> None:
     """A candidate without a loss passes the gate's own test with that margin."""
     (row, *_) = rows_of(power_table(named(past()), margins=(0.1,), losses=(), counts=(), of="mean"))
@@ -55,6 +56,7 @@ def test_a_margin_is_settled_by_so_many_topics() -> None:
     assert 0.7 < passes / 300 < 0.9
 
 
+@pytest.mark.slow
 def test_georisk_is_seen_as_often_as_announced() -> None:
     """Candidates drawn with the very loss of GeoRisk that the table names, judged by the gate."""
     generator, topics, drawn = np.random.default_rng(5), 40, []

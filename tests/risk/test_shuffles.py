@@ -164,6 +164,7 @@ def test_critical_value_is_where_p_reaches_gamma(gamma: float) -> None:
         assert (beside.p < gamma).tolist() == [significant] * 3
 
 
+@pytest.mark.slow
 def test_family_error_where_all_runs_are_equal() -> None:
     """Any flag: within three Monte Carlo standard errors of .05, in every column, for each."""
     simulations, topics = 300, 25

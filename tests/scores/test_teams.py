@@ -205,6 +205,7 @@ def test_runs_are_compared_with_the_mean_of_the_teams_runs(
         assert known.difference_error == pytest.approx(error)
 
 
+@pytest.mark.slow
 def test_equal_runs_in_teams_are_flagged_no_more_often_than_gamma_says() -> None:
     """Compared with the figures of the teams' mean rows nearly all of them would be (α = 5)."""
     generator = np.random.default_rng(2)
