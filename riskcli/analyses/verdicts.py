@@ -154,9 +154,10 @@ class _Verdict:
         return None
 
     def _ruining(self, row: int, what: str) -> Statement:
-        worst = int(np.argmin(self.comparison.paired.delta[row]))
-        scores = self.comparison.baseline.scores[worst], self.comparison.scores[row, worst]
-        before, after = (decimal(float(score), 4) for score in scores)
+        own, baseline = self.comparison.scores[row], self.comparison.baseline.scores
+        worst = int(np.argmin(own - baseline))
+        scores = float(baseline[worst]), float(own[worst])
+        before, after = (decimal(score, 4) for score in scores)
         topic, lost = self.matrix.topics[worst], int(self.lost[row])
         text = (
             f"{self.block.runs[row]} {what} ({decimal(float(self.mean.value[row]), 4)}) but loses "
@@ -224,7 +225,9 @@ class _Verdict:
 
     def _needed(self, row: int) -> int | None:
         """Topics that would show a difference of this size, in so many tests, 4 times out of 5."""
-        spread = float(self.comparison.paired.gain_se[row]) * self.block.topics**0.5
+        if self.mean.difference_error is None:
+            return None
+        spread = float(self.mean.difference_error[row]) * self.block.topics**0.5
         tests = max(self.mean.family, 1) if self.plan.correction != "none" else 1
         difference = abs(self._difference(row))
         return topics_needed(difference, spread, self.plan.gamma / 2 / tests) if spread else None

@@ -102,6 +102,10 @@ def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str
     The spelling counts first: `p` is a probability, `P` is precision.
     """
     if not word.startswith("--"):
+        from riskcli.risk.measures import measure_ids
+
+        if word in measure_ids():  # a measure of somebody's own may be called like a heading
+            return _risk_texts()[word]
         for form in headings.forms(word):
             if text := _known(form) or headings.of_a_measure(form, _known):
                 turned = f"\n\n{_texts()['⁻']}" if form != word and "⁻" in word else ""

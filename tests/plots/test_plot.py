@@ -748,14 +748,14 @@ def test_the_words_name_the_runs_and_what_is_to_be_seen(
     kind: str, facts: tuple[str, ...], samples: ScoreMatrix
 ) -> None:
     runs = ("boldRerank",) if kind == "ecir14-3" else ("boldRerank", "neuralMix")
-    request = request_of(samples, runs=runs)
+    request = Request(samples, riskcli.Options(baselines=("indriCASP",)), runs=runs)
     told = alternative(kind, request)
     assert all(fact in told for fact in facts), told
     assert not request.notes
 
 
 def test_the_topics_in_words_are_those_that_the_figure_marks(samples: ScoreMatrix) -> None:
-    request = request_of(samples, runs=("boldRerank",))
+    request = Request(samples, riskcli.Options(baselines=("indriCASP",)), runs=("boldRerank",))
     rows = rows_with(description("topics", request), "topic", "value", "side")
     worst = min(rows, key=lambda row: row["value"])["topic"]
     lost = sum(row["side"].startswith("loss") for row in rows)
