@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses import base, choosing, pairwise
+from riskcli.analyses.pair_sentences import (
+    best_first,
+    is_tested,
+    may_be_best,
+    statement,
+    title_of,
+)
 from riskcli.analyses.pairwise import PairTable
 from riskcli.core.arrays import row_blocks
 from riskcli.core.choices import Between, check_words
 from riskcli.core.limits import MOST_LISTED_PAIRS, refuse_many_pairs
-from riskcli.core.messages import Note, UsageError, counted, listed
+from riskcli.core.messages import Note, UsageError, counted
 from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, Mark, folded, span
 from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Result, Value, part_of, rows_of, tidy
-from riskcli.output.verdict import Statement, Statements
+from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance, rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -48,7 +55,7 @@ class SignificanceTables(base.Analysis):
     @property
     def verdict(self) -> Statements:
         """Of each table, who may be the best, or who differs from the baseline."""
-        return Statements(tuple(filter(None, map(_statement, self.tables))))
+        return Statements(tuple(filter(None, map(statement, self.tables))))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
@@ -68,7 +75,7 @@ class SignificanceTables(base.Analysis):
 
     def _displays(self, table: PairTable, width: int) -> list[Display]:
         """The groups, and the matrix of differences where it is small or wanted in parts."""
-        said = self.verdict.of(_title(table)).sentences
+        said = self.verdict.of(title_of(table)).sentences
         if not table.of_all_pairs:
             return [replace(_differences(table, self.plan), verdict=said)]
         caption = _caption(table, self.plan)
@@ -82,9 +89,9 @@ class SignificanceTables(base.Analysis):
     def _side_by_side(self, tables: Sequence[PairTable]) -> Display:
         """Values, ranks and letters by each measure, of as many runs as a screen has lines for."""
         first = tables[0]
-        order = _best_first(first)
-        may_be_best = {row for table in tables for row in _may_be_best(table)}
-        order.sort(key=lambda row: row not in may_be_best)
+        order = best_first(first)
+        leaders = {row for table in tables for row in may_be_best(table)}
+        order.sort(key=lambda row: row not in leaders)
         rows = order[:MOST_ON_SCREEN] if len(order) > MOST_ON_SCREEN + 1 else order
         names = [first.runs[row] for row in rows]
         columns = [Column.of(Heading("run", left=True, names=True), names)]
@@ -102,8 +109,11 @@ class SignificanceTables(base.Analysis):
         left = len(order) - len(rows)
         more = [f"And {counted(left, 'more run')}: --full."] if left else []
         line, *others = _caption(first, self.plan)
+        for table in tables[1:]:
+            if is_tested(table) and (how := _how(table, self.plan)) not in line:
+                line = f"{line.removesuffix(').')}; {words_of(table.of).title}: {how})."
         caption = [*more, line, *([" ".join(others)] if others else [])]
-        said = [text for table in tables for text in self.verdict.of(_title(table)).sentences]
+        said = [text for table in tables for text in self.verdict.of(title_of(table)).sentences]
         return Display(
             f"{first.measure}, every pair of runs", columns, caption, verdict=said,
             hint="Every difference: --full, or -f tsv with intervals and p-values.",
@@ -235,18 +245,9 @@ def _described(
     return described
 
 
-def _title(table: PairTable) -> str:
-    alpha = f", α = {table.alpha:g}" if table.of.depends_on_alpha else ""
-    return f"{words_of(table.of).title} of {table.measure}{alpha}"
-
-
-def _best_first(table: PairTable) -> list[int]:
-    return [int(row) for row in np.argsort(rank(table.values), kind="stable")]
-
-
 def _groups(table: PairTable) -> Display:
     """The runs from best to worst; runs that share a letter are not significantly different."""
-    order, ranks, words = _best_first(table), rank(table.values), words_of(table.of)
+    order, ranks, words = best_first(table), rank(table.values), words_of(table.of)
     columns = [
         Column.of("#", [f"{ranks[row]:.0f}" for row in order]),
         Column.of(Heading("run", left=True, names=True), [table.runs[row] for row in order]),
@@ -260,17 +261,12 @@ def _groups(table: PairTable) -> Display:
     below = [table.runs[above[row]] if row in above else "" for row in order]
     if above:
         columns.append(Column.of(Heading("below", left=True, names=True), below))
-    return Display(_title(table), columns)
+    return Display(title_of(table), columns)
 
 
 def _has_groups(table: PairTable) -> bool:
     """Letters mean something where runs were tested, and where they are few."""
-    return _is_tested(table) and len(table.runs) <= MOST_IN_MATRIX
-
-
-def _is_tested(table: PairTable) -> bool:
-    """Whether any pair is."""
-    return bool(np.isfinite(table.pairs.p_adjusted).any())
+    return is_tested(table) and len(table.runs) <= MOST_IN_MATRIX
 
 
 def _ranks(table: PairTable, row: int) -> str:
@@ -280,48 +276,9 @@ def _ranks(table: PairTable, row: int) -> str:
     return span(float(table.rank_low[row]), float(table.rank_high[row]))
 
 
-def _may_be_best(table: PairTable) -> list[int]:
-    if table.rank_low is None:
-        return []
-    return [row for row in _best_first(table) if table.rank_low[row] == 1]
-
-
-def _statement(table: PairTable) -> Statement | None:
-    """Who may be the best, or who differs from the baseline; nothing without tests."""
-    if not _is_tested(table):
-        return None
-    title, by = _title(table), f"By {words_of(table.of).title} of {table.measure}"
-    by += f" at alpha {table.alpha:g}" if table.of.depends_on_alpha else ""
-    if not table.of_all_pairs:
-        sides = {flag: _flagged(table, flag) for flag in ("better", "worse")}
-        parts = [
-            f"{listed(runs)} {'is' if len(runs) == 1 else 'are'} {flag} than {table.others[0]}"
-            for flag, runs in sides.items()
-            if runs
-        ]
-        text = "; ".join(parts) or f"no run is shown to be better or worse than {table.others[0]}"
-        return Statement("differ", f"{by}, {text}.", title, (*sides["better"], *sides["worse"]))
-    best = [table.runs[row] for row in _may_be_best(table)]
-    if len(best) == len(table.runs):
-        text = f"any of the {len(best)} runs may be the best: none is significantly below another"
-    elif len(best) == 1:
-        text = f"{best[0]} is the best: each other run is significantly below another"
-    else:
-        text = (
-            f"{len(best)} of {len(table.runs)} runs may be the best, significantly below no other: "
-            f"{listed(best)}"
-        )
-    return Statement("may-be-best", f"{by}, {text}.", title, tuple(best))
-
-
-def _flagged(table: PairTable, flag: str) -> list[str]:
-    rows = table.pairs.first[table.pairs.flag == flag].tolist()
-    return [table.runs[row] for row in sorted(rows, key=lambda row: -table.values[row])]
-
-
 def _matrix(table: PairTable) -> Display:
     """Row less column, each pair once, with the mark of the row."""
-    order, pairs, places = _best_first(table), table.pairs, words_of(table.of).decimals - 1
+    order, pairs, places = best_first(table), table.pairs, words_of(table.of).decimals - 1
     position = {row: index for index, row in enumerate(order)}
     cells = [[Cell("") for _ in order[1:]] for _ in order[:-1]]
     columns = (pairs.first, pairs.second, pairs.difference, pairs.flag)
@@ -351,14 +308,14 @@ def _differences(table: PairTable, plan: Significance) -> Display:
             for number in (table.values[run], pairs.difference[i], pairs.low[i], pairs.high[i])
         )
         texts = [f"[{low}, {high}]", f"{pairs.p[i]:.2g}", f"{pairs.p_adjusted[i]:.2g}"]
-        is_known = tested or not (_is_tested(table) or np.isnan(pairs.difference[i]))
+        is_known = tested or not (is_tested(table) or np.isnan(pairs.difference[i]))
         cell = Cell(difference if is_known else UNDEFINED, mark=marks[i])
         rows.append([table.runs[run], value, cell, *(texts if tested else [UNDEFINED] * 3)])
     headings: list[str | Heading] = [
         Heading("run", left=True, names=True), words.title, Heading("difference", marked=True),
         "interval", "p", "adjusted",
     ]  # fmt: skip
-    title = f"{_title(table)}, less that of {table.others[0]}"
+    title = f"{title_of(table)}, less that of {table.others[0]}"
     return Display.of_rows(title, headings, rows, _caption(table, plan))
 
 
@@ -371,18 +328,21 @@ def _test_of(table: PairTable, plan: Significance) -> str:
     return "delete-one-topic jackknife, t"
 
 
+def _how(table: PairTable, plan: Significance) -> str:
+    """The test, and what takes care of the number of tests."""
+    if table.correction == pairwise.TUKEY:
+        return f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
+    tests = counted(table.pairs.family, "test")
+    return f"{_test_of(table, plan)}; {CORRECTION_TITLES[table.correction]} over {tests}"
+
+
 def _caption(table: PairTable, plan: Significance) -> list[str]:
     """What was tested, how, and in which family."""
     on = f"{counted(table.topics, 'topic')}, {counted(len(table.runs), 'run')}"
     logarithms = about_logarithms([table.measure])
-    if not _is_tested(table):
+    if not is_tested(table):
         return [f"{on}; neither ▲ nor ▼: nothing could be tested.", *logarithms]
-    if table.correction == pairwise.TUKEY:
-        how = f"randomised Tukey HSD by t, {plan.swaps} replicates, seed {plan.seed}"
-    else:
-        test = _test_of(table, plan)
-        tests = counted(table.pairs.family, "test")
-        how = f"{test}; {CORRECTION_TITLES[table.correction]} over {tests}"
+    how = _how(table, plan)
     percent = f"{100 * (1 - plan.gamma):g} %"
     line = f"{on}; different at γ = {plan.gamma:g} ({how})."
     if not table.of_all_pairs:

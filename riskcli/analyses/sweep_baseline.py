@@ -183,7 +183,7 @@ def _statements(one: MatrixBias) -> Iterator[Statement]:
     count, row = firsts[0]
     others = len(one.runs) - 1
     numbers = {"baselines": float(others), "first": float(count)}
-    if count == others:
+    if count == others and others > 1 and firsts[1][0] < count:
         name = shortened(one.runs[row])
         text = f"{name} is first by URisk whichever other run is the baseline."
         yield Statement("first-always", text, one.measure, (one.runs[row],), (), numbers)

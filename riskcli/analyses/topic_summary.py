@@ -142,7 +142,9 @@ def sentences(of: HardTopics) -> Iterator[Statement]:
     if hurt:
         text = f"{_topics(hurt, 'loses', 'lose')} in {number} of {number} runs: {_named(hurt)}."
     elif most.losing:
-        text = f"No topic loses in every run; {most.topic} does in {most.losing} of {number}."
+        alike = [each.topic for each in of.topics if each.losing == most.losing]
+        does = "does" if len(alike) == 1 else "do"
+        text = f"No topic loses in every run; {_named(alike)} {does} in {most.losing} of {number}."
     else:
         text = "No run loses on any topic."
     numbers = {"runs": number, "most": most.losing}

@@ -130,7 +130,7 @@ class Validation(Analysis):
         statements = [Statement("refused", text, numbers=numbers)]
         if warned:
             files = f"{counted(len(warned), 'file')} {'has' if len(warned) == 1 else 'have'}"
-            text = f"{'It has' if number == 1 else files} warnings, which change no number."
+            text = f"{'It has' if number == 1 else files} warnings, which stop no command."
             statements.append(Statement("warned", text, numbers={"warned": len(warned)}))
         return Statements(tuple(statements))
 

@@ -116,13 +116,14 @@ class _Verdict:
         better = self.flagged("better")
         if not better:
             return self._stating("better", [], f"No run is shown to be better than {self.baseline}")
-        rows = self.safe or better
+        safe = self.safe if self.block.alpha else []
+        rows = safe or better
         named = self._named(rows, self._gain)
         text = f"{named} {_are(rows)} better than {self.baseline}"
-        if self.safe and self.block.alpha:
+        if safe:
             whose = "their gains outweigh their" if len(rows) > 1 else "its gains outweigh its"
             text += f", and safe: {whose} losses even if each loss counts {self._times}"
-        elif self.block.alpha:
+        elif self.block.alpha and not {*better} & {*self.flagged("better", "trisk")}:
             whose = "their" if len(rows) > 1 else "its"
             text += f", but that {whose} gains outweigh losses counted {self._times} is not shown"
         beside = [row for row in better if row not in rows]
@@ -142,11 +143,12 @@ class _Verdict:
 
         Of some runs alone, the best of them that ruins topics.
         """
-        leads = {"has the highest mean": self.order[:1].tolist()}
+        leads = {"has the highest mean {mean}": self.order[:1].tolist()}
         if "georisk" in self.block.estimates:
-            leads["has the highest GeoRisk"] = _highest(self.block.estimates["georisk"].value)
-        leads["is better"] = self.flagged("better")
-        leads["has the mean"] = [] if self.only is None else self.others
+            values = self.block.estimates["georisk"].value
+            leads["has the highest GeoRisk {georisk}"] = _highest(values)
+        leads["is better {mean}"] = self.flagged("better")
+        leads["has a mean of {mean}"] = [] if self.only is None else self.others
         for what, rows in leads.items():
             for row in rows:
                 if row in self.others and self.ruinous(row):
@@ -154,28 +156,51 @@ class _Verdict:
         return None
 
     def _ruining(self, row: int, what: str) -> Statement:
-        own, baseline = self.comparison.scores[row], self.comparison.baseline.scores
-        worst = int(np.argmin(own - baseline))
-        scores = float(baseline[worst]), float(own[worst])
+        topic, scores = self._worst_of(row)
         before, after = (decimal(score, 4) for score in scores)
-        topic, lost = self.matrix.topics[worst], int(self.lost[row])
+        lost, name = int(self.lost[row]), self.block.runs[row]
         text = (
-            f"{self.block.runs[row]} {what} ({decimal(float(self.mean.value[row]), 4)}) but loses "
-            f"over 20 % on {lost} of {self.block.topics} topics, most on {topic} ({before} to "
-            f"{after})"
+            f"{name} {self._with_value(what, row)} but loses over 20 % on {lost} of "
+            f"{self.block.topics} topics, most on {topic} ({before} to {after})"
         )
-        numbers: dict[str, Number] = {"losses20": lost, "before": scores[0], "after": scores[1]}
-        if self._flag(row) != "better":
+        numbers: dict[str, Number] = {
+            "losses20": lost,
+            "before": scores[0],
+            "after": scores[1],
+        }
+        if not self._flag(row) and self._difference(row) > 0:
             numbers["topics_needed"] = needed = self._needed(row)
             text += f"; that it is better than {self.baseline} is not shown" + _would(needed)
-        return Statement(
-            "ruins", f"{text}.", about(self.block), (self.block.runs[row],), (topic,), numbers
-        )
+        run = (self.block.runs[row],)
+        return Statement("ruins", f"{text}.", about(self.block), run, (topic,), numbers)
+
+    def _with_value(self, what: str, row: int) -> str:
+        """What the run is, with the value by which it is that."""
+        mean = decimal(float(self.mean.value[row]), 4)
+        if "{georisk}" in what:
+            value = decimal(float(self.block.estimates["georisk"].value[row]), 4)
+            alpha = "" if self.block.alpha is None else f" at alpha {self.block.alpha:g}"
+            return what.format(georisk=f"({value}{alpha})")
+        return what.format(mean=f"({mean})" if "of {" not in what else mean)
+
+    def _worst_of(self, row: int) -> tuple[str, tuple[float, float]]:
+        """The topic that loses most of those that lose over a fifth, before and after."""
+        own, baseline = self.comparison.scores[row], self.comparison.baseline.scores
+        delta = own - baseline
+        ruined = (baseline > 0) & (delta < -0.2 * baseline)
+        if self.comparison.logarithms:
+            ruined = delta < np.log(0.8)
+        worst = int(np.argmin(np.where(ruined, delta, np.inf) if ruined.any() else delta))
+        return self.matrix.topics[worst], (float(baseline[worst]), float(own[worst]))
 
     def undecided(self) -> Statement | None:
         """Who is worse, and who is neither, with the topics that the largest difference needs."""
         worse, named = self.flagged("worse"), self._said_of
-        open_rows = [row for row in self.others if not self._flag(row) and row not in named]
+        open_rows = [
+            row
+            for row in self.others
+            if not self._flag(row) and row not in named and self._is_tested(row)
+        ]
         parts = []
         if worse:
             named_worse = self._named(worse, self._gain)
@@ -184,6 +209,7 @@ class _Verdict:
             who = counted(len(open_rows), "run") if parts else self._named(open_rows)
             largest = max(open_rows, key=lambda row: abs(self._difference(row)))
             what = f" the largest difference, that of {self.block.runs[largest]}"
+            what = what if len(open_rows) > 1 else ""
             parts.append(
                 f"{who} {_are(open_rows)} neither shown to be better nor worse"
                 + _would(self._needed(largest), what)
@@ -220,17 +246,24 @@ class _Verdict:
     def _flag(self, row: int) -> str:
         return "" if self.mean.flag is None else str(self.mean.flag[row])
 
+    def _is_tested(self, row: int) -> bool:
+        return self.mean.p_adjusted is not None and bool(np.isfinite(self.mean.p_adjusted[row]))
+
     def _difference(self, row: int) -> float:
         return float("nan") if self.mean.difference is None else float(self.mean.difference[row])
 
     def _needed(self, row: int) -> int | None:
-        """Topics that would show a difference of this size, in so many tests, 4 times out of 5."""
-        if self.mean.difference_error is None:
+        """Topics that would show a difference of this size, in so many tests, 4 times out of 5.
+
+        None where that is no matter of t: a virtual baseline changes with the runs.
+        """
+        if self.mean.difference_error is None or not self.block.baseline_size:
             return None
         spread = float(self.mean.difference_error[row]) * self.block.topics**0.5
         tests = max(self.mean.family, 1) if self.plan.correction != "none" else 1
         difference = abs(self._difference(row))
-        return topics_needed(difference, spread, self.plan.gamma / 2 / tests) if spread else None
+        needed = topics_needed(difference, spread, self.plan.gamma / 2 / tests) if spread else None
+        return needed if needed is not None and needed > self.block.topics else None
 
     def _gain(self, row: int) -> str:
         """The difference and its interval; beside them that it hangs on one topic."""
@@ -239,9 +272,11 @@ class _Verdict:
             self.mean.difference_high,
             self.mean.heaviest,
         )
-        text = f"mean {self._difference(row):+.4f}"
+        difference = self._difference(row)
+        places = ".4f" if abs(difference) >= 5e-5 else ".1e"  # a small one has a size, too
+        text = f"mean {difference:+{places}}"
         if low is not None and high is not None and np.isfinite(low[row]):
-            text += f" [{decimal(float(low[row]), 4)}, {decimal(float(high[row]), 4)}]"
+            text += f" [{low[row] + 0.0:{places}}, {high[row] + 0.0:{places}}]"
         if heaviest is not None and heaviest[row] > HEAVY_TOPIC:
             text += ", resting mostly on one topic"
         return f" ({text})"

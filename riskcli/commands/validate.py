@@ -37,7 +37,7 @@ def validate(
 ) -> int:
     """Check RUNS (run files, folders of them, or files of scores) and report all that is wrong.
 
-    Errors are what every other command refuses; warnings change no number. With --qrels that file
+    Errors are what every other command refuses; warnings stop none. With --qrels that file
     is checked too, and the runs' topics are compared with it. Exits with 0 where nothing is
     refused, with 1 otherwise.
     """

@@ -38,6 +38,6 @@ function finding(comparison) {
   const where = `by ${title} of ${measureNow().name} at α = ${short(state.alpha)}, over ${comparison.topics.length} topics`;
   if (!lowest) return `${leads} ${where}; how certain that is was computed at α = ${data.alphas.map(short).join(", ")} only.`;
   const others = Array.from(lowest).filter((low, row) => low === 1 && !best.includes(row)).length;
-  if (!others) return `${leads} ${where}; every other run is significantly below another, so that none of them may be the best.`;
+  if (!others) return `${leads} ${where}; of the other runs that were tested, each is significantly below another.`;
   return `${leads} ${where}; ${others} other ${others === 1 ? "run" : "runs"} may be the best as well.`;
 }

@@ -280,7 +280,7 @@ def screen(*files: Path | Key | str) -> list[str]:
 def test_equal_findings_of_many_files_are_gathered_under_the_answer(write: Write) -> None:
     files = [write(f"t{i:02}.run", "1 QX a 1 2 t\n1 QX b 2 1 t\n") for i in range(17)]
     lines = screen(*files)
-    assert lines[:2] == ["17 files are valid.", "17 files have warnings, which change no number."]
+    assert lines[:2] == ["17 files are valid.", "17 files have warnings, which stop no command."]
     assert len(lines) <= 25 and max(map(len, lines)) <= 80
     (row,) = [line.split() for line in lines if "not-q0" in line]
     assert row[:4] == ["warning", "not-q0", "17", "34"]
@@ -306,7 +306,7 @@ def test_what_is_refused_is_named_and_its_errors_stand_first(write: Write) -> No
 
 def test_of_one_file_every_finding_is_shown(messy: Path) -> None:
     lines = screen(messy)
-    assert lines[:2] == ["t.run is refused.", "It has warnings, which change no number."]
+    assert lines[:2] == ["t.run is refused.", "It has warnings, which stop no command."]
     assert "t.run: 3 errors, 5 warnings" in " ".join(lines)
     shown = [(words[0], words[2]) for line in lines if len(words := line.split()) > 2]
     assert {(str(line), code) for line, code in FOUND} <= {*shown}
@@ -315,7 +315,7 @@ def test_of_one_file_every_finding_is_shown(messy: Path) -> None:
 def test_findings_that_are_not_asked_for_are_not_gathered_either(write: Write) -> None:
     files = [write(f"t{i}.run", GOOD + b"2 q0 b 2 1.0 t\n") for i in range(2)]
     assert screen(*files, Key("only", "errors")) == [
-        "2 files are valid.", "2 files have warnings, which change no number."
+        "2 files are valid.", "2 files have warnings, which stop no command."
     ]  # fmt: skip
 
 

@@ -235,3 +235,55 @@ def test_averages_over_baselines_say_nothing() -> None:
     assert {each.about for each in table.verdict} == {
         "score, baseline r0", "score, baseline r1",
     }  # fmt: skip
+
+
+# ---------------------------------------------------------------- what fresh eyes found
+
+
+def test_a_run_that_is_marked_by_trisk_is_not_said_to_lack_it() -> None:
+    generator = np.random.default_rng(1)
+    base = generator.uniform(0.3, 0.6, 40)
+    new = base + generator.uniform(0.05, 0.15, 40)
+    new[:4] = 0.75 * base[:4]
+    said = verdict(np.array([base, new]))
+    assert said.sentences[0].endswith("is better than r0.")
+    assert "not shown" not in str(said) and "on 4 of 40 topics" in one(said, "ruins").text
+
+
+def test_the_highest_georisk_is_georisks() -> None:
+    table = risk_table(evaluate([SAMPLES], qrels=QRELS)["nDCG@20"], "indriCASP", alpha=0.0)
+    said = one(table.verdict, "ruins")
+    (georisk,) = table.to_frame().set_index("run").loc[[*said.runs], "georisk"]
+    assert f"has the highest GeoRisk ({georisk:.4f} at alpha 0) but loses" in said.text
+
+
+def test_the_worst_topic_is_one_of_those_that_lose_over_a_fifth() -> None:
+    base = np.array([0.9] + [0.1] * 29)
+    new = base + np.array([-0.15] + [-0.05] * 4 + [0.3] * 25)
+    said = one(verdict(np.array([base, new])), "ruins")
+    assert "on 4 of 30 topics, most on t1 (0.1000 to 0.0500)" in said.text
+
+
+def test_no_number_of_topics_decides_against_a_virtual_baseline() -> None:
+    for baseline in ("@max", "@mean", "@min"):
+        table = risk_table(evaluate([SAMPLES], qrels=QRELS), baseline)
+        assert "would decide" not in str(table.verdict)
+        below = [each for each in table.verdict.by("ruins") if "is not shown" in each.text]
+        frame = table.to_frame().set_index(["measure", "run"])
+        for each in below:
+            measure = each.about.split(",")[0]
+            difference = frame["mean_diff"].to_dict()[measure, each.runs[0]]
+            assert float(difference) > 0
+
+
+def test_what_cannot_be_tested_is_not_called_undecided() -> None:
+    values = plain(runs=2)
+    shifted = np.array([values[0], values[1], values[0] + 0.25])
+    assert one(verdict(shifted), "undecided").runs == ("r1",)
+
+
+def test_small_differences_have_a_sign_and_a_size() -> None:
+    generator = np.random.default_rng(3)
+    base = generator.uniform(0.3, 0.6, 40)
+    values = np.array([base, base + generator.uniform(1e-5, 3e-5, 40)])
+    assert "(mean +2.1e-05 [1.9e-05, 2.3e-05]) is better" in one(verdict(values), "better").text

@@ -146,7 +146,10 @@ def _broken(findings: Sequence[RuleOutcome]) -> str:
         found = "" if finding.value is None else f" ({finding.value:.4g})"
         lower = finding.test and f"{title_of(finding.test)} is significantly lower"
         parts.append(f"{lower or f'{finding.rule} is broken'}{found}")
-    more = [f"{len(broken) - _FEW} more rules are broken"] if len(broken) > _FEW else []
+    left = len(broken) - _FEW
+    more = (
+        [f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} broken"] if left > 0 else []
+    )
     return "; ".join([*parts, *more])
 
 
