@@ -287,10 +287,11 @@ def _statements(parts: Sequence[WithoutEach]) -> Iterator[Statement]:
         yield Statement("ranks-stay", text, first.about)
         return
     place = float(part.ranks[row])
+    alike = sum(each[0] == width for each in spans) - 1
     text = (
         f"By {part.title} {shortened(part.runs[row])} moves most: rank {place:.0f} with everybody, "
-        f"{low:.0f} to {high:.0f} without one other."
-    )
+        f"{low:.0f} to {high:.0f} without one other"
+    ) + (f" ({alike} more as far)." if alike else ".")
     numbers = {"rank": place, "rank_min": low, "rank_max": high}
     yield Statement("rank-moves", text, first.about, (part.runs[row],), (), numbers)
 

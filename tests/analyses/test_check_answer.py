@@ -14,7 +14,7 @@ from riskcli.analyses.check.verdict import Gate
 from riskcli.output.verdict import Statement
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
-from tests.helpers.strategies import Floats
+from tests.helpers.strategies import Floats, named
 
 ONE = ("-m", "ERR@20", "-q", QRELS)
 BASE = 0.2 + 0.5 * np.random.default_rng(3).random(50)
@@ -279,3 +279,13 @@ def test_a_file_left_out_is_said_first(tmp_path: Path) -> None:
     both = riskeval("check", SAMPLES / "boldRerank.run", SAMPLES / "caspPlus.run", bad, *call)
     assert both.code == 1 and "1 file left out, which fails too." in " ".join(both.out.split())
     assert both.out.startswith("FAIL: both candidates pass")
+
+
+def test_what_cannot_be_tested_has_a_dash() -> None:
+    """A difference that is the same on every topic has no p."""
+    base = np.random.default_rng(1).uniform(0.3, 0.6, 30).round(2)
+    for runs in ([base, base - 0.25], [base, base - 0.25, base + 0.25]):
+        gate = judge(named(np.array(runs)), "r0")
+        for text in (gate.to_text("table"), gate.to_text("table", full=True)):
+            assert "nan" not in text
+    assert "–" in judge(named(np.array([base, base - 0.25])), "r0").to_text("table")

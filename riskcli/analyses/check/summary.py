@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isnan
 from textwrap import wrap
 
 from riskcli.analyses.check.outcomes import (
@@ -153,6 +154,6 @@ def _value(finding: RuleOutcome) -> str:
     if finding.value is None:
         return display.UNDEFINED
     if finding.test is None:
-        return f"{finding.value:.4g}"
+        return display.UNDEFINED if isnan(finding.value) else f"{finding.value:.4g}"
     text = display.decimal(finding.value, words_of_test(finding.test)[1])
     return text if text.startswith("-") or finding.value != finding.value else f"+{text}"

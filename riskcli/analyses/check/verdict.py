@@ -7,6 +7,7 @@ CI services are told of files that cannot be read, and of a gate that could judg
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any, Self
 from xml.etree import ElementTree as Tree
 
@@ -18,7 +19,7 @@ from riskcli.core.messages import (
     counted,
 )
 from riskcli.output import formats
-from riskcli.output.display import Cell, Display, Heading
+from riskcli.output.display import UNDEFINED, Cell, Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
@@ -136,6 +137,13 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
 # A table for people.
 
 
+def _number(value: float | None, places: str) -> str:
+    """Empty where there is none, a dash where it is undefined."""
+    if value is None:
+        return ""
+    return UNDEFINED if isnan(value) else f"{value:.{places}}"
+
+
 def _display(verdict: Verdict) -> Display:
     words = Heading("", left=True)
     headings = (words, Heading("rule", left=True), "value", "p", words)
@@ -143,8 +151,8 @@ def _display(verdict: Verdict) -> Display:
         [
             Cell(WORDS[finding.outcome], strong=not finding.passed),
             finding.rule,
-            "" if finding.value is None else f"{finding.value:.4g}",
-            "" if finding.p_adjusted is None else f"{finding.p_adjusted:.2g}",
+            _number(finding.value, "4g"),
+            _number(finding.p_adjusted, "2g"),
             finding.why,
         ]
         for finding in verdict.findings
