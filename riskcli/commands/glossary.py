@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,15 +97,17 @@ def _first_sentence(word: Word) -> str:
     return word.text.partition(": ")[2].split(". ")[0].removesuffix(".")
 
 
+_MEASURES = Path(__file__).parents[1] / "risk" / "measures"
+"""A file a measure: one of somebody's own may be called like a heading."""
+
+
 def explained(word: str, commands: Callable[[], Sequence[click.Command]]) -> str:
     """What is known by that word or heading; an error with words to try where nothing is.
 
     The spelling counts first: `p` is a probability, `P` is precision.
     """
     if not word.startswith("--"):
-        from riskcli.risk.measures import measure_ids
-
-        if word in measure_ids():  # a measure of somebody's own may be called like a heading
+        if word.isidentifier() and (_MEASURES / f"{word}.py").is_file():
             return _risk_texts()[word]
         for form in headings.forms(word):
             if text := _known(form) or headings.of_a_measure(form, _known):

@@ -46,7 +46,7 @@ def test_the_topics_on_which_every_run_loses_are_named_the_most_hurt_first() -> 
 
 def test_each_sentence_turns_with_its_facts() -> None:
     kept = [[0.6, *RUNS[0][1:]], [*RUNS[1][:1], 0.6, *RUNS[1][2:]], RUNS[2]]
-    assert texts(table(kept), "hurts") == ["No topic loses in every run; 2 does in 2 of 3."]
+    assert texts(table(kept), "hurts") == ["No topic loses in every run; 2, 1 do in 2 of 3."]
     assert texts(table([BASE, BASE]), "hurts") == ["No run loses on any topic."]
     nearly = [[0.41, 0.45, 0.5, 0.0, 0.4]] * 2
     assert not texts(table(nearly), "ruins"), "a fifth itself is not over a fifth"
