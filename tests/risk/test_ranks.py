@@ -327,8 +327,8 @@ def _true_order(
 @pytest.mark.parametrize("groups", [[[*range(8)]], [[*range(4)], [*range(4, 8)]]])
 def test_a_column_seldom_says_anything_false(groups: list[list[int]]) -> None:
     runs = equal_runs(np.random.default_rng(7), 60) * np.linspace(1, 0.9, 8)[:, None]
-    for name, rate in rates(runs, groups, topics=50, samples=100).items():
-        assert rate <= 0.11, name  # .06, and two standard errors
+    for name, rate in rates(runs, groups, topics=50, samples=250).items():
+        assert rate <= 0.085, name  # .06, and two standard errors
 
 
 def test_ranks_hold_equal_runs_together() -> None:
