@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from riskcli.core.messages import UsageError, counted
 from riskcli.output.display import UNDEFINED, Display, Heading
 from riskcli.output.measure_words import about_logarithms, words_of
 from riskcli.output.result import Value, tidy
+from riskcli.output.verdict import Statement
 from riskcli.risk.choosing import Choice, choices
 from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
@@ -48,14 +50,35 @@ class ChoiceTable:
                 run, self.measure, self.of.id, self.population, alpha, self.topics, *of_run
             ]  # fmt: skip
 
-    def display(self) -> Display:
-        """The runs that may well be the best, the most probable first."""
-        words, p, loss = words_of(self.of), self.choice.p_best, self.choice.expected_loss
+    @property
+    def title(self) -> str:
+        """What tells it from others."""
         alpha = f", α = {self.alpha:g}" if self.of.depends_on_alpha else ""
-        title = f"{words.title} of {self.measure}{alpha}: which run is the best"
+        return f"{words_of(self.of).title} of {self.measure}{alpha}: which run is the best"
+
+    @cached_property
+    def _likely(self) -> list[int]:
+        """The rows that may well be the best, the most probable first."""
+        p = self.choice.p_best
         # Chances that differ by the draws alone are in the order of the values.
         order = np.lexsort((rank(self.values), -np.round(np.nan_to_num(p, nan=-1.0), 2)))
-        shown = [int(row) for row in order if p[row] >= LEAST_SHOWN]
+        return [int(row) for row in order if p[row] >= LEAST_SHOWN]
+
+    def statements(self) -> Iterator[Statement]:
+        """Which run is the best, how probably, and what choosing it is expected to lose."""
+        for row in self._likely[:1]:
+            p, loss = float(self.choice.p_best[row]), float(self.choice.expected_loss[row])
+            text = (
+                f"{self.runs[row]}: P(best) {p:.2f}; expected loss by choosing it "
+                f"{loss:.{words_of(self.of).decimals - 1}f}."
+            )
+            numbers = {"p_best": p, "expected_loss": loss}
+            yield Statement("best", text, self.title, (self.runs[row],), numbers=numbers)
+
+    def display(self) -> Display:
+        """The runs that may well be the best."""
+        words, p, loss = words_of(self.of), self.choice.p_best, self.choice.expected_loss
+        shown = self._likely
         headings: list[str | Heading] = [
             Heading("run", left=True, names=True), words.title, "P(best)", "expected loss",
         ]  # fmt: skip
@@ -66,15 +89,8 @@ class ChoiceTable:
         ]  # fmt: skip
         if not shown:
             rows = [[run, UNDEFINED, UNDEFINED, UNDEFINED] for run in self.runs[:1]]
-        display = Display.of_rows(title, headings, rows, list(self._caption(len(shown))))
-        if not shown:
-            return display
-        first = shown[0]
-        said = (
-            f"{self.runs[first]}: P(best) {p[first]:.2f}; expected loss by choosing it "
-            f"{loss[first]:.{words.decimals - 1}f}."
-        )
-        return replace(display, verdict=(said,))
+        display = Display.of_rows(self.title, headings, rows, list(self._caption(len(shown))))
+        return replace(display, verdict=[each.text for each in self.statements()])
 
     def _caption(self, shown: int) -> Iterator[str]:
         if not shown:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from riskcli.analyses.pairwise import PairTable
+from riskcli.analyses.pairwise import TUKEY, PairTable
 from riskcli.core.messages import joined, listed
 from riskcli.output.measure_words import words_of
 from riskcli.output.verdict import Statement
@@ -47,7 +47,7 @@ def statement(table: PairTable) -> Statement | None:
         ]
         text = "; ".join(parts) or f"no run is shown to be better or worse than {table.others[0]}"
         return Statement("differ", f"{by}, {text}.", title, (*sides["better"], *sides["worse"]))
-    if table.correction in ("bh", "none"):
+    if table.correction not in ("holm", TUKEY):
         by += " (by Holm's correction)"
     best = [table.runs[row] for row in may_be_best(table)]
     if len(best) == len(table.runs):

@@ -334,7 +334,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
             in_population or "population" in table.layout.columns
         ),
         f"{large_losses}: topics that lose over a fifth": large_losses in texts,
-        f"ranks: {percent} intervals, which hold together{_of_ranks(table.plan)}": any(
+        f"ranks: {percent} intervals, which hold together{_of_ranks(table)}": any(
             text.endswith(" ranks") for text in texts
         ),
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
@@ -344,10 +344,16 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
     return "; ".join([counts, *sentences]) + "."
 
 
-def _of_ranks(plan: Significance) -> str:
+def _of_ranks(table: View) -> str:
     """Where marks are corrected otherwise, ranks go by tests of their own."""
-    as_marks = plan.correction in ("holm", "bonferroni") and plan.family == "column"
+    as_marks = table.plan.correction == "holm" and table.plan.family == "column"
+    as_marks &= not _in_turn(table)
     return "" if as_marks else " (Holm, whatever the marks' correction)"
+
+
+def _in_turn(table: View) -> bool:
+    """Whether several runs are the baseline, one after the other: one family of tests."""
+    return len({each.baseline for each in table.blocks if each.baseline_size == 1}) > 1
 
 
 def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> list[str]:
@@ -361,7 +367,7 @@ def _flag_claims(table: View, blocks: Sequence[Block], shown: Sequence[Heading])
     if not tested or not sizes:
         return ["Neither ▲ nor ▼: nothing could be tested."] if tested else []
     how = _tests(block, plan, sizes)
-    if len({each.baseline for each in table.blocks if each.baseline_size == 1}) > 1:
+    if _in_turn(table):
         how += ", all baselines together" if plan.family != "all" else ""
     lines = [f"▲ better, ▼ worse at γ = {plan.gamma:g} ({how})."]
     alphas = [each.alpha for each in blocks if each.alpha]

@@ -38,6 +38,8 @@ MOST_IN_MATRIX = 15
 """More runs have neither the matrix of their differences nor letters: nobody could take them in."""
 MOST_ON_SCREEN = 12
 """Runs that are shown where there are more than a screen has lines for."""
+_OF_PAIRS = "Every difference: --full, or -f tsv with intervals and p-values."
+_BESIDE_BEST = "Every pair: --full, or without --best."
 _ALL = "All differences: --full; with intervals and p-values: -f tsv."
 
 
@@ -54,8 +56,9 @@ class SignificanceTables(base.Analysis):
 
     @property
     def verdict(self) -> Statements:
-        """Of each table, who may be the best, or who differs from the baseline."""
-        return Statements(tuple(filter(None, map(statement, self.tables))))
+        """Which run is the best, if asked; who may be, or who differs from the baseline."""
+        best = [said for each in self.best for said in each.statements()]
+        return Statements((*best, *filter(None, map(statement, self.tables))))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
@@ -63,8 +66,13 @@ class SignificanceTables(base.Analysis):
         return [*(each.display() for each in self.best), *tables]
 
     def screen(self, width: int, /) -> Sequence[Display]:
-        """All measures of a matrix side by side, and the runs that may be best first."""
+        """All measures of a matrix side by side, and the runs that may be best first.
+
+        Where the best run is asked for, that alone.
+        """
         first = self.tables[0]
+        if self.best and not self.in_full:
+            return [replace(each.display(), hint=_BESIDE_BEST) for each in self.best]
         few = len(self.tables) == 1 and len(first.runs) <= MOST_IN_MATRIX
         if not first.of_all_pairs or few or self.in_full:
             return self.displays(width)
@@ -116,7 +124,7 @@ class SignificanceTables(base.Analysis):
         said = [text for table in tables for text in self.verdict.of(title_of(table)).sentences]
         return Display(
             f"{first.measure}, every pair of runs", columns, caption, verdict=said,
-            hint="Every difference: --full, or -f tsv with intervals and p-values.",
+            hint=_OF_PAIRS,
         )  # fmt: skip
 
     def result(self) -> Result:
@@ -347,12 +355,9 @@ def _caption(table: PairTable, plan: Significance) -> list[str]:
     line = f"{on}; different at γ = {plan.gamma:g} ({how})."
     if not table.of_all_pairs:
         return [line, f"{percent} confidence intervals, one per difference.", *logarithms]
-    ranks = f"ranks: {percent} intervals, which hold together"
-    ranks += (
-        "."
-        if table.correction != "bh" and table.correction != "none"
-        else (" (Holm, whatever the marks' correction).")
-    )
+    as_marks = table.correction in ("holm", pairwise.TUKEY)
+    otherwise = "" if as_marks else " (Holm, whatever the marks' correction)"
+    ranks = f"ranks: {percent} intervals, which hold together{otherwise}."
     if not _has_groups(table):
         return [line, ranks, *logarithms]
     letters = "Runs that share a letter are not significantly different."

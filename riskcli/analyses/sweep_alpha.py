@@ -54,16 +54,12 @@ class Sweep(base.Analysis):
     """What is shown: a table for people shows the answer where none is named."""
     most_events: int | None = None
     """How many events a table for people shows."""
-    full: bool = False
-    """Whether tables for people show the events and the series below the answer."""
 
-    def only(
-        self, part: SweepPart | None, most_events: int | None = None, full: bool = False
-    ) -> Self:
-        """Only the series or the events, and only so many of these; or all (`full`)."""
+    def only(self, part: SweepPart | None, most_events: int | None = None) -> Self:
+        """Only the series or the events, and only so many of these."""
         if part is not None:
             check_words(part=(part, SweepPart))
-        return replace(self, part=part, most_events=most_events, full=full)
+        return replace(self, part=part, most_events=most_events)
 
     @property
     def verdict(self) -> Statements:
@@ -71,25 +67,32 @@ class Sweep(base.Analysis):
         return Statements(tuple(each for swept in self.parts for each in statements(swept)))
 
     def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
+        """The answer, the events, and the runs by alpha."""
+        return self._shown(width, full=True)
+
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """The answer alone; of a few runs their events."""
+        return self._shown(width, full=False)
+
+    def _shown(self, width: int, full: bool) -> list[Display]:
         verdict = self.verdict
         shown: list[Display] = []
         for swept in self.parts:
-            tables = self._tables(swept, width)
+            tables = self._tables(swept, width, full)
             said = verdict.of(swept.about).sentences
             shown += [replace(tables[0], verdict=said), *tables[1:]] if tables else []
         return shown
 
-    def _tables(self, swept: Swept, width: int) -> list[Display]:
-        """The part that is asked for; else the answer, of a few runs their events."""
+    def _tables(self, swept: Swept, width: int, full: bool) -> list[Display]:
+        """The part that is asked for; else the answer and, in full, what is behind it."""
         if self.part == "series" or not swept.has_events:
             return [] if self.part == "events" else series_tables(swept, width)
-        most = self.most_events or (len(swept.events) if self.full else MOST_EVENTS)
+        most = self.most_events or (len(swept.events) if full else MOST_EVENTS)
         changes = event_table(swept, most, self.gamma)
         few = len(swept.rows) < len(swept.runs)
-        if self.part == "events" or (few and not self.full):
+        if self.part == "events" or (few and not full):
             return [changes]
-        if self.full:
+        if full:
             return [answer(swept, self.gamma), changes, *series_tables(swept, width)]
         return [answer(swept, self.gamma), *([changes] if self.most_events else [])]
 

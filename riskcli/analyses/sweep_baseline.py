@@ -91,14 +91,12 @@ class Bias(base.Analysis):
     parts: tuple[MatrixBias, ...]
     part: BiasPart | None = None
     """What is shown: a table for people shows the answer where none is named."""
-    full: bool = False
-    """Whether tables for people show all parts below the answer."""
 
-    def only(self, part: BiasPart | None, full: bool = False) -> "Bias":
-        """Only that part, or all of them (`full`)."""
+    def only(self, part: BiasPart | None) -> "Bias":
+        """Only that part."""
         if part is not None:
             check_words(part=(part, BiasPart))
-        return replace(self, part=part, full=full)
+        return replace(self, part=part)
 
     @property
     def verdict(self) -> Statements:
@@ -106,23 +104,30 @@ class Bias(base.Analysis):
         return Statements(tuple(each for one in self.parts for each in _statements(one)))
 
     def displays(self, width: int, /) -> Sequence[Display]:
-        """The tables for people, given the width that they may take."""
+        """The answer and all parts, or the one that is asked for."""
+        return self._shown(width, full=True)
+
+    def screen(self, width: int, /) -> Sequence[Display]:
+        """The answer alone, or the part that is asked for."""
+        return self._shown(width, full=False)
+
+    def _shown(self, width: int, full: bool) -> list[Display]:
         verdict = self.verdict
         shown: list[Display] = []
         for one in self.parts:
-            first, *others = self._tables(one, width)
+            first, *others = self._tables(one, width, full and self.part is None)
             shown += [replace(first, verdict=verdict.of(one.measure).sentences), *others]
         return shown
 
-    def _tables(self, one: MatrixBias, width: int) -> Iterator[Display]:
+    def _tables(self, one: MatrixBias, width: int, full: bool) -> Iterator[Display]:
         if self.part is None:
-            yield _answer(one, len(one.runs) if self.full else MOST_ROWS)
+            yield _answer(one, len(one.runs) if full else MOST_ROWS)
         draws: Mapping[BiasPart, Callable[[MatrixBias], Display]] = {
             "urisk": _matrix, "friedman": _friedman, "baselines": _baselines,
             "components": _components,
         }  # fmt: skip
         for part, draw in draws.items():
-            if self.full or self.part == part:
+            if full or self.part == part:
                 yield from folded(draw(one), width, fixed=2) if draw is _matrix else [draw(one)]
 
     def result(self) -> Result:

@@ -92,8 +92,6 @@ class Agreement(base.Analysis):
     alpha: float
     persistence: float
     depth: int | None
-    full: bool = False
-    """Whether tables for people show how every two rankings agree below the answer."""
 
     @property
     def verdict(self) -> Statements:
@@ -101,9 +99,12 @@ class Agreement(base.Analysis):
         return Statements((*self._firsts(), *self._extremes()))
 
     def displays(self, width: int, /) -> Sequence[Display]:
-        """Who is first by each ranking; then, in full, how every two of them agree."""
-        answer = replace(self._answer(), verdict=self.verdict.sentences)
-        return [answer, *(self._matrices(width) if self.full else [])]
+        """Who is first by each ranking; then how every two of them agree."""
+        return [*self.screen(width), *self._matrices(width)]
+
+    def screen(self, _width: int, /) -> Sequence[Display]:
+        """Who is first by each ranking."""
+        return [replace(self._answer(), verdict=self.verdict.sentences)]
 
     def _answer(self) -> Display:
         """The first runs by each ranking, and which other ranking is most like it."""

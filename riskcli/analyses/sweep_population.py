@@ -89,8 +89,6 @@ class PopulationBias(base.Analysis):
     """All matrices of a call by all risk measures asked for."""
 
     parts: tuple[WithoutEach, ...]
-    full: bool = False
-    """Whether tables for people show every run, and every risk measure in a table of its own."""
 
     @property
     def verdict(self) -> Statements:
@@ -98,12 +96,19 @@ class PopulationBias(base.Analysis):
         return Statements(tuple(each for some in self._groups() for each in _statements(some)))
 
     def displays(self, _width: int, /) -> Sequence[Display]:
-        """A table a measure, the best first; in full, one a risk measure below it."""
+        """A table a measure and risk measure, of every run."""
+        return self._shown(full=True)
+
+    def screen(self, _width: int, /) -> Sequence[Display]:
+        """A table a measure, of the best runs."""
+        return self._shown(full=False)
+
+    def _shown(self, full: bool) -> list[Display]:
         verdict = self.verdict
         shown: list[Display] = []
         for parts in self._groups():
-            first = _answer(parts) if len(parts) > 1 else _display(parts[0], self.full)
-            tables = [_display(part, full=True) for part in parts] if self.full else [first]
+            first = _answer(parts) if len(parts) > 1 else _display(parts[0], full)
+            tables = [_display(part, full=True) for part in parts] if full else [first]
             said = verdict.of(parts[0].about).sentences
             shown += [replace(tables[0], verdict=said), *tables[1:]]
         return shown

@@ -16,6 +16,7 @@ from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output import display
 from riskcli.output.display import Column, Display, Heading
 from riskcli.output.verdict import Statement
+from riskcli.risk.paired import loses_a_fifth
 
 _FEW = 5
 _LINES = 25
@@ -115,7 +116,7 @@ def hard_topics(parts: Sequence[RunTopics]) -> HardTopics:
         for name in ("score", "baseline_score", "delta")
     )
     losing = np.count_nonzero(deltas < 0, axis=0)
-    ruined = np.count_nonzero((bases > 0) & (deltas < -0.2 * bases), axis=0)
+    ruined = np.count_nonzero(loses_a_fifth(deltas, bases), axis=0)
     mean, worst = deltas.mean(axis=0), np.argmin(deltas, axis=0)
     logarithm = is_logarithm(measure)
     order = np.lexsort([mean, -ruined, -losing]).tolist()
@@ -164,7 +165,7 @@ def of_run(part: RunTopics) -> Statement:
     topics, baseline = part.topics, part.baseline
     delta, base, score = (part.columns[name] for name in ("delta", "baseline_score", "score"))
     lost = [i for i in np.argsort(delta, kind="stable").tolist() if delta[i] < 0]
-    fifths = [i for i in lost if base[i] > 0 and delta[i] < -0.2 * base[i]]
+    fifths = np.flatnonzero(loses_a_fifth(delta, base))
     text = f"{part.run} loses on {len(lost)} of {counted(len(topics), 'topic')} against {baseline}"
     if lost:
         worst = lost[0]

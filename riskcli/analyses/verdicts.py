@@ -13,19 +13,19 @@ import numpy as np
 from riskcli.analyses.block import Block
 from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC
 from riskcli.core.arrays import Floats, Rows
-from riskcli.core.messages import counted
+from riskcli.core.messages import counted, joined
 from riskcli.output.display import decimal, in_title
 from riskcli.output.verdict import Number, Statement, Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance
-from riskcli.risk.paired import LEAST_TOPICS, topics_needed
+from riskcli.risk.paired import LEAST_TOPICS, loses_a_fifth, topics_needed
 from riskcli.scores.matrix import ScoreMatrix
 
 MOST_SENTENCES = 3
 MOST_NAMED = 3
 """Of more runs the best are named, and the others counted."""
-RUINS = 1 / 10
-"""A run that loses over a fifth on this share of the topics ruins topics, and is not safe."""
+RUINS = 10
+"""A run that loses over a fifth on one topic in so many ruins topics, and is not safe."""
 _CALLED = {
     "@mean": "the mean of all runs",
     "@median": "the median of all runs",
@@ -99,7 +99,7 @@ class _Verdict:
 
     def ruinous(self, row: int) -> bool:
         """Whether a run loses over a fifth on a tenth of the topics or more."""
-        return bool(self.lost[row] >= RUINS * self.block.topics)
+        return bool(self.lost[row] * RUINS >= self.block.topics)
 
     @cached_property
     def safe(self) -> list[int]:
@@ -109,7 +109,8 @@ class _Verdict:
 
     @property
     def baseline(self) -> str:
-        return _CALLED.get(self.block.baseline, in_title(self.block.baseline))
+        name = in_title(self.block.baseline)
+        return _CALLED.get(name, f"the baselines {name}" if self.block.baseline_size > 1 else name)
 
     def better(self) -> Statement:
         """Who is better than the baseline in the mean, by how much, and who of them is safe."""
@@ -187,11 +188,12 @@ class _Verdict:
         """The topic that loses most of those that lose over a fifth, before and after."""
         own, baseline = self.comparison.scores[row], self.comparison.baseline.scores
         delta = own - baseline
-        ruined = (baseline > 0) & (delta < -0.2 * baseline)
+        ruined = loses_a_fifth(delta, baseline)
         if self.comparison.logarithms:
             ruined = delta < np.log(0.8)
         worst = int(np.argmin(np.where(ruined, delta, np.inf) if ruined.any() else delta))
-        return self.matrix.topics[worst], (float(baseline[worst]), float(own[worst]))
+        shown = self.comparison.shown_mean(np.array([baseline[worst], own[worst]])).tolist()
+        return self.matrix.topics[worst], (shown[0], shown[1])
 
     def undecided(self) -> Statement | None:
         """Who is worse, and who is neither, with the topics that the largest difference needs."""
@@ -274,7 +276,8 @@ class _Verdict:
         )
         difference = self._difference(row)
         places = ".4f" if abs(difference) >= 5e-5 else ".1e"  # a small one has a size, too
-        text = f"mean {difference:+{places}}"
+        text = "mean logarithm" if self.comparison.logarithms else "mean"
+        text += f" {difference:+{places}}"
         if low is not None and high is not None and np.isfinite(low[row]):
             text += f" [{low[row] + 0.0:{places}}, {high[row] + 0.0:{places}}]"
         if heaviest is not None and heaviest[row] > HEAVY_TOPIC:
@@ -288,7 +291,7 @@ class _Verdict:
         more = len(rows) - len(shown)
         if more:
             return f"{', '.join(shown)} and {more} more"
-        return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+        return joined(shown)
 
     def _stating(self, rule: str, rows: Sequence[int], text: str) -> Statement:
         """A sentence about runs, with the differences of their means."""

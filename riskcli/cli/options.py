@@ -223,14 +223,15 @@ def one_alpha(meaning: str) -> Decorator:
     )  # fmt: skip
 
 
-def full_option(what: str = "all tables") -> Decorator:
+def full_option(what: str = "all tables", in_files: bool = True) -> Decorator:
     """--full of a command that answers on one screen; `what` is what it prints besides.
 
     The command gets `full`, for `conclude` and `write`.
     """
     return own_option(
         "--full", is_flag=True, settings=NOTHING,
-        help=f"Print {what}, not only one screen. Files and other formats have all anyway.",
+        help=f"Print {what}, not only one screen."
+        + (" Files and other formats have all anyway." if in_files else ""),
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
 from riskcli.core.choices import Correction, Inconclusive, OtherJudgements
-from riskcli.core.messages import Note, RiskevalError, UsageError
+from riskcli.core.messages import RiskevalError, UsageError
 from riskcli.output.formats import OutputFormat, named
 
 
@@ -198,10 +198,10 @@ def check(
 
     format = None if successor is None else files.kept_format(successor, inputs.scale)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
+    frozen = frozen_population(population)
     evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements)
     judged = gate.judge(
-        evaluation, name, policy=policy, rules=parsed, alpha=alpha,
-        population=frozen_population(population),
+        evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
         significance=Significance(gamma=gamma, correction=correction),
         margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
     )  # fmt: skip
@@ -212,8 +212,8 @@ def check(
     files.publish(judged, reports)
     options.write(shown, output, full)
     if successor is not None and format is not None:
-        message = files.update_baseline(judged, evaluation, successor, format, baselines[0])
-        options.tell([Note("baseline", message, warning=False)], inputs.quiet)
+        note = files.update_baseline(judged, evaluation, successor, format, baselines[0])
+        options.tell([note], inputs.quiet)
     return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1
 
 

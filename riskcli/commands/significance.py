@@ -37,7 +37,7 @@ _CORRECTION = {
     "--matrix", is_flag=True, settings=Reach.NOTHING, key_only=True,
     help="Show all differences, even of more than 15 runs.",
 )  # fmt: skip
-@full_option("every difference")
+@full_option("every difference", in_files=False)
 def significance(
     inputs: Inputs,
     comparing: Comparing,

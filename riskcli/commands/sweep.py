@@ -108,24 +108,23 @@ def sweep(
         from riskcli.analyses.sweep_alpha import alpha_sweep
 
         analysis = alpha_sweep(scores, between=between or (), of=of, options=compared)
-        analysis = analysis.only(part, top, full)
+        analysis = analysis.only(part, top)
     elif over == "baseline":
         from riskcli.analyses.sweep_baseline import baseline_bias
 
         analysis = baseline_bias(scores, alpha=compared.alphas[0], components=components)
-        analysis = analysis.only(part, full)
+        analysis = analysis.only(part)
     elif over == "measure":
         from riskcli.analyses.sweep_measure import ranking_agreement
 
-        agreement = ranking_agreement(
+        analysis = ranking_agreement(
             scores, of=of, persistence=persistence, depth=depth, options=compared
         )
-        analysis = replace(agreement, full=full)
     else:
         from riskcli.analyses.sweep_population import population_bias
 
-        analysis = replace(population_bias(scores, of=of, options=compared), full=full)
-    return options.conclude(analysis, inputs, output)
+        analysis = population_bias(scores, of=of, options=compared)
+    return options.conclude(analysis, inputs, output, full)
 
 
 def _refuse_unused(over: SweepOver) -> None:

@@ -92,9 +92,11 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     return f"{shown} and {len(all_names) - most} more" if len(all_names) > most else shown
 
 
-def joined(names: Sequence[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def joined(names: Sequence[str], last: str = "and") -> str:
+    """`a, b and c`; nothing for none."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -20,7 +20,7 @@ class Statement:
     """The rule that it follows, one of those of the documentation."""
     text: str
     about: str = ""
-    """The table that it is about, where there are several: measure, baseline, alpha."""
+    """The table that it is about: measure, baseline, and what else tells it from others."""
     runs: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)

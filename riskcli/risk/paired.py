@@ -104,8 +104,7 @@ class Paired:
     @cached_property
     def losses20(self) -> Counts:
         """Topics that lose more than a fifth of a baseline score above 0."""
-        lost = (self.baseline > 0) & (self.delta < -0.2 * self.baseline)
-        return np.asarray(np.count_nonzero(lost, axis=1))
+        return np.asarray(np.count_nonzero(loses_a_fifth(self.delta, self.baseline), axis=1))
 
     @cached_property
     def reward(self) -> Floats:
@@ -189,6 +188,11 @@ class Paired:
     def weighted(self, alpha: float | Floats) -> Floats:
         """w, run by topic; each cell may have an alpha of its own."""
         return np.where(self.delta < 0, (1 + alpha) * self.delta, self.delta)
+
+
+def loses_a_fifth(delta: Floats, baseline: Floats) -> Mask:
+    """Where more than a fifth of a baseline score above 0 is lost."""
+    return np.asarray((baseline > 0) & (delta < -0.2 * baseline))
 
 
 def ratio_to_error(estimate: Floats, error: Floats) -> Floats:

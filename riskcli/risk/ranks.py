@@ -57,7 +57,7 @@ class MarksAgainst:
 
 
 class Stacked(NamedTuple):
-    """Stacked by row of `values`, whose deviations are sums of `parts`, each by run and topic.
+    """Statistics by row of `values`, whose deviations are sums of `parts`, each by run and topic.
 
     Each has its own weights of the parts; the products of the parts are computed once for all.
     SE^2 of a difference = sum (d_i - d_j)^2 / (c (c - 1)).

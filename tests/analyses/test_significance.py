@@ -412,3 +412,16 @@ def test_compare_all_keeps_identical_runs_at_p_1() -> None:
     deviations = np.array([[0.1, -0.1, 0.0], [0.1, -0.1, 0.0], [0.3, -0.3, 0.0]])
     pairs = compare_all(np.array([1.0, 1.0, 2.0]), deviations, 0.05, "holm")
     assert pairs.p[0] == 1.0 and pairs.flag[0] == ""
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "bh", "none"])
+def test_ranks_go_by_holm_in_both_commands_whatever_the_marks_correction(correction: str) -> None:
+    call = (SAMPLES, "-q", QRELS, "-m", "ERR@20", "--correction", correction, "-f", "json")
+    pairs = json.loads(riskeval("significance", *call, "--of", "mean").out)["rows"]
+    rows = json.loads(riskeval("score", *call).out)["rows"]
+    brackets = {row["run"]: (row["rank_mean_lo"], row["rank_mean_hi"]) for row in rows}
+    holm = json.loads(riskeval("score", *call[:-3], "holm", "-f", "json").out)["rows"]
+    assert brackets == {r["run"]: (r["rank_mean_lo"], r["rank_mean_hi"]) for r in holm}
+    table = riskeval("significance", *call[:-1], "table", "--of", "mean").out
+    assert "by Holm's correction" in table and len(pairs) == 36
+    assert "(Holm, whatever the marks' correction)" in " ".join(table.split())

@@ -95,9 +95,9 @@ def test_what_was_not_shuffled_claims_no_agreement(monkeypatch: pytest.MonkeyPat
 
 def test_of_many_runs_the_first_are_shown_and_full_has_all() -> None:
     bias = baseline_bias(named(family(30)))
-    (answer,) = bias.displays(80)
+    (answer,) = bias.screen(80)
     assert len(answer.rows) == 17 and "And 13 runs more: --full." in answer.caption
-    first, *others = bias.only(None, full=True).displays(80)
+    first, *others = bias.displays(80)
     assert len(first.rows) == 30 and len(others) > 5
     assert not others[0].verdict and first.verdict == answer.verdict
     (part,) = bias.only("friedman").displays(80)

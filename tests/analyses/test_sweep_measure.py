@@ -213,5 +213,5 @@ def test_different_first_runs_are_named_with_their_measures() -> None:
 def test_equal_runs_are_first_together() -> None:
     agreement = ranking_agreement(named(np.array([[0.1, 0.2], [0.4, 0.6], [0.4, 0.6]])), "r0")
     assert agreement.verdict.by("first-by-all")[0].text == "r1 and r2 are first by every ranking."
-    (answer,) = agreement.displays(80)
+    (answer,) = agreement.screen(80)
     assert [cell.text for cell in answer.rows[0][1:4]] == ["r1", "= r2", "r0"]

@@ -67,7 +67,7 @@ def test_the_table_is_read_from_the_rows() -> None:
     for seed in range(3):
         bias = mixed(seed)
         rows = {(row["of"], row["run"]): row for row in bias.to_frame().to_dict("records")}
-        (answer,) = bias.displays(120)
+        (answer,) = bias.screen(120)
         assert [cells[1].rank for cells in answer.rows] == sorted(
             row["rank"] for (of, _), row in rows.items() if of == "georisk"
         )
@@ -85,9 +85,9 @@ def test_full_has_a_table_a_risk_measure_and_every_run() -> None:
     assert few.splitlines()[:2] == full.splitlines()[:2]
     assert "ZRisk of ERR@20" in full and "GeoRisk of ERR@20" in full and " to 0." in full
     bias = mixed(1, runs=20)
-    (answer,) = bias.displays(80)
+    (answer,) = bias.screen(80)
     assert len(answer.rows) == 17 and "And 3 runs more: --full." in answer.caption
-    (alone,) = population_bias(
-        named(np.random.default_rng(1).random((20, 8))), of="zrisk"
-    ).displays(80)
+    (alone,) = population_bias(named(np.random.default_rng(1).random((20, 8))), of="zrisk").screen(
+        80
+    )
     assert len(alone.rows) == 17 and "And 3 runs more: --full." in alone.caption

@@ -287,3 +287,18 @@ def test_small_differences_have_a_sign_and_a_size() -> None:
     base = generator.uniform(0.3, 0.6, 40)
     values = np.array([base, base + generator.uniform(1e-5, 3e-5, 40)])
     assert "(mean +2.1e-05 [1.9e-05, 2.3e-05]) is better" in one(verdict(values), "better").text
+
+
+def test_a_tenth_of_the_topics_is_a_tenth_whatever_rounding_makes_of_it() -> None:
+    # 0.1 * 30 is above 3 in binary: three ruined topics of thirty were called safe.
+    values = np.full((2, 30), 0.5) + np.linspace(0, 0.01, 30)
+    values[1] += 0.2
+    values[1, :3] = 0.3
+    assert "safe" not in one(verdict(values), "better").text
+    values[1, 2] = 0.7
+    assert "and safe" in one(verdict(values), "better").text
+
+
+def test_several_baselines_of_a_pool_are_called_baselines() -> None:
+    said = verdict(plain(), "r0,r1")
+    assert "the baselines mean(r0,r1)" in said.all[0].text

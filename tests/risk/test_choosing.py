@@ -138,10 +138,20 @@ def test_the_library_has_a_table_for_each_measure_and_alpha() -> None:
         compare_pairs(matrix, "r0", best=True)
     few = ScoreMatrix("score", matrix.runs, matrix.topics[:2], matrix.values[:, :2])
     (display, *_) = compare_pairs(few, of="mean", best=True).displays(80)
-    assert display.verdict == () and "nothing can be said" in display.caption[0]
+    assert not display.verdict and "nothing can be said" in display.caption[0]
     frozen = Options(population=freeze(matrix))
     assert (
         compare_pairs(matrix, of="georisk", best=True, options=frozen)
         .best[0]
         .population.startswith("frozen")
     )
+
+
+def test_the_best_run_stands_on_the_screen_of_the_two_default_measures_too() -> None:
+    asked = ("significance", SAMPLES, "-q", QRELS, "--best", "-f", "table")
+    screen = riskeval(*asked).out
+    assert screen.count("which run is the best") == 4 and "every pair" not in screen
+    whole = json.loads(riskeval(*asked[:-1], "json").out)
+    said = [each["text"] for each in whole["verdicts"] if each["rule"] == "best"]
+    assert len(said) == 4 and all(text in screen for text in said)
+    assert "which run is the best" in riskeval(*asked, "--full").out

@@ -226,17 +226,17 @@ def only_candidate(gate: Gate) -> str:
 
 def update_baseline(
     gate: Gate, evaluation: Evaluation, file: Path, format: OutputFormat, baseline: str
-) -> str:
-    """Replace the file by the scores of the one candidate, if it passes; say what was done.
+) -> Note:
+    """Replace the file by the scores of the one candidate, if it passes; a note says what was done.
 
     A verdict that is inconclusive is no pass here, whatever it counts as. The one input that may be
     replaced is the baseline of this call.
     """
     run = only_candidate(gate)
     if other_judgements(evaluation.inputs):
-        return f"{file} is left unchanged: {run} was judged by scores from other judgements"
+        return _told(f"{file} is left unchanged: {run} was judged by scores from other judgements")
     if gate.skipped or not all(each.passed for each in gate.verdicts):
-        return f"{file} is left unchanged: {run} does not pass, or not with certainty"
+        return _told(f"{file} is left unchanged: {run} does not pass, or not with certainty")
     from riskcli.analyses.matrix import Matrices  # late: it loads Parquet's library
 
     kept = tuple(m.of_runs([m.runs.index(run)]) for m in evaluation.matrices)
@@ -247,7 +247,11 @@ def update_baseline(
     content = format.render(Matrices(kept, long=len(kept) > 1, provenance=provenance), IN_FILE)
     emit(content, file, state=identity(file) == identity(named_place(baseline)[1]))
     pin = f" (--baseline-sha256 {sha256_of_file(file)})" if file.is_file() else ""
-    return f"{file} now holds {run}, the next baseline{pin}"
+    return _told(f"{file} now holds {run}, the next baseline{pin}")
+
+
+def _told(message: str) -> Note:
+    return Note("baseline", message, warning=False)
 
 
 # Where a verdict goes: stdout or a file, further reports, and GitHub's job summary.

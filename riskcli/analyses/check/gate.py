@@ -20,7 +20,7 @@ from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import about_logarithms, columns
 from riskcli.risk.estimate import Significance
 from riskcli.risk.measure import MeasureColumn
-from riskcli.risk.paired import smallest_loss
+from riskcli.risk.paired import loses_a_fifth, smallest_loss
 from riskcli.scores.comparisons import FrozenPopulation, Options, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
@@ -138,16 +138,16 @@ class Case:
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
         base, run = self.matrix.values
-        order = np.argsort(run - base, kind="stable").tolist()
-        lost = [
-            TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
-            for index in order
+        much = loses_a_fifth(run - base, base)
+        losses = {
+            index: TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
+            for index in np.argsort(run - base, kind="stable").tolist()
             if run[index] < base[index]
-        ]
-        fifths = None if is_logarithm(self.matrix.measure) else tuple(
-            each for each in lost
-            if each.baseline > 0 and each.candidate - each.baseline < -0.2 * each.baseline
-        )  # fmt: skip
+        }
+        lost = list(losses.values())
+        fifths = None
+        if not is_logarithm(self.matrix.measure):
+            fifths = tuple(loss for index, loss in losses.items() if much[index])
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         delta, unit = in_units(run - base)
         spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN

@@ -12,7 +12,7 @@ from riskcli.analyses.check.outcomes import (
     in_order,
 )
 from riskcli.analyses.check.rules import LossTest, Rule
-from riskcli.core.messages import counted, listed
+from riskcli.core.messages import counted, joined, listed
 from riskcli.output.measure_words import words_of
 from riskcli.output.verdict import Statement
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance
@@ -33,18 +33,14 @@ def title_of(test: LossTest) -> str:
     return words_of_test(test)[0]
 
 
-def _joined(names: Sequence[str], last: str = "and") -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
-
-
 def _not_lower(tests: Sequence[LossTest]) -> str:
     """`Mean is not significantly lower`, or neither, or none of several."""
     names = [title_of(test) for test in tests]
     if len(names) == 1:
         return f"{names[0]} is not significantly lower"
     if len(names) == 2:
-        return f"neither {_joined(names, 'nor')} is significantly lower"
-    return f"none of {_joined(names)} is significantly lower"
+        return f"neither {joined(names, 'nor')} is significantly lower"
+    return f"none of {joined(names)} is significantly lower"
 
 
 def rule_in_words(
@@ -66,7 +62,7 @@ def rule_in_words(
     level = f"significance level {plan.gamma:g}"
     parts = [f"{_not_lower(plain)} ({without}, {level})"] if plain else []
     if with_margin:
-        ruled_out = _joined([f"of {title_of(t)} above {margins[t.of]:g}" for t in with_margin])
+        ruled_out = joined([f"of {title_of(t)} above {margins[t.of]:g}" for t in with_margin])
         parts.append(f"a loss {ruled_out} is ruled out ({within}, {level})")
     parts += [rule.text for rule in rules]
     return f"Rule{'s' if len(parts) > 1 else ''}: {'; '.join(parts)}."
@@ -132,7 +128,7 @@ def _kept(findings: Sequence[RuleOutcome]) -> str:
               for f in within if f.test is not None]  # fmt: skip
     if rules:
         parts.append(
-            f"{_joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
+            f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
             if len(rules) <= _FEW
             else f"all {len(rules)} rules hold"
         )
@@ -216,7 +212,7 @@ def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
     if len(passing) <= _FEW:
         return f"{text}: {', '.join(passing)}"
     if 0 < len(failing) <= _FEW:
-        return f"{text}, {_joined(failing)} fail{'s' if len(failing) == 1 else ''}"
+        return f"{text}, {joined(failing)} fail{'s' if len(failing) == 1 else ''}"
     return text
 
 
