@@ -14,7 +14,7 @@ from riskcli.analyses.check.rules import POLICIES
 from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli import options
 from riskcli.cli.option import Function, Reach, Section, command, one_option, own_option
-from riskcli.cli.reading import Inputs, scoring_options
+from riskcli.cli.reading import Inputs, candidate_options
 from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
@@ -97,7 +97,7 @@ def _tell_unparsed(error: Exception, words: Sequence[str]) -> None:
 _REPORT = "--report"
 
 
-@command(_reporting, scoring_options, options.output_options(FORMATS, for_people=True))
+@command(_reporting, candidate_options, options.output_options(FORMATS, for_people=True))
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
     shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,

@@ -21,7 +21,8 @@ from pyarrow import parquet
 from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
-from riskcli.analyses.check.gate import column_quantities, judge
+from riskcli.analyses.check.case import column_quantities
+from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.analyses.check.verdict import FORMATS, Gate
 from riskcli.risk.paired import power, smallest_loss, topics_needed
