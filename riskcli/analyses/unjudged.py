@@ -7,7 +7,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import UsageError, listed
+from riskcli.core.messages import UsageError, counted, listed
 from riskcli.effectiveness.unjudged import difference_bounds
 from riskcli.output.display import Display, Heading, decimal
 from riskcli.output.verdict import Statement
@@ -180,7 +180,7 @@ def statement(
     much = sorted(much or rows, key=lambda row: own[row])
     named = [f"{_percent(own[row])} of {runs[row]}" for row in much[:_NAMED]]
     if len(much) > _NAMED:
-        named.append(f"more than a tenth of {len(much) - _NAMED} others")
+        named.append(f"more than a tenth of {counted(len(much) - _NAMED, 'other')}")
     compared = "all runs on average" if is_virtual(baseline) else called
     text = (
         f"Nobody judged {', '.join(named)} and {_percent(of_baseline)} of {compared} "

@@ -153,6 +153,8 @@ class Case:
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
             run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
             about_logarithms([self.matrix.measure]), fifths,
+            {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
+            self.matrix.judging,
         )  # fmt: skip
 
 

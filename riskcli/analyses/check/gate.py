@@ -6,6 +6,7 @@ from dataclasses import replace
 from riskcli.analyses.base import Scores, Setup, population_record, set_up
 from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.case import Case, check_quantity
+from riskcli.analyses.check.completions import decided
 from riskcli.analyses.check.losses import Difference, families, judge_losses
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, Verdict
 from riskcli.analyses.check.rules import Policy, Rule
@@ -30,14 +31,17 @@ def judge(
     alpha: float = 1.0,
     population: FrozenPopulation | None = None,
     margin: float | Mapping[str, float] | None = None,
-    inconclusive: Inconclusive = "fail",
+    inconclusive: Inconclusive | None = None,
     detect: float | None = None,
     worst: int = 3,
 ) -> Gate:
     """Judge every run but the baseline by the policy's tests and by all rules.
 
     With a `margin` (for the mean, or one by risk measure) a test passes only where a loss above it
-    is excluded, and what the data do not decide counts as `inconclusive` says.
+    is excluded, and what the data do not decide counts as `inconclusive` says (None: as neither).
+
+    Where an evaluation knows its documents (`Rules(unjudged="bounds")`), a test or rule is decided
+    only if the grades of unjudged documents cannot turn it.
 
     Each candidate is measured in the matrix of the baseline and itself, or in a frozen population,
     so that its verdict does not depend on other candidates; only the correction of the tests counts
@@ -49,15 +53,18 @@ def judge(
     cases = _cases(setup, plan)
     for rule in every_rule:
         check_quantity(rule, cases[0].matrix.topics)
-    check_words(inconclusive=(inconclusive, Inconclusive))
+    if inconclusive is not None:
+        check_words(inconclusive=(inconclusive, Inconclusive))
     margins = language.checked_margins(chosen, margin)
     differences = _differences(cases, chosen, margins)
     tested = judge_losses(differences, chosen.tests, margins, plan)
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
-    verdicts = [
-        case.verdict([*case.defined(chosen, own, margins), *case.judged(every_rule)], worst, level)
+    found = [
+        [*case.defined(chosen, own, margins), *case.judged(every_rule)]
         for case, own in zip(cases, tested, strict=True)
     ]
+    found = decided(cases, found, every_rule, margins, plan, families(differences))
+    verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, found, strict=True)]
     settings = {
         "policy": chosen.name, "rules": [rule.text for rule in every_rule],
         "baseline": cases[0].options.baselines[0], "alpha": alpha, "gamma": plan.gamma,
