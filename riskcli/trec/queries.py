@@ -80,7 +80,8 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
-def _words(text: str) -> str:
+def one_line(text: str) -> str:
+    """The words of a text, with a blank between them and no control character."""
     return _NO_WORDS.sub(" ", text).strip()
 
 
@@ -89,7 +90,7 @@ def _query(path: Path, line: int, topic: str, text: str) -> Query:
     name = topic.strip()
     if not name or _NO_WORDS.search(name):
         raise _wrong(path, line, f"the topic's id is {_short(name)}, expected one word")
-    return Query(line, name, _words(text))
+    return Query(line, name, one_line(text))
 
 
 def _decoded(path: Path, text: bytes) -> str:

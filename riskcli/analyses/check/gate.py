@@ -13,6 +13,7 @@ from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Topi
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
 from riskcli.analyses.check.sentences import rule_in_words
 from riskcli.analyses.check.verdict import Gate
+from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError, nearest
@@ -55,8 +56,9 @@ def _check_quantity(rule: Rule, topics: Sequence[str]) -> None:
 class Case:
     """One candidate (row 1) against the baseline (row 0) by one measure."""
 
-    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+    def __init__(self, matrix: ScoreMatrix, options: Options, queries: QueryTexts) -> None:
         self.matrix = matrix
+        self.queries = queries
         self.options = options
         self.notes: list[Note] = []
         self._blocks: dict[float, Block] = {}
@@ -140,9 +142,12 @@ class Case:
         base, run = self.matrix.values
         much = loses_a_fifth(run - base, base)
         losses = {
-            index: TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
+            index: TopicLoss(
+                topic, float(run[index]), float(base[index]), self.queries.named(topic)
+            )
             for index in np.argsort(run - base, kind="stable").tolist()
             if run[index] < base[index]
+            for topic in [self.matrix.topics[index]]
         }
         lost = list(losses.values())
         fifths = None
@@ -207,6 +212,7 @@ def judge(
     inconclusive: Inconclusive = "fail",
     detect: float | None = None,
     worst: int = 3,
+    queries: Mapping[str, str] | None = None,
 ) -> Gate:
     """Judge every run but the baseline by the policy's tests and by all rules.
 
@@ -215,12 +221,13 @@ def judge(
 
     Each candidate is measured in the matrix of the baseline and itself, or in a frozen population,
     so that its verdict does not depend on other candidates; only the correction of the tests counts
-    them.
+    them. `queries` are the texts of topics.
     """
     setup = set_up(scores, Options(alphas=(alpha,), population=population), baseline)
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
-    cases = _cases(setup, plan)
+    texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
+    cases = _cases(setup, plan, texts)
     for rule in every_rule:
         _check_quantity(rule, cases[0].matrix.topics)
     check_words(inconclusive=(inconclusive, Inconclusive))
@@ -240,6 +247,7 @@ def judge(
         "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
     notes = [note for case in cases for note in case.notes]
+    notes += texts.notes(cases[0].matrix.topics)
     provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
@@ -266,7 +274,7 @@ def _what_is_checked(
     return chosen, every_rule
 
 
-def _cases(setup: Setup, plan: Significance) -> list[Case]:
+def _cases(setup: Setup, plan: Significance, queries: QueryTexts) -> list[Case]:
     """Every candidate of every matrix, tested alone: all are corrected together later."""
     baseline, runs = setup.options.baselines[0], setup.matrices[0].runs
     rows = [] if is_virtual(baseline) else matching_runs(runs, baseline)
@@ -275,7 +283,7 @@ def _cases(setup: Setup, plan: Significance) -> list[Case]:
     name, alone = runs[rows[0]], replace(plan, correction="none", family="column")
     options = replace(setup.options, baselines=(name,), teams=Teams(), significance=alone)
     cases = [
-        Case(matrix.of_runs([matrix.runs.index(name), row]), options)
+        Case(matrix.of_runs([matrix.runs.index(name), row]), options, queries)
         for matrix in setup.matrices
         for row, run in enumerate(matrix.runs)
         if run != name
