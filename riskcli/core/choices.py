@@ -25,6 +25,9 @@ Marks = Literal["arrows", "daggers", "none"]
 Family = Literal["column", "all"]
 Between = Literal["all", "baseline"]
 TopicOrder = Literal["loss", "topic"]
+Unjudged = Literal["zero", "bounds", "condensed"]
+"""What documents are that nobody judged: not relevant; that, with what else they could be; or taken
+out of the rankings first."""
 OtherJudgements = Literal["refuse", "allow"]
 """What a gate does with files of scores that were made from other judgements than the rest."""
 Inconclusive = Literal["pass", "fail"]

@@ -10,11 +10,12 @@ import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import Floats, Mask
-from riskcli.core.choices import Precision
+from riskcli.core.arrays import Floats, Mask, divided
+from riskcli.core.choices import Precision, Unjudged
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, RankedGrades
 from riskcli.effectiveness.ranking import JudgedDocuments, RankedLines, ranked
+from riskcli.effectiveness.tops import Top
 from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run
@@ -63,6 +64,8 @@ class _Answer:
     grades: NDArray[np.int64]
 
     signs: "Signs"
+    shares: Mapping[int, Floats]
+    top: Top | None
 
     @property
     def longest(self) -> int:
@@ -106,6 +109,10 @@ class Scored(NamedTuple):
     topics: list[str]
     scores: dict[str, Floats]
     signs: Signs
+    shares: Mapping[int, Floats]
+    """Which part of the first documents of each topic is judged, by their number."""
+    top: Top | None = None
+    """The documents themselves, where they are asked for."""
 
 
 class Scorer:
@@ -118,10 +125,16 @@ class Scorer:
         *,
         max_grade: int | None = WEB_TRACK_MAX_GRADE,
         precision: Precision = "single",
+        unjudged: Unjudged = "zero",
     ) -> None:
-        """`max_grade` is ERR's G; None takes the highest grade of the qrels."""
+        """`max_grade` is ERR's G; None takes the highest grade of the qrels.
+
+        Where `unjudged` is "condensed", documents that nobody judged are taken out of each ranking
+        first; where it is "bounds", what is scored keeps its documents (`Scored.top`).
+        """
         refuse_unfit("the judgements", qrels.judgements)
         self.qrels, self.measures, self.precision = qrels, measures, precision
+        self._unjudged = unjudged
         self.judged = JudgedDocuments(qrels.judgements)
         self._relevant = frozenset(qrels.relevant_topics)
         self._max_grade = qrels.highest_grade if max_grade is None else max_grade
@@ -163,14 +176,14 @@ class Scorer:
             else:
                 values = compute(measure, self._ranked_grades(measure.cutoff, answer))
             scores[str(measure)] = values
-        return Scored(answer.topics, scores, answer.signs)
+        return Scored(answer.topics, scores, answer.signs, answer.shares, answer.top)
 
     def _answer(self, run: Run) -> _Answer:
         indices = [self.judged.topics.get(topic, -1) for topic in run.topics]
         names = [topic for topic, index in zip(run.topics, indices, strict=True) if index >= 0]
         judged_index = np.array(indices)
         row_of = np.where(judged_index >= 0, np.cumsum(judged_index >= 0) - 1, -1)
-        ranking = ranked(run, looked_at(self.measures), self.precision)
+        ranking = ranked(run, looked_at(self.measures, self._unjudged), self.precision)
         rows = row_of[ranking.codes]
         judged = rows >= 0
         documents = self.judged.find(
@@ -186,7 +199,19 @@ class Scorer:
         shown = max((measure.cutoff or USUAL_TOP for measure in self.measures), default=USUAL_TOP)
         tied = _disturbed(run, ranking, counted, self.precision, shown)
         signs = Signs(int(in_top), int(possible), tied)
-        return _Answer(names, counts, rows[judged], places, documents, grades, signs)
+        rows = rows[judged]
+        shares = _shares(self.measures, rows, places, documents >= 0, counts)
+        top = None
+        if self._unjudged == "bounds":
+            within = places < (self.depth or len(places))
+            docnos = run.docnos.take(ranking.lines[judged][within]).copy()
+            top = Top.of(names, rows[within], docnos, grades[within], documents[within] >= 0)
+        if self._unjudged == "condensed":
+            kept = documents >= 0
+            rows, documents, grades = rows[kept], documents[kept], grades[kept]
+            counts = np.bincount(rows, minlength=len(names))
+            places = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
+        return _Answer(names, counts, rows, places, documents, grades, signs, shares, top)
 
     def _ask(
         self, question: _Question, evaluator: Any, answer: _Answer
@@ -296,10 +321,38 @@ def deepest(measures: Iterable[Measure]) -> int | None:
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff)
 
 
-def looked_at(measures: Iterable[Measure]) -> int | None:
-    """The same, but so many that doubts on a run do not depend on the measures."""
+def looked_at(measures: Iterable[Measure], unjudged: Unjudged = "zero") -> int | None:
+    """The same, but so many that doubts on a run do not depend on the measures.
+
+    Where documents are taken out, those below move up: all.
+    """
     depth = deepest(measures)
-    return None if depth is None else max(depth, USUAL_TOP)
+    return None if depth is None or unjudged == "condensed" else max(depth, USUAL_TOP)
+
+
+def top_of(measure: Measure) -> int:
+    """The number of documents of which it matters to a measure how many are judged."""
+    return measure.cutoff or USUAL_TOP
+
+
+def depths_of(measures: Iterable[Measure]) -> list[int]:
+    """The same of several measures, each number once."""
+    return sorted({top_of(measure) for measure in measures})
+
+
+def _shares(
+    measures: Iterable[Measure],
+    rows: NDArray[np.intp],
+    places: NDArray[np.intp],
+    judged: Mask,
+    counts: NDArray[np.intp],
+) -> dict[int, Floats]:
+    """Which part of each topic's first documents is judged; NaN where it has none."""
+    shares = {}
+    for depth in depths_of(measures):
+        found = np.bincount(rows[judged & (places < depth)], minlength=len(counts))
+        shares[depth] = divided(found, np.minimum(counts, depth), otherwise=np.nan)
+    return shares
 
 
 def _refuse_what_nobody_computes(measure: Measure) -> None:

@@ -22,9 +22,11 @@ from riskcli.core.messages import (
     nearest,
 )
 from riskcli.core.parallel import Progress, available_cores, in_order, watch_of
-from riskcli.effectiveness.measures import canonical_name, split_names
+from riskcli.effectiveness.measures import canonical_name, is_measure, split_names
 from riskcli.scores import bookkeeping
+from riskcli.scores.documents import Documents
 from riskcli.scores.files.registry import FileScores
+from riskcli.scores.judging import Seen, judgings
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
 from riskcli.scores.reading import OWN_RESULT, PASSED_OVER, Reader, Rules
 from riskcli.trec.discovery import (
@@ -137,6 +139,12 @@ class Evaluation(WithProvenance):
         provenance = self.provenance.adding({"measures": [name]})
         return replace(by_name[name], provenance=provenance)
 
+    @property
+    def documents(self) -> Documents | None:
+        """The documents of runs scored here, if `Rules(unjudged="bounds")` asked for them."""
+        judging = self.matrices[0].judging
+        return None if judging is None else judging.documents
+
     def of_first_measure(self) -> Evaluation:
         """Only the first matrix; a note says so where there are more."""
         if len(self.matrices) == 1:
@@ -219,6 +227,13 @@ def _put_together(
     universe = _universe(reader.qrels, rules.topics) if scored else None
     groups = _by_measure(loaded, reader, scored)
     matrices, notes = join_all(groups, universe, rules.topics, rules.only_topics)
+    if scored:
+        seen = {
+            bookkeeping.only_run(file): Seen(file.matrices[0].topics, file.judged, file.top)
+            for file in loaded
+            if file.kind == "run"
+        }
+        matrices = with_judging(matrices, seen, reader.qrels, rules)
     inputs = bookkeeping.inputs(loaded, reader)
     judged = bookkeeping.judgements_here(inputs)
     in_force = bookkeeping.settings_in_force(loaded, rules.settings(), scored, judged)
@@ -235,6 +250,16 @@ def _put_together(
         skipped=skipped,
     )
     return matrices, provenance
+
+
+def with_judging(
+    matrices: Sequence[ScoreMatrix], seen: Mapping[str, Seen], qrels: Qrels, rules: Rules
+) -> tuple[ScoreMatrix, ...]:
+    """The matrices with what is known of how far the runs scored here are judged."""
+    scored = [(matrix.measure, matrix.topics) for matrix in matrices if is_measure(matrix.measure)]
+    known = judgings(scored, seen, qrels, rules.max_grade)
+    by_name = {name: judging for (name, _), judging in zip(scored, known, strict=True)}
+    return tuple(replace(m, judging=by_name.get(m.measure)) for m in matrices)
 
 
 def _sorted_out(

@@ -15,8 +15,9 @@ from riskcli.effectiveness import measures as measure_names
 from riskcli.effectiveness.plausibility import Doubt, doubts_on, notes_on, warnings_after
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.scores.bookkeeping import rounded_err
-from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.evaluation import Evaluation, with_judging
 from riskcli.scores.files.registry import is_rounded_err
+from riskcli.scores.judging import Seen
 from riskcli.scores.matrix import ScoreMatrix, from_cells, join_all, name_of
 from riskcli.scores.plausibility import notes_on_scores
 from riskcli.scores.reading import Rules
@@ -152,12 +153,17 @@ def score_runs(
     rules = rules or Rules()
     chosen = measure_names.parse_measures(measure_names.texts_of(measures))
     judged = _judged(qrels)
-    scorer = Scorer(judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision)
+    scorer = Scorer(
+        judged, chosen, max_grade=rules.max_grade, precision=rules.score_precision,
+        unjudged=rules.unjudged,
+    )  # fmt: skip
     parts: dict[str, list[ScoreMatrix]] = {str(measure): [] for measure in chosen}
     doubted: list[tuple[str, tuple[Doubt, ...]]] = []
+    seen: dict[str, Seen] = {}
     for name, given in runs.items():
         run = given if isinstance(given, Run) else _run(given, name)
         scored = scorer.scored(run)
+        seen[name] = Seen(scored.topics, scored.shares, scored.top)
         if scored.signs.doubtful:
             doubts = doubts_on(run, None, scored, scorer)
             doubted.append((name, warnings_after(Path(name), doubts)))
@@ -166,7 +172,9 @@ def score_runs(
             parts[measure].append(part)
     universe = judged.topics if rules.topics == "judged" else judged.relevant_topics
     evaluation = _joined(parts, universe, rules)
-    return replace(evaluation, provenance=evaluation.provenance.adding(notes=notes_on(doubted)))
+    matrices = with_judging(evaluation.matrices, seen, judged, rules)
+    provenance = evaluation.provenance.adding(notes=notes_on(doubted))
+    return replace(evaluation, matrices=matrices, provenance=provenance)
 
 
 def scores_from_frame(frame: pd.DataFrame, measure: str | None = None) -> Evaluation:

@@ -28,6 +28,7 @@ from riskcli.core.messages import (
     naturally,
 )
 from riskcli.effectiveness.measures import is_logarithm, unanswered_score
+from riskcli.scores.judging import Judging
 from riskcli.scores.plausibility import notes_on_scores
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class ScoreMatrix:
     values: NDArray[np.float64]
     provenance: Provenance = field(default=Provenance(), compare=False, kw_only=True)
     """What the scores rest on, where they were taken from an evaluation."""
+    judging: Judging | None = field(default=None, compare=False, kw_only=True)
+    """How far the documents behind the scores are judged, where that is known."""
 
     def __repr__(self) -> str:
         runs, topics = self.values.shape

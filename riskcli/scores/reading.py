@@ -8,7 +8,15 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, check_word, check_words
+from riskcli.core.choices import (
+    OnError,
+    Precision,
+    RunNames,
+    TopicRule,
+    Unjudged,
+    check_word,
+    check_words,
+)
 from riskcli.core.limits import LARGEST_SCORE, LEAST_SCORE, refuse_file
 from riskcli.core.messages import InputError, RiskevalError, UsageError, short_repr
 from riskcli.core.parallel import Watch
@@ -16,7 +24,7 @@ from riskcli.effectiveness import measures as measure_names
 from riskcli.effectiveness.measures import DEFAULT_MEASURES, Measure
 from riskcli.effectiveness.plausibility import Doubt, doubts_in, doubts_on, warnings_after
 from riskcli.effectiveness.ranking import contenders
-from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scored, Scorer, deepest, looked_at
+from riskcli.effectiveness.scoring import WEB_TRACK_MAX_GRADE, Scored, Scorer, looked_at
 from riskcli.scores import plausibility
 from riskcli.scores.files import INPUT_FORMATS, registry
 from riskcli.scores.files.registry import FileScores
@@ -26,6 +34,8 @@ from riskcli.trec.qrels import Qrels, read_qrels
 from riskcli.trec.runs import Run, read_foreign, run_in
 from riskcli.trec.source import MAX_BYTES, TextFile
 
+UNJUDGED = "unjudged"
+"""The setting that says what unjudged documents are, where they do not just count 0."""
 OWN_RESULT = "own-result"
 """The code of a file that this program wrote and that holds no scores by topic."""
 PASSED_OVER = (OWN_RESULT, "other-kind", "empty-file")
@@ -50,6 +60,8 @@ class Rules:
     """Some of the topics: ids, ranges such as 151-160, globs; none: all that `topics` says."""
     scale: float = 1.0
     """What the scores in files of scores are multiplied by (0.01: percent)."""
+    unjudged: Unjudged = "zero"
+    """What documents are that nobody judged; with "bounds", differences have their ranges."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", measure_names.texts_of(self.measures))
@@ -59,6 +71,7 @@ class Rules:
             score_precision=(self.score_precision, Precision),
             run_names=(self.run_names, RunNames),
             on_error=(self.on_error, OnError),
+            unjudged=(self.unjudged, Unjudged),
         )
         if not LEAST_SCORE <= self.scale <= LARGEST_SCORE:
             raise UsageError(f"the scale is {self.scale:g}, expected a number above 0, as 0.01")
@@ -75,6 +88,7 @@ class Rules:
             "score_precision": self.score_precision,
             "run_names": self.run_names,
             **({ONLY_TOPICS: list(self.only_topics)} if self.only_topics else {}),
+            **({UNJUDGED: self.unjudged} if self.unjudged != "zero" else {}),
         }
 
     def scoring(self) -> dict[str, Any]:
@@ -84,6 +98,7 @@ class Rules:
             "score_precision": self.score_precision,
             "input_format": self.input_format,
             "max_bytes": self.max_bytes,
+            **({UNJUDGED: self.unjudged} if self.unjudged == "condensed" else {}),
         }
 
 
@@ -151,18 +166,19 @@ class Reader:
             self.measures,
             max_grade=self.rules.max_grade,
             precision=self.rules.score_precision,
+            unjudged=self.rules.unjudged,
         )
 
     @cached_property
     def _contenders(self) -> Callable[[Run], Run]:
         """Keeps the documents that the deepest measure can see."""
-        depth = looked_at(self.measures)
+        depth = looked_at(self.measures, self.rules.unjudged)
         return partial(contenders, depth=depth, precision=self.rules.score_precision)
 
     @cached_property
     def _run_kind(self) -> str:
         """What runs are called where memory is asked for: most of one is not kept for a cutoff."""
-        return "run" if deepest(self.measures) is None else "run to a cutoff"
+        return "run" if looked_at(self.measures, self.rules.unjudged) is None else "run to a cutoff"
 
     @cached_property
     def _label(self) -> str:
@@ -262,4 +278,6 @@ class Reader:
             named=False,
             sha256=source.sha256,
             doubts=warnings_after(run.path, doubts),
+            judged=scored.shares,
+            top=scored.top,
         )

@@ -29,6 +29,7 @@ from riskcli.core.files import PART, replace_file, sha256_of_file
 from riskcli.core.messages import InputError, Note, RiskevalError, UsageError, counted, listed
 from riskcli.core.parallel import in_order
 from riskcli.effectiveness.plausibility import Doubt
+from riskcli.effectiveness.scoring import depths_of
 from riskcli.scores.files.registry import FileScores
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Reader
@@ -97,6 +98,8 @@ SCORES = pa.schema(
 )
 _TEXTS = ("measure", "topics.list.element", "tags.list.element", "doubts.list.element", "qrels",
           "rules", "engine")  # fmt: skip
+_SHARE = "judged share of the top "
+"""Before a number, what stands in place of a measure where shares are kept."""
 _ENOUGH = 2**21
 """Scores that wait to be written; a file of so many takes 16 MiB."""
 _PATIENCE = 30.0
@@ -306,11 +309,12 @@ class StoredScores:
         if isinstance(qrels, RiskevalError) or qrels.sha256 is None:
             return None
         measures = [str(measure) for measure in self._reader.measures]
-        return self._store.section(qrels.sha256, measures, self._reader.rules.scoring())
+        depths = [_SHARE + str(depth) for depth in depths_of(self._reader.measures)]
+        return self._store.section(qrels.sha256, measures + depths, self._reader.rules.scoring())
 
     def find(self, files: Sequence[Path], jobs: int) -> dict[Path, FileScores]:
         """The runs among the files that need not be read; with 0 jobs no file is hashed."""
-        if self._section is None:
+        if self._section is None or self._reader.rules.unjudged == "bounds":  # documents are wanted
             return {}
         states = self._store.file_states
         sums = {path: states.checksum(path) for path in files}
@@ -336,6 +340,7 @@ class StoredScores:
             and self._section
         ):
             by_measure = {matrix.measure: matrix.values[0] for matrix in scores.matrices}
+            by_measure |= {_SHARE + str(depth): each for depth, each in scores.judged.items()}
             about = (scores.tags, scores.unknown_topics, scores.matrices[0].topics)
             self._section.keep(scores.sha256, StoredRun(*about, by_measure, scores.doubts))
             self._store.file_states.keep(scores.path, scores.sha256)
@@ -351,8 +356,14 @@ def _file_scores(path: Path, checksum: str, run: StoredRun) -> FileScores:
     matrices = tuple(
         ScoreMatrix(measure, ("",), run.topics, values[None, :])
         for measure, values in run.scores.items()
+        if not measure.startswith(_SHARE)
     )
+    shares = {
+        int(measure.removeprefix(_SHARE)): values
+        for measure, values in run.scores.items()
+        if measure.startswith(_SHARE)
+    }
     return FileScores(
         path, "run", run.tags, matrices, run.unknown_topics, False,
-        sha256=checksum, doubts=run.doubts,
+        sha256=checksum, doubts=run.doubts, judged=shares,
     )  # fmt: skip

@@ -138,7 +138,8 @@ def _renamed(matrix: ScoreMatrix, shown: Mapping[str, str]) -> ScoreMatrix:
     names = [shown.get(run, run) for run in matrix.runs]
     order = natural_order(names)
     runs = tuple(names[row] for row in order)
-    return ScoreMatrix(matrix.measure, runs, matrix.topics, matrix.values[order])
+    judging = matrix.judging and matrix.judging.renamed(shown)
+    return replace(matrix, runs=runs, values=matrix.values[order], judging=judging)
 
 
 def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluation, str]:

@@ -404,7 +404,7 @@ def test_a_run_that_changed_is_read_anew(tmp_path: Path) -> None:
         found = riskcli.evaluate([run], qrels=qrels, store=tmp_path / "s")
         scores.append(float(found.matrices[1].values[0, 0]))
     assert scores == [1.0, 0.0, 1.0]
-    (holding, _) = holdings(Store(tmp_path / "s"))
+    (holding, *_) = holdings(Store(tmp_path / "s"))
     assert holding.runs == 2
 
 
@@ -424,7 +424,7 @@ def test_what_was_read_before_an_error_is_kept(tmp_path: Path) -> None:
     (folder / "b.run").write_text("no run\n")
     with pytest.raises(InputError):
         riskcli.evaluate([folder], qrels=QRELS, store=tmp_path / "s")
-    assert [holding.runs for holding in holdings(Store(tmp_path / "s"))] == [1, 1]
+    assert [holding.runs for holding in holdings(Store(tmp_path / "s"))] == [1, 1, 1]
 
 
 def test_scores_in_a_store_are_those_of_pytrec_eval(tmp_path: Path) -> None:

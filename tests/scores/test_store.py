@@ -551,6 +551,7 @@ def test_ls_lists_what_was_kept(tmp_path: Path) -> None:
     rows = json.loads(ran.out)["rows"]
     assert [(row["measure"], row["runs"], row["current"]) for row in rows] == [
         ("ERR@20", 9, True),
+        ("judged share of the top 20", 9, True),
         ("nDCG@20", 9, True),
     ]
     assert {row["qrels"] for row in rows} == {hashlib.sha256(JUDGEMENTS.read_bytes()).hexdigest()}
@@ -574,7 +575,7 @@ def test_the_store_of_the_settings(tmp_path: Path) -> None:
     for _ in range(2):
         assert riskeval("score", SAMPLES, "-q", JUDGEMENTS, cwd=tmp_path).code == 0
     ran = riskeval("store", "ls", "-f", "json", cwd=tmp_path)
-    assert [row["runs"] for row in json.loads(ran.out)["rows"]] == [9, 9]
+    assert [row["runs"] for row in json.loads(ran.out)["rows"]] == [9, 9, 9]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.plausibility import Doubt
+from riskcli.effectiveness.tops import Top
 from riskcli.scores.files import objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.tables import JUDGEMENTS as JUDGEMENTS
@@ -153,6 +155,10 @@ class FileScores:
     """The hash of its content that a file of scores carries."""
     doubts: tuple[Doubt, ...] = ()
     """What does not look as it was meant."""
+    judged: Mapping[int, Floats] = field(default_factory=dict)
+    """Of a run, which part of the first documents of each topic is judged, by their number."""
+    top: Top | None = None
+    """Of a run, those documents, where they are asked for."""
 
     @property
     def tag(self) -> str | None:
