@@ -91,7 +91,7 @@ def test_a_gate_names_its_worst_topics_and_keeps_its_keys(queries: Path) -> None
 
 def test_one_note_counts_topics_without_a_text(queries: Path) -> None:
     for (command, *others), code in COMMANDS.values():
-        call = (command, *RUNS, *CALL[:-1], *others, "--queries", queries)
+        call: list[str | Path] = [command, *RUNS, *CALL[:-1], *others, "--queries", queries]
         result = riskeval(*call)
         assert result.code == code
         assert result.err.count("--queries has no text for 2 of 50 topics") == 1
