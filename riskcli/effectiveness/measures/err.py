@@ -21,10 +21,15 @@ def stop_probability(grades: NDArray[np.int64], max_grade: int) -> Floats:
 
 def err_of_stops(stop: Floats) -> Floats:
     """Sum over ranks i of (1/i) R_i prod_{j<i} (1 - R_j), for each row."""
+    return np.asarray(terms_of_stops(stop).sum(axis=1), dtype=np.float64)
+
+
+def terms_of_stops(stop: Floats) -> Floats:
+    """What each rank adds to the sum."""
     reached = np.ones_like(stop)
     reached[:, 1:] = np.cumprod(1 - stop, axis=1)[:, :-1]
     ranks = np.arange(1, stop.shape[1] + 1)
-    return np.asarray((stop * reached / ranks).sum(axis=1), dtype=np.float64)
+    return np.asarray(stop * reached / ranks)
 
 
 FAMILIES = (

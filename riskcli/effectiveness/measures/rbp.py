@@ -32,7 +32,7 @@ _P = Parameter(
 _REL = replace(REL, always_shown=True)  # to ir_measures, RBP without rel would be of graded gains
 
 
-def _weights(measure: Measure, ranks: int) -> Floats:
+def persistence_weights(measure: Measure, ranks: int) -> Floats:
     """(1 - p) p^(i - 1) of each rank i."""
     p = float(measure["p"])
     return np.asarray((1 - p) * p ** np.arange(ranks))
@@ -41,7 +41,7 @@ def _weights(measure: Measure, ranks: int) -> Floats:
 def rank_biased_precision(measure: Measure, ranked: RankedGrades) -> Floats:
     """RBP = (1 - p) sum over ranks i of r_i p^(i - 1), r_i = 1 where document i is relevant."""
     relevant = ranked.grades >= measure.relevance
-    return _scores(relevant @ _weights(measure, relevant.shape[1]))
+    return _scores(relevant @ persistence_weights(measure, relevant.shape[1]))
 
 
 def residual(measure: Measure, ranked: RankedGrades) -> Floats:
@@ -52,7 +52,7 @@ def residual(measure: Measure, ranked: RankedGrades) -> Floats:
     ranks = ranked.judged.shape[1]
     unjudged = ~ranked.judged & (np.arange(ranks) < ranked.counts[:, None])
     beyond = float(measure["p"]) ** ranked.counts
-    return _scores(beyond + unjudged @ _weights(measure, ranks))
+    return _scores(beyond + unjudged @ persistence_weights(measure, ranks))
 
 
 def _scores(values: Floats) -> Floats:

@@ -1,0 +1,124 @@
+"""How far a difference may be from the one judged: bounds over all grades of unjudged documents.
+
+An unjudged document in either ranking, down to the measure's cutoff, may have any grade from 0 to
+the highest; one that both rankings have is graded once. All others stay as they are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskcli.core.arrays import Floats, Mask, row_blocks
+from riskcli.effectiveness.measures import Measure
+from riskcli.effectiveness.parts import parts
+from riskcli.effectiveness.unjudged.ap import average_precision
+from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
+from riskcli.effectiveness.unjudged.err import err
+from riskcli.effectiveness.unjudged.ndcg import ndcg
+from riskcli.effectiveness.unjudged.pairs import Case, End, RankedPair, cut, rows_of
+
+__all__ = ["Bounds", "RankedPair", "difference_bounds", "parts"]
+
+_CELLS = 2**20
+"""Numbers held at a time for each kind of array."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The least and the largest difference, run less baseline, of each topic."""
+
+    low: Floats
+    high: Floats
+    scores_low: Floats
+    """The scores at the low end: the baseline's (row 0) and the run's (row 1)."""
+    scores_high: Floats
+    exact: bool
+    """Whether the ends are reached by completions; else they are proved, but may be too far out."""
+
+
+def difference_bounds(measure: Measure, pair: RankedPair) -> Bounds | None:
+    """The bounds of each topic's difference; None for a measure of which nothing is proved.
+
+    Scores as judged (`pair.scores`, else what is computed here) always lie within. Where nothing
+    is unjudged, both ends are the difference as judged.
+    """
+    way = _way(measure)
+    if way is None:
+        return None
+    scores = _as_judged(measure, pair)
+    pair = cut(pair, measure.cutoff)
+    ends = np.stack([scores, scores])
+    open_rows = np.flatnonzero(_undecided(measure, pair) | np.isnan(scores).any(axis=0))
+    width = pair.run.grades.shape[1] + pair.baseline.grades.shape[1]
+    exact = True
+    for block in row_blocks(len(open_rows), width * max(1, pair.levels.shape[1]), _CELLS):
+        rows = open_rows[block]
+        case = rows_of(pair, rows)
+        for end, sides in enumerate((case.reversed, case)):
+            best = way(measure, sides)
+            there = np.stack([best.baseline, best.run] if end else [best.run, best.baseline])
+            ends[end, :, rows] = _farther(there, scores[:, rows], 1 if end else -1).T
+            exact &= best.exact
+    low, high = ends[:, 1] - ends[:, 0]
+    return Bounds(low, high, ends[0], ends[1], exact)
+
+
+def _undecided(measure: Measure, pair: RankedPair) -> Mask:
+    """The topics of which a document is unjudged, and may be of a grade that counts."""
+    if measure.relevance > pair.levels.shape[1] and not measure.family.bounded:
+        return np.zeros(len(pair.levels), dtype=np.bool_)
+    case = rows_of(pair, slice(None))
+    return np.asarray(case.run.unjudged.any(axis=1) | case.baseline.unjudged.any(axis=1))
+
+
+def _farther(found: Floats, judged: Floats, sign: int) -> Floats:
+    """The found scores, or those as judged where rounding leaves these farther out."""
+    is_judged = sign * (judged[1] - judged[0]) >= sign * (found[1] - found[0])
+    return np.where(is_judged, judged, found)
+
+
+def _as_judged(measure: Measure, pair: RankedPair) -> Floats:
+    """The baseline's and the run's scores with nothing unjudged relevant; NaN: not known."""
+    if pair.scores is not None:
+        return pair.scores
+    sides = [parts(measure, ranked, pair.levels) for ranked in (pair.baseline, pair.run)]
+    sums = [np.full(len(pair.levels), np.nan) if s is None else s.sum(axis=1) for s in sides]
+    return np.stack(sums)
+
+
+# How each family is bounded.
+
+_Way = Callable[[Measure, Case], End]
+
+_WAYS: dict[str, _Way] = {
+    "nDCG": ndcg,
+    "ERR": err,
+    "P": weighted,
+    "RBP": weighted,
+    "SetP": weighted,
+    "R": recall,
+    "SetR": recall,
+    "RR": reciprocal_rank,
+    "Success": success,
+    "AP": average_precision,
+}
+
+
+def _way(measure: Measure) -> _Way | None:
+    """How a measure's difference is bounded.
+
+    What trec_eval computes, but for logarithms and counts, is between 0 and 1. Of what else is
+    computed here (shares of judged documents among it) nothing is known.
+    """
+    family = measure.family
+    if family.name in _WAYS:
+        return _WAYS[family.name]
+    within_1 = family.computed_by is None and not (family.logarithm or family.counts)
+    return _anything if within_1 else None
+
+
+def _anything(_measure: Measure, case: Case) -> End:
+    """The widest difference of scores between 0 and 1; a run without documents has 0."""
+    run = (case.run.ranked.counts > 0).astype(float)
+    return End(baseline=np.zeros(len(run)), run=run, exact=False)

@@ -1,0 +1,78 @@
+"""Measures of relevant documents: which unjudged ones are relevant where delta is highest."""
+
+import numpy as np
+
+from riskcli.core.arrays import Floats, Mask, divided
+from riskcli.effectiveness.measures import Measure
+from riskcli.effectiveness.parts import binary_weights
+from riskcli.effectiveness.unjudged.pairs import Case, End, Side
+
+
+def weighted(measure: Measure, case: Case) -> End:
+    """Sums of a weight for each relevant rank (P, RBP, SetP).
+
+    A document is relevant where it weighs more in the run than in the baseline.
+    """
+    run, baseline = case.run, case.baseline
+    of_run, of_baseline = (binary_weights(measure, side.ranked) for side in (run, baseline))
+    in_run = _relevant(measure, run) | (run.unjudged & (of_run > run.gather(of_baseline)))
+    gained = baseline.unjudged & (baseline.gather(of_run) > of_baseline)
+    in_baseline = _relevant(measure, baseline) | gained
+    return End((in_baseline * of_baseline).sum(axis=1), (in_run * of_run).sum(axis=1))
+
+
+def recall(measure: Measure, case: Case) -> End:
+    """Recall: (d + x - y) / (R + x + y + s), of x documents of the run alone, y, s shared ones.
+
+    d is the difference of the judged hits, -R <= d <= R. The derivative by x has the sign of
+    R + 2y + s - d >= 0 and that by y of -(R + d + 2x + s) <= 0, so that x is as large as can be
+    and y is 0. That by s has the sign of -(d + x), whatever s is: none or all of them.
+    """
+    found = [case.counted(_relevant(measure, side)) for side in (case.run, case.baseline)]
+    alone = case.counted(case.run.alone)
+    shared = case.counted(case.run.shared)
+    shared = np.where(found[0] - found[1] + alone >= 0, 0, shared)
+    relevant = case.relevant(measure.relevance) + alone + shared
+    return End(
+        baseline=divided(found[1] + shared, relevant),
+        run=divided(found[0] + alone + shared, relevant),
+    )
+
+
+def success(measure: Measure, case: Case) -> End:
+    """Success: a document of the run alone costs nothing; a shared one only what is there."""
+    found = [_relevant(measure, side).any(axis=1) for side in (case.run, case.baseline)]
+    alone = case.run.alone.any(axis=1)
+    shared = case.run.shared.any(axis=1)
+    run = found[0] | alone | (found[1] & shared)
+    return End(baseline=found[1].astype(float), run=run.astype(float))
+
+
+def reciprocal_rank(measure: Measure, case: Case) -> End:
+    """RR: of the unjudged documents only the run's first relevant one is relevant, or none is.
+
+    Any other one leaves the run's score as it is, and can only raise the baseline's.
+    """
+    run, baseline = _first(_relevant(measure, case.run)), _first(_relevant(measure, case.baseline))
+    ranks = case.run.ranked.grades.shape[1]
+    own = np.maximum(1 / np.arange(1, ranks + 1), run[:, None])
+    theirs = divided(np.ones(1), case.run.elsewhere + 1)
+    theirs = np.maximum(theirs, baseline[:, None])
+    own = np.where(case.run.unjudged, own, run[:, None])
+    theirs = np.where(case.run.unjudged, theirs, baseline[:, None])
+    own, theirs = np.column_stack([run, own]), np.column_stack([baseline, theirs])
+    best = (own - theirs).argmax(axis=1)
+    rows = np.arange(len(best))
+    return End(baseline=theirs[rows, best], run=own[rows, best])
+
+
+def _first(relevant: Mask) -> Floats:
+    """1 / the first relevant rank, 0 where there is none."""
+    if not relevant.shape[1]:
+        return np.zeros(len(relevant))
+    return np.where(relevant.any(axis=1), 1 / (1 + relevant.argmax(axis=1)), 0.0)
+
+
+def _relevant(measure: Measure, side: Side) -> Mask:
+    """The documents that are judged relevant."""
+    return np.asarray(side.ranked.grades >= measure.relevance)
