@@ -45,6 +45,7 @@ WRITERS = {
     "judgements": (".csv", ("score", "a.run", "b.run", "-q", "KEPT", "-m", "AP", "-o")),
     "teams": (".csv", ("score", "a.run", "b.run", *ONE, "--teams", "KEPT", "-o")),
     "topics listed": (".csv", ("score", "a.run", "b.run", *ONE, "--only-topics", "@KEPT", "-o")),
+    "queries": (".csv", ("topics", "a.run", "b.run", *ONE, "--queries", "KEPT", "-o")),
     "rules": (".csv", ("check", "a.run", *ONE, "-b", "b.run", "--require", "@KEPT", "-o")),
     "population": (".json", ("score", "a.run", "b.run", *ONE, "--population", "KEPT", "-o")),
     "members": (".json", ("population", "show", "KEPT", "-o")),
@@ -55,6 +56,7 @@ CONTENT = {
     "judgements": b'{"1": {"x": 1}, "2": {"x": 1}, "3": {"x": 1}}',
     "teams": b"run,team\na,t\nb,t\n",
     "topics listed": b"1\n2\n3\n",
+    "queries": b"1:one\n2:two\n",
     "rules": b"mean >= 0\n",
     "settings": b"no-legend = true\n",
 }

@@ -1,13 +1,14 @@
 """How one run's number and its flag came about, step by step."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from riskcli.analyses import base
 from riskcli.analyses.base import Names, Scores
 from riskcli.analyses.blocks import Block, risk_blocks
+from riskcli.analyses.query_texts import COLUMN, QueryTexts
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.display import Display, Heading
 from riskcli.output.measure_words import about_logarithms, words_of
@@ -48,6 +49,7 @@ class Explanation(base.Analysis):
     test: Steps
     outcome: str
     topics: tuple[TopicShare, ...]
+    queries: QueryTexts = field(default_factory=QueryTexts)
 
     @property
     def verdict(self) -> Statements:
@@ -55,7 +57,7 @@ class Explanation(base.Analysis):
         said = Statement("test", self.outcome, runs=(self.run,)) if self.outcome else None
         return Statements((said,) if said else ())
 
-    def displays(self, _width: int, /) -> Sequence[Display]:
+    def displays(self, width: int, /) -> Sequence[Display]:
         """Value, test, and topics."""
         words = words_of(self.of)
         alpha = f", α = {self.alpha:g}" if self.of.depends_on_alpha else ""
@@ -68,10 +70,10 @@ class Explanation(base.Analysis):
         if self.test:
             tables.append(_display("Its test", self.test, [self.outcome]))
         if self.topics:
-            tables.append(self._topics_display())
+            tables.append(self._topics_display(width))
         return tables
 
-    def _topics_display(self) -> Display:
+    def _topics_display(self, width: int) -> Display:
         reference = "expected" if self.of.nonnegative else "baseline"
         titles = ("score", reference, "adds")
         rows = [
@@ -79,7 +81,9 @@ class Explanation(base.Analysis):
             for share in self.topics
         ]
         heading = Heading("topic", left=True)
-        return Display.of_rows("The topics that cost most", [heading, *titles], rows)
+        shown = Display.of_rows("The topics that cost most", [heading, *titles], rows)
+        topics = [share.topic for share in self.topics]
+        return replace(shown, columns=self.queries.beside(shown.columns, topics, width))
 
     def result(self) -> Result:
         """A row a number: `part` is value, test or topic."""
@@ -91,7 +95,13 @@ class Explanation(base.Analysis):
         head = (self.run, self.measure, self.of.id, self.baseline, self.alpha)
         values = tidy(value for _, _, value in numbers)
         rows = [(*head, *names[:2], value) for names, value in zip(numbers, values, strict=True)]
-        return Result(COLUMNS, rows, self.provenance, extra={"verdict": self.outcome})
+        extra = {"verdict": self.outcome}
+        if not self.queries.given:
+            return Result(COLUMNS, rows, self.provenance, extra)
+        texts: list[str | None] = [None] * (len(rows) - len(self.topics))
+        texts += [self.queries.of_topic(share.topic) for share in self.topics]
+        with_texts = [(*row, text) for row, text in zip(rows, texts, strict=True)]
+        return Result((*COLUMNS, COLUMN), with_texts, self.provenance, extra)
 
 
 def _display(title: str, steps: Steps, caption: list[str]) -> Display:
@@ -114,10 +124,12 @@ def explain_run(
     worst: int = 5,
     alpha: float | None = None,
     options: Options | None = None,
+    queries: Mapping[str, str] | None = None,
 ) -> Explanation:
     """Explain one run's value by the risk measure `of`, against one baseline at one alpha.
 
-    By default that is GeoRisk, and the mean where scores are below 0.
+    By default that is GeoRisk, and the mean where scores are below 0. `queries` are the texts of
+    topics.
     """
     setup = base.set_up(scores, options, baseline, alpha)
     options, matrix = setup.options, base.one_matrix(setup.matrices)
@@ -137,6 +149,8 @@ def explain_run(
     if measure.paired and comparison.baseline.own_row == row:
         raise UsageError(f"{run} is the baseline itself: it has no {title}")
     settings = {"run": run, "of": of, "alpha": level, "baselines": list(options.wanted)}
+    topics = tuple(_worst_topics(matrix, comparison, measure, level, row))[:worst]
+    texts = QueryTexts.of(queries, matrix.topics)
     return Explanation(
         run=run,
         measure=matrix.measure,
@@ -146,8 +160,9 @@ def explain_run(
         steps=_value_steps(comparison, measure, level, row),
         test=list(_test_steps(block, measure, row, options.significance)),
         outcome=_verdict(block, measure, row, options.significance.gamma),
-        topics=tuple(_worst_topics(matrix, comparison, measure, level, row))[:worst],
-        provenance=setup.provenance.adding(settings, notes),
+        topics=topics,
+        queries=texts,
+        provenance=setup.provenance.adding(settings, [*notes, *texts.notes(matrix.topics)]),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskcli.analyses.churn import RunChurn
+from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import Mask, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted, listed
@@ -22,6 +23,8 @@ _FEW = 5
 _LINES = 25
 """What a screen has, beside the line of the command."""
 _LEAST_ROWS = 3
+_FOR_QUERIES = 24
+"""Columns of a terminal in which most queries say what they are about."""
 _NOTHING = 1e-9
 _FIFTHS = "L>20%"
 _BELOW = (
@@ -192,7 +195,7 @@ def _named(names: Sequence[str]) -> str:
 # A table of the hardest topics, as long as a screen.
 
 
-def tables_of(all_topics: Sequence[HardTopics], width: int) -> list[Display]:
+def tables_of(all_topics: Sequence[HardTopics], width: int, queries: QueryTexts) -> list[Display]:
     """A table a measure and baseline, as many and as long as fit a screen."""
     said = [[each.text for each in sentences(of)] for of in all_topics]
     fixed = [5 + sum(len(wrap(text, width)) for text in lines) for lines in said]
@@ -204,7 +207,7 @@ def tables_of(all_topics: Sequence[HardTopics], width: int) -> list[Display]:
         fitting += 1
     rows = max((_LINES - below - sum(fixed[:fitting])) // fitting, _LEAST_ROWS)
     made = [
-        _table(of, lines, rows)
+        _table(of, lines, rows, width, queries)
         for of, lines in zip(all_topics[:fitting], said[:fitting], strict=True)
     ]
     more = len(said) - fitting
@@ -213,7 +216,9 @@ def tables_of(all_topics: Sequence[HardTopics], width: int) -> list[Display]:
     return made
 
 
-def _table(of: HardTopics, said: Sequence[str], rows: int) -> Display:
+def _table(
+    of: HardTopics, said: Sequence[str], rows: int, width: int, queries: QueryTexts
+) -> Display:
     hurt = [each for each in of.topics if each.losing][:rows]
     columns = [
         Column.of(Heading("topic", left=True), [each.topic for each in hurt]),
@@ -225,5 +230,9 @@ def _table(of: HardTopics, said: Sequence[str], rows: int) -> Display:
     ]
     if all(abs(each.mean_change) < _NOTHING for each in hurt):  # by definition, against @mean
         columns = [column for column in columns if column.heading.text != "mean change"]
+    topics = [each.topic for each in hurt]
+    if queries.given and width - display.width_of(columns) < _FOR_QUERIES:
+        columns.pop()  # what a topic asks says more than the change of its worst run
+    columns = queries.beside(columns, topics, width)
     title = f"{of.measure} against {display.in_title(of.baseline)}, {len(of.runs)} runs"
     return Display(f"{title}: the topics on which most lose", columns, verdict=said)

@@ -1,7 +1,7 @@
 """Where a run's risk comes from, topic by topic."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 from riskcli.analyses import base
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
+from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
 from riskcli.analyses.topic_summary import HardTopics, RunTopics, answers, sentences, tables_of
 from riskcli.core.arrays import Flags, Floats, divided
 from riskcli.core.choices import TopicOrder, check_words
@@ -120,6 +121,7 @@ class TopicTable(base.Analysis):
     """What is said of each run, where runs were named or there is only one."""
     detailed: bool = False
     """Whether a screen, too, shows the topics of each run."""
+    queries: QueryTexts = field(default_factory=QueryTexts)
 
     def only_flagged(self) -> Self:
         """Only the topics that are flagged."""
@@ -153,7 +155,9 @@ class TopicTable(base.Analysis):
     def screen(self, width: int, /) -> Sequence[Display]:
         """The topics on which most runs lose, unless runs, columns or topics were asked for."""
         return (
-            self.displays(width) if self.detailed or not self.hard else tables_of(self.hard, width)
+            self.displays(width)
+            if self.detailed or not self.hard
+            else tables_of(self.hard, width, self.queries)
         )
 
     def displays(self, width: int, /) -> Sequence[Display]:
@@ -185,17 +189,22 @@ class TopicTable(base.Analysis):
         usual = (*_PAIRED, *(_MEANS if self.churn else ()))
         columns = [first, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
+            texts = self.queries.beside(columns[:1], part.topics, width // 2)
+            columns = [*texts, *columns[1:]]
             return display.folded(Display(title, columns, [_totals_line(part)]), width)
         wide = [*columns, *(_column(part, name) for name in _IN_POPULATION)]
-        fitting = wide if display.width_of(wide) <= width else columns
+        least = display.GAP + LEAST if self.queries.given else 0
+        fitting = wide if display.width_of(wide) + least <= width else columns
+        fitting = self.queries.beside(fitting, part.topics, width)
         return [Display(title, fitting, [_totals_line(part)])]
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
         names = self.shown or (*FIGURES, *(MOVES if self.churn else ()))
-        rows = [row for part in self.parts for row in _rows(part, names)]
+        rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
-        return Result((*KEYS, *names), rows, self.provenance, {"totals": totals})
+        added = (COLUMN,) if self.queries.given else ()
+        return Result((*KEYS, *names, *added), rows, self.provenance, {"totals": totals})
 
 
 def _column(part: RunTopics, name: str) -> Column:
@@ -254,11 +263,12 @@ def topic_table(
     alpha: float | Sequence[float] | None = None,
     options: Options | None = None,
     churn: ChurnTable | None = None,
+    queries: Mapping[str, str] | None = None,
 ) -> TopicTable:
     """The runs named (globs too; none: all but the baseline) on every topic, worst loss first.
 
     With what `churn_table` says of the same runs and baseline come its columns, and of each run
-    their means and its bins.
+    their means and its bins. `queries` are the texts of topics.
     """
     check_words(order=(order, TopicOrder))
     setup = base.set_up(scores, options, baseline, alpha)
@@ -281,10 +291,13 @@ def topic_table(
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths
+    topics = dict.fromkeys(topic for matrix in setup.matrices for topic in matrix.topics)
+    texts = QueryTexts.of(queries, topics)
+    notes += texts.notes([*topics])
     provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
     return TopicTable(
         tuple(tables), options.significance.gamma, churn, hard=hard, of_runs=of_runs,
-        provenance=provenance,
+        queries=texts, provenance=provenance,
     )  # fmt: skip
 
 
@@ -338,11 +351,13 @@ def _tables(
         )
 
 
-def _rows(part: RunTopics, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
+def _rows(
+    part: RunTopics, names: Sequence[str], queries: QueryTexts
+) -> Iterator[tuple[Value, ...]]:
     fixed = (part.run, part.measure, part.baseline, part.population, part.alpha)
     columns = [tidy(part.columns[name]) for name in names]
     for topic, *values in zip(part.topics, *columns, strict=True):
-        yield (*fixed, topic, *values)
+        yield (*fixed, topic, *values, *([queries.of_topic(topic)] if queries.given else []))
 
 
 def _totals_entry(part: RunTopics) -> dict[str, Any]:

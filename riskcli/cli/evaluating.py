@@ -138,6 +138,15 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
     return _named(inputs, evaluation) if inputs.teams or inputs.anonymise else evaluation
 
 
+def queries_in(file: Path | None, inputs: Given) -> dict[str, str] | None:
+    """The texts of topics, if a file of them is named."""
+    if file is None:
+        return None
+    from riskcli.trec.queries import read_queries  # late: most calls have none
+
+    return read_queries(file, inputs.max_bytes)
+
+
 def _named(inputs: Given, evaluation: Evaluation) -> Evaluation:
     runs = list(dict.fromkeys(run for m in evaluation.matrices for run in m.runs))
     listed = teams.read_teams(inputs.teams_file, runs) if inputs.teams_file else teams.TeamList()

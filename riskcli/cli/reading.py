@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from riskcli.cli import types
-from riskcli.cli.option import Reach, Section, argument, option, options
+from riskcli.cli.option import Reach, Section, argument, option, options, own_option
 from riskcli.cli.settings import take_settings
 from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, Unjudged, UnjudgedScored
 from riskcli.core.limits import MOST_JOBS
@@ -215,6 +215,13 @@ class Inputs(Files):
         """1 where a file was left out, unless 0 was asked for."""
         return 1 if skipped and not self.exit_zero else 0
 
+
+queries_option = own_option(
+    "--queries", type=types.INPUT, metavar="FILE", settings=Reach.INPUT, heading=Section.INPUT,
+    help="Show what topics ask, from this file: TREC topics (SGML, XML), id and text a line with a "
+    "tab or a colon between, or JSON lines.",
+)
+"""--queries; the command gets `queries`, the file's place."""
 
 # fmt: on
 

@@ -14,7 +14,7 @@ from riskcli.analyses.check.rules import POLICIES
 from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli import options
 from riskcli.cli.option import Function, Reach, Section, command, one_option, own_option
-from riskcli.cli.reading import Inputs, candidate_options
+from riskcli.cli.reading import Inputs, candidate_options, queries_option
 from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
@@ -97,7 +97,9 @@ def _tell_unparsed(error: Exception, words: Sequence[str]) -> None:
 _REPORT = "--report"
 
 
-@command(_reporting, candidate_options, options.output_options(FORMATS, for_people=True))
+@command(
+    _reporting, candidate_options, queries_option, options.output_options(FORMATS, for_people=True)
+)
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
     shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
@@ -166,6 +168,7 @@ _REPORT = "--report"
 )  # fmt: skip
 def check(
     inputs: Inputs,
+    queries: Path | None,
     output: options.Output,
     baselines: tuple[str, ...],
     population: tuple[str, ...],
@@ -193,17 +196,18 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import files, gate
-    from riskcli.cli.evaluating import frozen_population
+    from riskcli.cli.evaluating import frozen_population, queries_in
     from riskcli.risk.estimate import Significance
 
     format = None if successor is None else files.kept_format(successor, inputs.scale)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
-    frozen = frozen_population(population)
+    frozen, texts = frozen_population(population), queries_in(queries, inputs)
     evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements)
     judged = gate.judge(
         evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
         significance=Significance(gamma=gamma, correction=correction),
         margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
+        queries=texts,
     )  # fmt: skip
     if format is not None:
         files.only_candidate(judged)

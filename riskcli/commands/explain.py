@@ -1,12 +1,14 @@
 """`riskeval explain`: how one number came about."""
 
+from pathlib import Path
+
 from riskcli.cli.option import Reach, command, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options
-from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.reading import Inputs, input_options, queries_option
 from riskcli.cli.types import FROM_0, among, risk_measures, runs
 
 
-@command(input_options, comparing_options, output_options())
+@command(input_options, queries_option, comparing_options, output_options())
 @own_option(
     "--run", required=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="The run to explain.",
@@ -17,7 +19,13 @@ from riskcli.cli.types import FROM_0, among, risk_measures, runs
 )  # fmt: skip
 @own_option("--top", type=FROM_0, default=5, settings=Reach.NOTHING, help="Topics to show.")
 def explain(
-    inputs: Inputs, comparing: Comparing, output: Output, run: str, of: str | None, top: int
+    inputs: Inputs,
+    queries: Path | None,
+    comparing: Comparing,
+    output: Output,
+    run: str,
+    of: str | None,
+    top: int,
 ) -> int:
     """How one run's value and significance mark were computed.
 
@@ -27,7 +35,9 @@ def explain(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.explain import explain_run
+    from riskcli.cli.evaluating import queries_in
 
+    texts = queries_in(queries, inputs)
     evaluation = inputs.evaluate(comparing.wanted, comparing.needs_checksums(output))
     explanation = explain_run(
         evaluation if inputs.measures else evaluation.of_first_measure(),
@@ -35,5 +45,6 @@ def explain(
         of=of,
         worst=top,
         options=comparing.options(),
+        queries=texts,
     )
     return conclude(explanation, inputs, output)

@@ -1,5 +1,7 @@
 """`riskeval topics`: where a run's risk comes from."""
 
+from pathlib import Path
+
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import (
     Against,
@@ -10,12 +12,12 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.cli.progress import on_terminal
-from riskcli.cli.reading import Inputs, bounded_input_options
+from riskcli.cli.reading import Inputs, bounded_input_options, queries_option
 from riskcli.cli.types import FROM_1, SHARE, runs
 from riskcli.core.choices import TopicOrder
 
 
-@command(bounded_input_options, against_options, output_options())
+@command(bounded_input_options, queries_option, against_options, output_options())
 @own_option(
     "--run", "names", multiple=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="Show this run (or glob) of RUNS, topic by topic; repeatable. [default: the topics on "
@@ -53,6 +55,7 @@ from riskcli.core.choices import TopicOrder
 )  # fmt: skip
 def topics(
     inputs: Inputs,
+    queries: Path | None,
     against: Against,
     output: Output,
     names: tuple[str, ...],
@@ -76,7 +79,9 @@ def topics(
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.churn import churn_table
     from riskcli.analyses.topics import asks_for_churn, topic_table
+    from riskcli.cli.evaluating import queries_in
 
+    texts = queries_in(queries, inputs)
     scores = inputs.evaluate(against.wanted, against.needs_checksums(output))
     options, churn = against.options(), None
     shown = [name.strip() for name in columns.split(",")] if columns else []
@@ -86,7 +91,9 @@ def topics(
                 scores, options.baselines, depth=depth, at=at, persistence=persistence,
                 jobs=inputs.jobs, max_bytes=inputs.max_bytes, progress=progress,
             )  # fmt: skip
-    table = topic_table(scores, runs=names, order=order, options=options, churn=churn)
+    table = topic_table(
+        scores, runs=names, order=order, options=options, churn=churn, queries=texts
+    )
     table = table.of_columns(shown)
     table = table.only_flagged() if only_flagged else table
     return conclude(table.top(top) if top else table, inputs, output, full)

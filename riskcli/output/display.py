@@ -4,7 +4,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal, Self
+from unicodedata import combining, east_asian_width
 
 from riskcli.core.choices import Marks
 from riskcli.core.messages import Note
@@ -279,6 +281,21 @@ def shortened(name: str, most: int = 24) -> str:
     """A long name without its middle: beginnings tell families apart, ends tell versions."""
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a sentence, in at most so many columns of a terminal."""
+    text = escape.visible(text)
+    if len(text) <= most and (text.isascii() or sum(map(_columns_of, text)) <= most):
+        return text
+    room = max(most - 1, 0)
+    widths = accumulate(map(_columns_of, text))
+    return text[: sum(width <= room for width in widths)].rstrip() + "…"
+
+
+def _columns_of(character: str) -> int:
+    """Chinese and Japanese take two columns of a terminal."""
+    return 0 if combining(character) else 1 + (east_asian_width(character) in "WF")
 
 
 def fitting(texts: Sequence[str], most: int) -> str:

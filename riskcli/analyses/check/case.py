@@ -10,6 +10,7 @@ from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.losses import Difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
+from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.effectiveness.measures import is_logarithm
@@ -49,8 +50,9 @@ def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
 class Case:
     """One candidate (row 1) against the baseline (row 0) by one measure."""
 
-    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+    def __init__(self, matrix: ScoreMatrix, options: Options, queries: QueryTexts) -> None:
         self.matrix = matrix
+        self.queries = queries
         self.options = options
         self.notes: list[Note] = []
         self._blocks: dict[float, Block] = {}
@@ -134,9 +136,12 @@ class Case:
         base, run = self.matrix.values
         much = loses_a_fifth(run - base, base)
         losses = {
-            index: TopicLoss(self.matrix.topics[index], float(run[index]), float(base[index]))
+            index: TopicLoss(
+                topic, float(run[index]), float(base[index]), self.queries.named(topic)
+            )
             for index in np.argsort(run - base, kind="stable").tolist()
             if run[index] < base[index]
+            for topic in [self.matrix.topics[index]]
         }
         lost = list(losses.values())
         fifths = None

@@ -55,7 +55,10 @@ class Completions:
         if (bounds.low == bounds.high).all():
             return None
         ends = (bounds.scores_low, bounds.scores_high)
-        low, high = (Case(replace(matrix, values=end, judging=None), case.options) for end in ends)
+        low, high = (
+            Case(replace(matrix, values=end, judging=None), case.options, case.queries)
+            for end in ends
+        )
         return cls(case, low, high)
 
     @cached_property

@@ -12,6 +12,7 @@ from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, Verdict
 from riskcli.analyses.check.rules import Policy, Rule
 from riskcli.analyses.check.sentences import rule_in_words
 from riskcli.analyses.check.verdict import Gate
+from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError
 from riskcli.risk.estimate import Significance
@@ -34,6 +35,7 @@ def judge(
     inconclusive: Inconclusive | None = None,
     detect: float | None = None,
     worst: int = 3,
+    queries: Mapping[str, str] | None = None,
 ) -> Gate:
     """Judge every run but the baseline by the policy's tests and by all rules.
 
@@ -45,12 +47,13 @@ def judge(
 
     Each candidate is measured in the matrix of the baseline and itself, or in a frozen population,
     so that its verdict does not depend on other candidates; only the correction of the tests counts
-    them.
+    them. `queries` are the texts of topics.
     """
     setup = set_up(scores, Options(alphas=(alpha,), population=population), baseline)
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
-    cases = _cases(setup, plan)
+    texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
+    cases = _cases(setup, plan, texts)
     for rule in every_rule:
         check_quantity(rule, cases[0].matrix.topics)
     if inconclusive is not None:
@@ -73,6 +76,7 @@ def judge(
         "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
     notes = [note for case in cases for note in case.notes]
+    notes += texts.notes(cases[0].matrix.topics)
     provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
@@ -99,7 +103,7 @@ def _what_is_checked(
     return chosen, every_rule
 
 
-def _cases(setup: Setup, plan: Significance) -> list[Case]:
+def _cases(setup: Setup, plan: Significance, queries: QueryTexts) -> list[Case]:
     """Every candidate of every matrix, tested alone: all are corrected together later."""
     baseline, runs = setup.options.baselines[0], setup.matrices[0].runs
     rows = [] if is_virtual(baseline) else matching_runs(runs, baseline)
@@ -108,7 +112,7 @@ def _cases(setup: Setup, plan: Significance) -> list[Case]:
     name, alone = runs[rows[0]], replace(plan, correction="none", family="column")
     options = replace(setup.options, baselines=(name,), teams=Teams(), significance=alone)
     cases = [
-        Case(matrix.of_runs([matrix.runs.index(name), row]), options)
+        Case(matrix.of_runs([matrix.runs.index(name), row]), options, queries)
         for matrix in setup.matrices
         for row, run in enumerate(matrix.runs)
         if run != name

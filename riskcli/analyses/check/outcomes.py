@@ -27,6 +27,11 @@ class TopicLoss:
     topic: str
     candidate: float
     baseline: float
+    name: str = ""
+    """The topic with what it asks, as sentences name it."""
+
+    def __str__(self) -> str:
+        return f"{self.name or self.topic} ({self.baseline:.3f} to {self.candidate:.3f})"
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,7 @@ class Verdict:
     @property
     def blame(self) -> str:
         """The topics that lost most, with both scores."""
-        losses = (f"{x.topic} ({x.baseline:.3f} to {x.candidate:.3f})" for x in self.losses)
-        return f"topics to blame: {', '.join(losses)}"
+        return f"topics to blame: {', '.join(map(str, self.losses))}"
 
     def explained(self, finding: RuleOutcome) -> str:
         """Why the rule is not kept, and the topics to blame."""

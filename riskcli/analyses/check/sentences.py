@@ -119,11 +119,8 @@ _OVER_A_FIFTH = "loses more than a fifth of the baseline's score"
 
 def _ruins(verdict: Verdict) -> str:
     ruined = verdict.ruined or ()
-    worst = ruined[0]
-    return (
-        f"loses over a fifth on {len(ruined)} of {counted(verdict.topics, 'topic')}, most on "
-        f"{worst.topic} ({worst.baseline:.3f} to {worst.candidate:.3f})"
-    )
+    of_all = f"{len(ruined)} of {counted(verdict.topics, 'topic')}"
+    return f"loses over a fifth on {of_all}, most on {ruined[0]}"
 
 
 def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:

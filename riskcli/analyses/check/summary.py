@@ -89,7 +89,18 @@ def _fitting(candidates: Sequence[Candidate], width: int) -> list[Column]:
         columns = _columns(candidates, p, topics)
         if display.width_of(columns) <= width:
             break
-    return columns
+    asked = any(x.name not in ("", x.topic) for c in candidates for x in c.verdicts[0].losses)
+    return _with_queries(columns, candidates, topics, width) if asked and topics else columns
+
+
+def _with_queries(
+    columns: list[Column], candidates: Sequence[Candidate], topics: int, width: int
+) -> list[Column]:
+    """What the worst topics ask, as far as there is room to the right of all else."""
+    named = [[x.name or x.topic for x in c.verdicts[0].losses[:topics]] for c in candidates]
+    *others, worst = columns
+    room = width - display.width_of(others) - display.GAP
+    return [*others, Column.of(worst.heading, [display.cut(", ".join(n), room) for n in named])]
 
 
 def _columns(candidates: Sequence[Candidate], with_p: bool, topics: int) -> list[Column]:

@@ -14,8 +14,8 @@ from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.parts import parts
 from riskcli.effectiveness.unjudged.ap import average_precision
 from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
-from riskcli.effectiveness.unjudged.err import err
-from riskcli.effectiveness.unjudged.ndcg import ndcg
+from riskcli.effectiveness.unjudged.err import highest_err
+from riskcli.effectiveness.unjudged.ndcg import highest_ndcg
 from riskcli.effectiveness.unjudged.pairs import Case, End, RankedPair, cut, rows_of
 
 __all__ = ["Bounds", "RankedPair", "difference_bounds", "parts"]
@@ -92,8 +92,8 @@ def _as_judged(measure: Measure, pair: RankedPair) -> Floats:
 _Way = Callable[[Measure, Case], End]
 
 _WAYS: dict[str, _Way] = {
-    "nDCG": ndcg,
-    "ERR": err,
+    "nDCG": highest_ndcg,
+    "ERR": highest_err,
     "P": weighted,
     "RBP": weighted,
     "SetP": weighted,

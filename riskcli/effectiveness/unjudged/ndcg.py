@@ -25,7 +25,7 @@ _MOST_STEPS = 100
 _ROUNDING = 1e-15
 
 
-def ndcg(measure: Measure, case: Case) -> End:
+def highest_ndcg(measure: Measure, case: Case) -> End:
     """The scores where the difference is highest."""
     places = [discounts(side.ranked.grades.shape[1]) for side in (case.run, case.baseline)]
     in_run = np.broadcast_to(places[0], case.run.elsewhere.shape)
