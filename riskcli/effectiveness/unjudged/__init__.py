@@ -11,7 +11,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Mask, row_blocks
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import parts
+from riskcli.effectiveness.parts import parts, row_sums
 from riskcli.effectiveness.unjudged.ap import average_precision
 from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
 from riskcli.effectiveness.unjudged.err import highest_err
@@ -83,7 +83,7 @@ def _as_judged(measure: Measure, pair: RankedPair) -> Floats:
     if pair.scores is not None:
         return pair.scores
     sides = [parts(measure, ranked, pair.levels) for ranked in (pair.baseline, pair.run)]
-    sums = [np.full(len(pair.levels), np.nan) if s is None else s.sum(axis=1) for s in sides]
+    sums = [np.full(len(pair.levels), np.nan) if s is None else row_sums(s) for s in sides]
     return np.stack(sums)
 
 
