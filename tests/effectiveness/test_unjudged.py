@@ -146,6 +146,34 @@ def test_of_what_has_no_bounds_nothing_is_said(name: str) -> None:
     assert difference_bounds(parse_measure(name), pair_of(topics_of(2), 2)) is None
 
 
+@pytest.mark.parametrize("name", ["nDCG", "nDCG@3", "nDCG(dcg='exp-log2')@5"])
+def test_ndcg_of_a_run_that_loses_in_any_case(name: str) -> None:
+    """A better ideal ranking makes the loss smaller: the higher levels would like more documents
+    than the lower ones have.
+    """
+    rng, measure = random.Random(6), parse_measure(name)
+    topics = []
+    for _ in range(60):
+        both = rng.sample(["a", "b", "c"], rng.randint(1, 3))
+        good = [f"g{number}" for number in range(rng.randint(2, 4))]
+        run = [*rng.sample(["x", "y", "z"], rng.randint(1, 3)), *both]
+        grades = dict.fromkeys([*good, "e", "f"], 1) | {"x": 0, "y": 0, "z": 0}
+        topics.append(Topic(run, [both[0], *good, *both[:0:-1]], grades))
+    expected_ends = [ends(EXACT[name], topic, measure.cutoff, 3) for topic in topics]
+    bounds = bounds_of(name, topics)
+    assert (bounds.high < 0).sum() > 20
+    check_ends(bounds, *np.array(expected_ends).T)
+
+
+def test_the_bound_of_ap_is_reached_against_an_empty_ranking() -> None:
+    rng = random.Random(8)
+    topics = [random_topic(rng, 1, 7)._replace(baseline=[]) for _ in range(40)]
+    low, high = np.array([ends(PROVED["AP"], topic, None, 1) for topic in topics]).T
+    check_ends(bounds_of("AP", topics, highest=1), low, high)
+    back = [topic._replace(run=[], baseline=topic.run) for topic in topics]
+    check_ends(bounds_of("AP", back, highest=1), -high, -low)
+
+
 def test_every_other_measure_has_bounds() -> None:
     for family in FAMILIES:
         name = family.name + {"cutoff": "@3", "value": "@0.2"}.get(family.argument, "")
@@ -226,7 +254,7 @@ def test_no_topics_and_no_documents() -> None:
 
 def test_a_run_that_answers_nothing_can_only_lose() -> None:
     topics = [Topic([], ["a", "b"], {"b": 1})]
-    for name in ("P@2", "nDCG", "ERR", "AP", "Bpref"):
+    for name in ("P@2", "R@2", "RR", "Success@1", "nDCG", "ERR", "AP", "Bpref"):
         bounds = bounds_of(name, topics)
         assert bounds.low[0] < 0
         assert bounds.high[0] <= 0

@@ -1,7 +1,9 @@
 """How far a difference may be from the one judged: bounds over all grades of unjudged documents.
 
 An unjudged document in either ranking, down to the measure's cutoff, may have any grade from 0 to
-the highest; one that both rankings have is graded once. All others stay as they are.
+the highest; one that both rankings have is graded once. All others stay as they are: a relevant
+document that neither ranking has changes nothing but what nDCG, R and AP divide by, which brings a
+difference nearer to 0, perhaps out of its bounds, and never to the other side of 0.
 """
 
 from collections.abc import Callable
