@@ -13,7 +13,7 @@ from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
 from riskcli.analyses.topic_summary import HardTopics, RunTopics, answers, sentences, tables_of
-from riskcli.analyses.unjudged import Ranges, ranges
+from riskcli.analyses.unjudged import Ranges, of_comparison, ranges
 from riskcli.core.arrays import Flags, Floats, divided
 from riskcli.core.choices import TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
@@ -292,15 +292,17 @@ def topic_table(
     tables: list[RunTopics] = []
     notes: list[Note] = []
     fits: list[base.Fit] = []
+    unjudged: list[Statement] = []
     for matrix in setup.matrices:
         for comparison in comparisons(matrix, options):
             rows = _chosen_rows(matrix, comparison, names)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             allowed = ranges(matrix, comparison, options.pool)
+            unjudged += of_comparison(matrix, comparison, rows, allowed)
             for level in options.levels:
                 tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
-    hard, of_runs = answers(tables, bool(names))
+    hard, of_runs = answers(tables, bool(names), unjudged)
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths

@@ -25,6 +25,7 @@ from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.analyses.check.verdict import FORMATS, Gate
+from riskcli.output.measure_words import columns
 from riskcli.risk.paired import power, smallest_loss, topics_needed
 from tests.helpers.console import ROOT, terminal_environment
 from tests.helpers.inprocess import riskeval
@@ -135,6 +136,9 @@ def fifty(shift: float, seed: int = 5, noise: float = 0.1) -> Floats:
     base = 0.2 + 0.5 * generator.random(50)
     run = base + shift + noise * generator.standard_normal(50)
     return np.asarray(np.clip(np.array([base, run]), 0, 1))
+
+
+_NUMBERS = [c.name for c in column_quantities() if c.kind != "flag" and c.name in columns()]
 
 
 @pytest.mark.parametrize("column", _NUMBERS)
