@@ -15,7 +15,7 @@ import click
 from riskcli.cli import types
 from riskcli.cli.option import Reach, Section, argument, option, options, own_option
 from riskcli.cli.settings import take_settings
-from riskcli.core.choices import OnError, Precision, RunNames, TopicRule
+from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, Unjudged
 from riskcli.core.limits import MOST_JOBS
 from riskcli.core.messages import UsageError
 from riskcli.scores.files import INPUT_FORMATS
@@ -149,6 +149,7 @@ class Inputs(Files):
         "--scale", type=types.SIZE, default=1.0, metavar="FACTOR", settings=NOTHING,
         help="Multiply what files of scores hold, not what is scored here: 0.01 for percent.",
     )
+    unjudged: Unjudged = "zero"
     on_error: OnError = _input(
         "--on-error", choice=OnError, default="stop", settings=NOTHING,
         help="What to do with a broken run: stop, or leave it out, report it and exit with 1.",
@@ -226,5 +227,10 @@ input_options = options(Inputs, "inputs")
 """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
 scoring_options = options(Inputs, "inputs", teams=None, anonymise=None)
 """The same without teams and other names, for a command that knows none."""
+two_runs_options = options(
+    Inputs, "inputs", {"runs": {"nargs": 2, "metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
+    unjudged="bounds",
+)  # fmt: skip
+"""RUN and BASELINE with their documents, and how to score."""
 organising_options = options(Inputs, "inputs", on_error="skip", anonymise=None)
 """The same for a command that leaves out what is broken, and writes to participants by name."""
