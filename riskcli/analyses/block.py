@@ -9,7 +9,7 @@ import numpy as np
 
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
-from riskcli.output.measure_words import columns
+from riskcli.output.measure_words import columns_of_unjudged, every_column
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
@@ -39,10 +39,16 @@ class Block:
     """The loss function where it is not linear."""
     said: Statements = field(default_factory=Statements)
     """What it says in sentences; that of several alphas stands at the first."""
+    unjudged: Mapping[str, Floats] = field(default_factory=dict)
+    """What unjudged documents may do, by column, as far as it is known."""
+    ranges_exact: bool = True
+    """Whether their ranges are reached."""
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
-        column = columns()[name]
+        if name in columns_of_unjudged():
+            return self.unjudged.get(name)
+        column = every_column()[name]
         estimate = self.estimates.get(column.measure or "")
         if estimate is None:
             return None
@@ -77,6 +83,7 @@ class Block:
             self,
             runs=tuple(self.runs[row] for row in indices),
             estimates={name: each.of_runs(indices) for name, each in self.estimates.items()},
+            unjudged={name: values[indices] for name, values in self.unjudged.items()},
             baseline_row=own_row,
             baseline_members=members,
         )
@@ -85,4 +92,14 @@ class Block:
         """The block in the minus convention."""
         signed = [m.id for m in measures() if m.signed and m.id in self.estimates]
         negated = {name: self.estimates[name].negated() for name in signed}
-        return replace(self, estimates={**self.estimates, **negated}, convention="minus")
+        unjudged = {**self.unjudged}
+        if "urisk_min" in unjudged:
+            ends = -unjudged["urisk_max"], -unjudged["urisk_min"]
+            unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
+        turned = {**self.estimates, **negated}
+        return replace(self, estimates=turned, unjudged=unjudged, convention="minus")
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether the ranges of differences are known."""
+        return "mean_diff_min" in self.unjudged

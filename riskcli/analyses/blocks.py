@@ -7,6 +7,7 @@ import numpy as np
 
 from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
+from riskcli.analyses.unjudged import Ranges, columns_of, ranges
 from riskcli.analyses.verdicts import statements
 from riskcli.core.arrays import Floats, divided
 from riskcli.core.messages import Note
@@ -33,7 +34,8 @@ def risk_blocks(
     compared = comparisons(matrix, options)
     for comparison in compared:
         inference = Inference(comparison, options.significance, statistics(), options.levels)
-        by_alpha = _blocks_of(matrix, inference, options, chosen)
+        allowed = ranges(matrix, comparison, options.pool)
+        by_alpha = _blocks_of(matrix, inference, options, chosen, allowed)
         blocks += by_alpha
         notes += cautions(matrix, comparison, options.alphas)
         notes += cautions_of_tests(matrix, inference, [block.estimates for block in by_alpha])
@@ -63,7 +65,11 @@ def _with_statements(
 
 
 def _blocks_of(
-    matrix: ScoreMatrix, inference: Inference, options: Options, chosen: Sequence[RiskMeasure]
+    matrix: ScoreMatrix,
+    inference: Inference,
+    options: Options,
+    chosen: Sequence[RiskMeasure],
+    allowed: Ranges | None,
 ) -> list[Block]:
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
@@ -80,6 +86,8 @@ def _blocks_of(
             baseline_members=baseline.members,
             baseline_size=len(baseline.members),
             smooth=comparison.smooth,
+            unjudged=columns_of(matrix, comparison, allowed, alpha),
+            ranges_exact=allowed is None or allowed.exact,
         )
         for alpha in options.levels
     ]
@@ -166,6 +174,10 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_row=None,
         baseline_members=named,
         baseline_size=len(named),
+        unjudged={
+            name: _mean_of_known([block.unjudged[name] for block in same_alpha])
+            for name in first.unjudged
+        },
     )
 
 

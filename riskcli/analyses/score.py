@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from riskcli.analyses import base
+from riskcli.analyses import base, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.score_columns import column_names as column_names
@@ -12,8 +12,8 @@ from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, natural_order, nearest
-from riskcli.output.display import Display
-from riskcli.output.measure_words import MINUS, columns
+from riskcli.output.display import Display, in_title
+from riskcli.output.measure_words import MINUS, columns, columns_of_unjudged, every_column, weights
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
@@ -101,11 +101,13 @@ class ComparisonTable(base.Analysis):
         table = self if self.order else self.sorted_by()
         column = (table.order or "mean").removeprefix("-")
         ordered_by, plan = "mean" if column == "run" else column, self.options.significance
-        return displays(View(table.shown_blocks, ordered_by, self.layout, plan), width)
+        view = View(table.shown_blocks, ordered_by, self.layout, plan)
+        return [*displays(view, width), *(_ranges(b) for b in view.blocks if b.has_ranges)]
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""
-        names = for_machines(self.layout.columns) or tuple(columns())
+        ranged = columns_of_unjudged() if any(block.has_ranges for block in self.blocks) else ()
+        names = for_machines(self.layout.columns) or (*columns(), *ranged)
         rows = [row for block in self.shown_blocks for row in _rows(block, names)]
         return Result(names, rows, self.provenance)
 
@@ -141,6 +143,13 @@ def risk_table(
     return ComparisonTable(tuple(blocks), options, provenance=provenance)
 
 
+def _ranges(block: Block) -> Display:
+    """What unjudged documents could change."""
+    alpha = weights([block.alpha], block.convention)
+    title = f"{block.measure} against {in_title(block.baseline)}, {alpha}, whatever is not judged"
+    return unjudged.table(block.runs, block.unjudged, title, block.ranges_exact)
+
+
 def sortable_columns() -> list[str]:
     """The columns that a table can be sorted by."""
     return ["run", *measure_ids(), "wins", "losses", "losses20", "reward", "risk", "mean_diff"]
@@ -159,13 +168,13 @@ def _order(block: Block, column: str) -> list[int]:
 
 def _rows(block: Block, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
     """The cells of these columns: what tells rows apart, and what the measures declare."""
-    return zip(*(_tidy_column(block, columns()[name]) for name in names), strict=True)
+    return zip(*(_tidy_column(block, every_column()[name]) for name in names), strict=True)
 
 
 def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:
     if column.name == "run":
         return [*block.runs]
-    if column.measure is None:
+    if column.measure is None and column.name not in columns_of_unjudged():
         return [getattr(block, column.name)] * len(block.runs)
     cells = block.cells(column.name)
     if cells is None:

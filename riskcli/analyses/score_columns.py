@@ -7,7 +7,7 @@ one; a name of either kind stands for what the format at hand makes of it.
 from collections.abc import Iterable, Sequence
 
 from riskcli.analyses.blocks import Block
-from riskcli.output.measure_words import columns
+from riskcli.output.measure_words import columns, every_column
 from riskcli.risk.measure import FIELDS
 from riskcli.risk.measures import measures
 
@@ -22,7 +22,7 @@ _OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
 
 def column_names() -> list[str]:
     """What `--columns` knows: every column of the machine formats, and those made of several."""
-    return [*columns(), *_parts()]
+    return [*every_column(), *_parts()]
 
 
 def _parts() -> dict[str, tuple[str, ...]]:

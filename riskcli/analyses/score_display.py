@@ -86,7 +86,7 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
                 return make(block, measure, layout, prefix)
     if name == RECORD:
         return _record_column(block, prefix)
-    column = measure_words.columns()[name]
+    column = measure_words.every_column()[name]
     if column.kind == "flag":
         flags = block.cells(name)
         texts = [""] * len(block.runs) if flags is None else list(map(str, flags.tolist()))

@@ -12,6 +12,7 @@ import numpy as np
 
 from riskcli.analyses.block import Block
 from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC
+from riskcli.analyses.unjudged import statement
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.messages import counted, joined
 from riskcli.output.display import decimal, in_title
@@ -57,7 +58,9 @@ def statements(
         return Statements((said.untested(),))
     weighs = [said.few_topics(), said.unanswered()]
     found = (said.better(), said.ruins(), weighs[0], said.undecided(), weighs[1])
-    return Statements(tuple(each for each in found if each is not None)[:MOST_SENTENCES])
+    first = [each for each in found if each is not None][:MOST_SENTENCES]
+    unjudged = said.unjudged()
+    return Statements((*first, *([] if unjudged is None else [unjudged])))
 
 
 @dataclass(frozen=True)
@@ -231,6 +234,15 @@ class _Verdict:
         notes = self.matrix.provenance.notes if self.only is None else ()
         told = next((note.message for note in notes if note.code == "unanswered-topics"), None)
         return None if told is None else self._stating("weighs", [], told[0].upper() + told[1:])
+
+    def unjudged(self) -> Statement | None:
+        """How much nobody judged, beside all else: differences may be no more than that."""
+        if self.matrix.judging is None:
+            return None
+        return statement(
+            self.block.unjudged, self.block.runs, self.others, self.block.baseline, self.baseline,
+            self.matrix.judging, about(self.block),
+        )  # fmt: skip
 
     def untested(self) -> Statement:
         """Where there are too few topics, or nothing to compare."""

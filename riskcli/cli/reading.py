@@ -15,7 +15,7 @@ import click
 from riskcli.cli import types
 from riskcli.cli.option import Reach, Section, argument, option, options, own_option
 from riskcli.cli.settings import take_settings
-from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, Unjudged
+from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, Unjudged, UnjudgedScored
 from riskcli.core.limits import MOST_JOBS
 from riskcli.core.messages import UsageError
 from riskcli.scores.files import INPUT_FORMATS
@@ -149,7 +149,11 @@ class Inputs(Files):
         "--scale", type=types.SIZE, default=1.0, metavar="FACTOR", settings=NOTHING,
         help="Multiply what files of scores hold, not what is scored here: 0.01 for percent.",
     )
-    unjudged: Unjudged = "zero"
+    unjudged: Unjudged = _input(
+        "--unjudged", choice=Unjudged, default="zero", settings=NOTHING,
+        help="Documents that nobody judged: not relevant; that, with the bounds of what they could "
+        "change; or (condensed) taken out of each ranking first, as if they were like the judged.",
+    )
     on_error: OnError = _input(
         "--on-error", choice=OnError, default="stop", settings=NOTHING,
         help="What to do with a broken run: stop, or leave it out, report it and exit with 1.",
@@ -223,14 +227,24 @@ queries_option = own_option(
 
 file_options = options(Files, "files")
 """RUNS, --qrels and how to read them; the command gets `files`."""
-input_options = options(Inputs, "inputs")
+_WITHOUT_BOUNDS = {
+    "unjudged": {
+        "choice": UnjudgedScored,
+        "help": "Documents that nobody judged: not relevant; or taken out of each ranking first.",
+    }
+}
+input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS)
 """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
-scoring_options = options(Inputs, "inputs", teams=None, anonymise=None)
-"""The same without teams and other names, for a command that knows none."""
+bounded_input_options = options(Inputs, "inputs")
+"""The same for a command that knows what unjudged documents can change."""
+scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, teams=None, anonymise=None)
+"""RUNS and how to score without teams and other names, for a command that knows none."""
+candidate_options = options(Inputs, "inputs", teams=None, anonymise=None)
+"""The same for one that knows what unjudged documents can change."""
 two_runs_options = options(
     Inputs, "inputs", {"runs": {"nargs": 2, "metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
     unjudged="bounds",
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""
-organising_options = options(Inputs, "inputs", on_error="skip", anonymise=None)
+organising_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None)
 """The same for a command that leaves out what is broken, and writes to participants by name."""

@@ -14,7 +14,7 @@ from riskcli.analyses.check.rules import POLICIES
 from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli import options
 from riskcli.cli.option import Function, Reach, Section, command, one_option, own_option
-from riskcli.cli.reading import Inputs, queries_option, scoring_options
+from riskcli.cli.reading import Inputs, candidate_options, queries_option
 from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
@@ -98,7 +98,7 @@ _REPORT = "--report"
 
 
 @command(
-    _reporting, scoring_options, queries_option, options.output_options(FORMATS, for_people=True)
+    _reporting, candidate_options, queries_option, options.output_options(FORMATS, for_people=True)
 )
 @own_option(
     "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
@@ -127,8 +127,8 @@ _REPORT = "--report"
     "if a larger loss can be ruled out. Repeatable.",
 )  # fmt: skip
 @own_option(
-    "--inconclusive", choice=Inconclusive, default="fail", settings=Reach.NOTHING,
-    help="What an inconclusive verdict counts as.",
+    "--inconclusive", choice=Inconclusive, settings=Reach.NOTHING,
+    help="What an inconclusive verdict counts as. [default: neither, exit code 3]",
 )  # fmt: skip
 @options.gamma_option()
 @one_option(
@@ -176,7 +176,7 @@ def check(
     rules: tuple[str, ...],
     alpha: float,
     margins: tuple[tuple[str, float], ...],
-    inconclusive: Inconclusive,
+    inconclusive: Inconclusive | None,
     gamma: float,
     correction: Correction,
     detect: float | None,
@@ -190,8 +190,8 @@ def check(
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
 
-    Exits with 0 where every candidate passes, 1 where one fails or (unless --inconclusive pass) is
-    not decided, 2 for wrong input. Without --margin a pass says only that no loss is significant. A
+    Exits with 0 where every candidate passes, 1 where one fails, 2 for wrong input, 3 where none
+    fails but one is not decided. Without --margin a pass says only that no loss is significant. A
     rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
@@ -218,7 +218,7 @@ def check(
     if successor is not None and format is not None:
         note = files.update_baseline(judged, evaluation, successor, format, baselines[0])
         options.tell([note], inputs.quiet)
-    return 0 if judged.passed and not inputs.exit_code(judged.skipped) else 1
+    return inputs.exit_code(judged.skipped) or judged.exit_code
 
 
 check.tell_refusal = _tell_unparsed

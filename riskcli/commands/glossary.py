@@ -67,7 +67,7 @@ def exit_codes() -> dict[str, str]:
 def overview() -> str:
     """Everything that can be explained but commands and options."""
     from riskcli.effectiveness.measures import FAMILIES
-    from riskcli.output.measure_words import columns, meaning_of, words_of
+    from riskcli.output.measure_words import every_column, meaning_of, words_of
     from riskcli.risk.measures import measures
 
     return listed(
@@ -75,7 +75,7 @@ def overview() -> str:
             "Risk measures": ((m.id, words_of(m).summary) for m in measures()),
             "Words and signs": ((w.names[0], _first_sentence(w)) for w in glossary_words()),
             "Effectiveness measures": ((f.name, f.summary) for f in FAMILIES),
-            "Columns": ((name, meaning_of(c)) for name, c in columns().items()),
+            "Columns": ((name, meaning_of(c)) for name, c in every_column().items()),
             "Policies of check": ((p.name, p.meaning) for p in POLICIES.values()),
             "Codes of files": ((c.name, c.meaning) for c in CODES.values()),
             "Exit codes": exit_codes().items(),
@@ -185,11 +185,12 @@ def _in_any_case() -> dict[str, str]:
 @cache
 def _risk_texts() -> dict[str, str]:
     """What explains risk measures and columns."""
-    from riskcli.output.measure_words import columns, meaning_of, words_of
+    from riskcli.output.measure_words import every_column, meaning_of, words_of
     from riskcli.risk.measures import measures
 
     texts = {
-        name: f"{name} ({column.kind}): {meaning_of(column)}." for name, column in columns().items()
+        name: f"{name} ({column.kind}): {meaning_of(column)}."
+        for name, column in every_column().items()
     }
     for measure in measures():
         texts |= dict.fromkeys((words_of(measure).title.lower(), measure.id), _measure(measure))

@@ -12,12 +12,12 @@ from riskcli.cli.options import (
     output_options,
 )
 from riskcli.cli.progress import on_terminal
-from riskcli.cli.reading import Inputs, input_options, queries_option
+from riskcli.cli.reading import Inputs, bounded_input_options, queries_option
 from riskcli.cli.types import FROM_1, SHARE, runs
 from riskcli.core.choices import TopicOrder
 
 
-@command(input_options, queries_option, against_options, output_options())
+@command(bounded_input_options, queries_option, against_options, output_options())
 @own_option(
     "--run", "names", multiple=True, metavar="NAME", shell_complete=runs, settings=Reach.NOTHING,
     help="Show this run (or glob) of RUNS, topic by topic; repeatable. [default: the topics on "

@@ -163,6 +163,18 @@ _COLUMNS = {
 }
 """Columns that a measure declares itself, and those that the usual words do not fit."""
 
+_OF_UNJUDGED = {
+    MeasureColumn("mean_diff_min", "number"): "least mean_diff, whatever the unjudged documents",
+    MeasureColumn("mean_diff_max", "number"): "largest mean_diff, whatever the unjudged documents",
+    MeasureColumn("urisk_min", "number"): "least URisk, whatever the unjudged documents",
+    MeasureColumn("urisk_max", "number"): "largest URisk, whatever the unjudged documents",
+    MeasureColumn("losses_certain", "count"): "topics that lose, whatever the unjudged documents",
+    MeasureColumn("losses_possible", "count"): "topics that lose for some unjudged documents",
+    MeasureColumn("judged", "number"): "judged share of the first documents, mean over topics",
+    MeasureColumn("baseline_judged", "number"): "the same of the baseline",
+}
+"""What unjudged documents may do; --unjudged bounds asks for these columns."""
+
 ORDER = (
     "run", "measure", "baseline", "population", "alpha", "topics",
     "mean", "mean_lo", "mean_hi", "baseline_mean", "mean_diff", "mean_p", "mean_p_adj", "mean_flag",
@@ -187,9 +199,21 @@ def columns() -> Mapping[str, MeasureColumn]:
     return {name: by_name[name] for name in dict.fromkeys([*ORDER, *by_name])}
 
 
+@cache
+def columns_of_unjudged() -> Mapping[str, MeasureColumn]:
+    """The columns that `--unjudged bounds` appends, by name."""
+    return {column.name: column for column in _OF_UNJUDGED}
+
+
+@cache
+def every_column() -> Mapping[str, MeasureColumn]:
+    """All columns that a risk table can have, by name."""
+    return {**columns(), **columns_of_unjudged()}
+
+
 def meaning_of(column: MeasureColumn) -> str:
     """What a column holds, in words."""
-    meaning = _KEYS.get(column) or _COLUMNS.get(column.name)
+    meaning = _KEYS.get(column) or _OF_UNJUDGED.get(column) or _COLUMNS.get(column.name)
     measure = next((m for m in measures() if m.id == column.measure), None)
     if meaning or measure is None or column.field is None:
         return meaning or column.name

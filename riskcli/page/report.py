@@ -6,7 +6,7 @@ import click
 
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Comparing, comparing_options, tell
-from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.reading import Inputs, bounded_input_options
 from riskcli.cli.types import INPUT, OUTPUT
 from riskcli.core.messages import Note
 from riskcli.output.formats import emit
@@ -14,7 +14,7 @@ from riskcli.output.overwriting import refuse_to_replace
 from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 
 
-@command(input_options, comparing_options)
+@command(bounded_input_options, comparing_options)
 @own_option(
     "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Section.MOST_USED,
     help="The page to write: report.html.",

@@ -11,23 +11,12 @@ from riskcli.core.arrays import Counts, Mask, Rows
 from riskcli.core.messages import UsageError, nearest
 from riskcli.effectiveness.measures import Measure, RankedGrades
 from riskcli.effectiveness.tops import Top
+from riskcli.effectiveness.unjudged import RankedPair
 from riskcli.trec.arrow import Texts
 from riskcli.trec.qrels import Qrels
 
 _NONE = -1
 """In place of a document beyond the end of a ranking."""
-
-
-@dataclass(frozen=True)
-class RankedPair:
-    """Two runs by topic (row): their grades, and where a document of the first is in the second."""
-
-    run: RankedGrades
-    baseline: RankedGrades
-    places: Rows
-    """The rank of each of the run's documents in the baseline's ranking, from 0; -1: nowhere."""
-    levels: Counts
-    """How many judged documents of the topic have at least grade 1, 2, ..."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -257,7 +257,7 @@ def with_judging(
 ) -> tuple[ScoreMatrix, ...]:
     """The matrices with what is known of how far the runs scored here are judged."""
     scored = [(matrix.measure, matrix.topics) for matrix in matrices if is_measure(matrix.measure)]
-    known = judgings(scored, seen, qrels, rules.max_grade)
+    known = judgings(scored, seen, qrels, rules.max_grade, rules.unjudged)
     by_name = {name: judging for (name, _), judging in zip(scored, known, strict=True)}
     return tuple(replace(m, judging=by_name.get(m.measure)) for m in matrices)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.choices import Unjudged
 from riskcli.effectiveness.measures import Measure, parse_measure
 from riskcli.effectiveness.scoring import top_of
 from riskcli.effectiveness.tops import Top
@@ -28,6 +29,8 @@ class Judging:
     topics: tuple[str, ...]
     by_run: Mapping[str, Floats]
     """The judged shares by topic; NaN where a run has no document."""
+    rule: Unjudged = "zero"
+    """What the others count as."""
     documents: Documents | None = None
 
     @property
@@ -67,6 +70,7 @@ def judgings(
     seen: Mapping[str, Seen],
     qrels: Qrels,
     max_grade: int | None,
+    rule: Unjudged,
 ) -> list[Judging]:
     """Of each measure with its topics, what is known of these runs."""
     documents: dict[tuple[str, ...], Documents] = {}
@@ -78,7 +82,7 @@ def judgings(
         measure = parse_measure(name)
         columns = {topic: index for index, topic in enumerate(topics)}
         shares = _by_run(seen, top_of(measure), columns)
-        found.append(Judging(measure, topics, shares, documents.get(topics)))
+        found.append(Judging(measure, topics, shares, rule, documents.get(topics)))
     return found
 
 

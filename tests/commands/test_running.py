@@ -23,7 +23,7 @@ from riskcli.analyses import (
     pairwise,
     power,
 )
-from riskcli.analyses.check import gate
+from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
 from riskcli.core.version import __version__
@@ -132,7 +132,7 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     ),
     "diff": ((diff_topics, "kendall_distance"), (*TWO, *SCORES)),
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
-    "check": ((gate, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
     "power": ((power, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
     "validate": ((doubts, "note_topics"), (SAMPLES, "-q", QRELS)),
     "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),

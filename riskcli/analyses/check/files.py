@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.analyses.check import refusal, verdict
-from riskcli.analyses.check.gate import column_quantities
+from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
 from riskcli.cli.evaluating import rules as rules_of

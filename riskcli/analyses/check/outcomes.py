@@ -1,10 +1,13 @@
 """What a gate finds of a candidate: the outcome of every rule, the topics that it loses on."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from riskcli.analyses.check.rules import LossTest
+
+if TYPE_CHECKING:
+    from riskcli.scores.judging import Judging
 
 POPULATION_OF_TWO = "baselines"
 """The population of a gate, as results call it, where none is frozen."""
@@ -46,6 +49,8 @@ class RuleOutcome:
     """With how many topics an inconclusive test would be settled, four times in five."""
     test: LossTest | None = None
     """What is tested; None: a plain comparison."""
+    open_to_judgements: bool = False
+    """Whether it is inconclusive as documents are not judged."""
 
     @property
     def passed(self) -> bool:
@@ -79,6 +84,10 @@ class Verdict:
     ruined: tuple[TopicLoss, ...] | None = ()
     """The topics that lose more than a fifth of the baseline's score, the largest loss first; None
     where scores have no fifths, as logarithms."""
+    unjudged: Mapping[str, float] = field(default_factory=dict)
+    """What is known of unjudged documents, by column of the risk table."""
+    judging: "Judging | None" = None
+    """How far documents are judged."""
 
     @property
     def outcome(self) -> Outcome:

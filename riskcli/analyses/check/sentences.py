@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from riskcli.analyses.check.outcomes import (
     OUTCOMES,
     WORDS,
@@ -12,6 +14,8 @@ from riskcli.analyses.check.outcomes import (
     in_order,
 )
 from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.analyses.unjudged import statement
+from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import counted, joined, listed
 from riskcli.output.measure_words import words_of
 from riskcli.output.verdict import Statement
@@ -88,7 +92,18 @@ def of_one(verdict: Verdict) -> list[Statement]:
         statements.append(Statement("undecided", text, about, (who,), numbers=numbers))
     elif _proves_nothing([verdict]):
         statements.append(_unproven([verdict], about))
-    return statements
+    return [*statements, *_unjudged([verdict], about)]
+
+
+def _unjudged(verdicts: Sequence[Verdict], about: str = "") -> list[Statement]:
+    """How much of the candidates nobody judged, by the first measure, where it is much."""
+    own = [v for v in verdicts if v.measure == verdicts[0].measure and v.unjudged]
+    if not own or own[0].judging is None:
+        return []
+    columns = {name: np.array([v.unjudged[name] for v in own]) for name in own[0].unjudged}
+    names, baseline = [v.candidate for v in own], own[0].baseline
+    said = statement(columns, names, range(len(own)), baseline, baseline, own[0].judging, about)
+    return [] if said is None else [said]
 
 
 def of_left_out(number: int) -> list[Statement]:
@@ -149,13 +164,21 @@ def _broken(findings: Sequence[RuleOutcome]) -> str:
 def _open(findings: Sequence[RuleOutcome]) -> str:
     parts = []
     for finding in findings:
-        if finding.outcome == "inconclusive" and finding.test is not None:
+        if finding.open_to_judgements:
+            parts.append(_of_judgements(finding))
+        elif finding.outcome == "inconclusive" and finding.test is not None:
             loss = f"a loss of {title_of(finding.test)}"
             tested = finding.p is not None and finding.p == finding.p
             accepted = f"{-(finding.bound or 0):g}"
             margin = f"{loss} above {accepted} is not ruled out, and no loss is shown"
             parts.append(margin if tested else f"{loss} cannot be tested on these scores")
     return "; ".join(parts)
+
+
+def _of_judgements(finding: RuleOutcome) -> str:
+    """That a rule is kept or broken as documents are judged that nobody judged."""
+    what = finding.rule if finding.test is None else f"whether {title_of(finding.test)} is lower"
+    return f"{what} is not decidable from these judgements"
 
 
 def _proves_nothing(verdicts: Sequence[Verdict]) -> bool:
@@ -171,7 +194,9 @@ def _unproven(verdicts: Sequence[Verdict], about: str = "") -> Statement:
     return Statement("unproven", text, about, names, numbers={"seen_from": max(seen, default=None)})
 
 
-def of_many(verdicts: Sequence[Verdict], counts_as_pass: bool, left_out: int) -> list[Statement]:
+def of_many(
+    verdicts: Sequence[Verdict], counts_as: Inconclusive | None, left_out: int
+) -> list[Statement]:
     """What is said of several candidates."""
     candidates = in_order(verdicts)
     by: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
@@ -184,7 +209,7 @@ def of_many(verdicts: Sequence[Verdict], counts_as_pass: bool, left_out: int) ->
     away = f"; {counted(left_out, 'file')} left out, which fails too" if left_out else ""
     worst = max((c.outcome for c in candidates), key=OUTCOMES.index)
     whole: Outcome = "fail" if left_out else worst
-    whole = "pass" if whole == "inconclusive" and counts_as_pass else whole
+    whole = "pass" if whole == "inconclusive" and counts_as == "pass" else whole
     text = f"{WORDS[whole]}: {_how_many(by, len(candidates))}; {about}{away}."
     numbers = {
         "candidates": len(candidates), "passed": len(passing),
@@ -193,10 +218,10 @@ def of_many(verdicts: Sequence[Verdict], counts_as_pass: bool, left_out: int) ->
     statements = [Statement("gate", text, runs=tuple(passing), numbers=numbers)]
     statements += _what_passes_ruins([c for c in candidates if c.outcome == "pass"])
     if undecided:
-        statements.append(_not_decided(verdicts, undecided, counts_as_pass))
+        statements.append(_not_decided(verdicts, undecided, counts_as))
     elif _proves_nothing([v for v in verdicts if v.candidate in passing]):
         statements.append(_unproven([v for v in verdicts if v.candidate in passing]))
-    return statements
+    return [*statements, *_unjudged(verdicts)]
 
 
 def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
@@ -239,12 +264,15 @@ def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
 
 
 def _not_decided(
-    verdicts: Sequence[Verdict], names: Sequence[str], counts_as_pass: bool
+    verdicts: Sequence[Verdict], names: Sequence[str], counts_as: Inconclusive | None
 ) -> Statement:
     own = [f for v in verdicts if v.candidate in names for f in v.findings]
     needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
     is_are = "is" if len(names) == 1 else "are"
-    text = f"{listed(names, _FEW)} {is_are} not decided, which counts as "
-    text += f"{'a pass' if counts_as_pass else 'a failure'}"
+    by_judgements = any(f.open_to_judgements for f in own)
+    what = "not decidable from these judgements" if by_judgements else "not decided"
+    text = f"{listed(names, _FEW)} {is_are} {what}"
+    if counts_as is not None:
+        text += f", which counts as {'a pass' if counts_as == 'pass' else 'a failure'}"
     text += "" if needed is None else f"; {needed} topics settle it if the differences stay"
     return Statement("undecided", f"{text}.", runs=tuple(names), numbers={"topics_needed": needed})

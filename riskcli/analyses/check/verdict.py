@@ -40,8 +40,8 @@ class Gate(formats.Analysis):
     """The verdicts on all candidates, and what they rest on."""
 
     verdicts: tuple[Verdict, ...]
-    inconclusive: Inconclusive = "fail"
-    """What a verdict that the data do not decide counts as."""
+    inconclusive: Inconclusive | None = None
+    """What a verdict that the data do not decide counts as; None: neither a pass nor a failure."""
     rule: str = ""
     """What every candidate must keep, in a sentence."""
     shown: tuple[str, ...] = ()
@@ -52,6 +52,14 @@ class Gate(formats.Analysis):
         """Whether every candidate may pass."""
         allowed = {"pass", "inconclusive"} if self.inconclusive == "pass" else {"pass"}
         return all(verdict.outcome in allowed for verdict in self.verdicts)
+
+    @property
+    def exit_code(self) -> int:
+        """0 for a pass, 1 for a failure, 3 where nothing fails but something is not decided."""
+        if self.passed:
+            return 0
+        undecided = all(verdict.outcome != "fail" for verdict in self.verdicts)
+        return 3 if undecided and self.inconclusive is None else 1
 
     def level(self, finding: RuleOutcome) -> Level:
         """A warning for an inconclusive rule where that counts as a pass, else an error."""
@@ -84,8 +92,8 @@ class Gate(formats.Analysis):
         if self._single:
             said = [s for each in self.verdicts for s in sentences.of_one(each)]
             return Statements((*sentences.of_left_out(len(self.skipped)), *said))
-        allowed = self.inconclusive == "pass"
-        return Statements(tuple(sentences.of_many(self.verdicts, allowed, len(self.skipped))))
+        said = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
+        return Statements(tuple(said))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""

@@ -1,0 +1,201 @@
+"""One candidate against the baseline by one measure: what rules and tests are asked of."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riskcli.analyses.blocks import Block, risk_blocks
+from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.losses import Difference, difference_of
+from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
+from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
+from riskcli.analyses.query_texts import QueryTexts
+from riskcli.core.arrays import in_units
+from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.effectiveness.measures import is_logarithm
+from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
+from riskcli.risk.measure import MeasureColumn
+from riskcli.risk.paired import loses_a_fifth, smallest_loss
+from riskcli.scores.comparisons import FrozenPopulation, Options
+from riskcli.scores.matrix import ScoreMatrix
+
+_NO_RULES = ("run", "measure", "baseline", "population", "alpha")
+_NAN = float("nan")
+
+
+def column_quantities() -> list[MeasureColumn]:
+    """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
+    return [column for column in every_column().values() if column.name not in _NO_RULES]
+
+
+def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
+    """Refuse a name that nothing answers to, and a topic where none belongs or none is known."""
+    name, topic, wrong = rule.quantity, rule.topic, f"rule {rule.text!r}"
+    names = [column.name for column in column_quantities()]
+    names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
+    if name not in names:
+        hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
+        raise UsageError(f"{wrong}: nothing is called {name!r}{hint}")
+    quantity = topic_quantity(name)
+    wants_topic = quantity is not None and quantity.of_topic
+    if wants_topic and topic is None:
+        raise UsageError(f"{wrong}: {name} needs a topic, as in {name}({topics[0]})")
+    if topic is not None and not wants_topic:
+        raise UsageError(f"{wrong}: {name} takes no topic")
+    if topic is not None and topic not in topics:
+        raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
+
+
+class Case:
+    """One candidate (row 1) against the baseline (row 0) by one measure."""
+
+    def __init__(self, matrix: ScoreMatrix, options: Options, queries: QueryTexts) -> None:
+        self.matrix = matrix
+        self.queries = queries
+        self.options = options
+        self.notes: list[Note] = []
+        self._blocks: dict[float, Block] = {}
+
+    def block(self, alpha: float | None) -> Block:
+        """The risk table of the pair."""
+        at = self.options.alphas[0] if alpha is None else alpha
+        if at not in self._blocks:
+            options = replace(self.options, alphas=(at,))
+            (self._blocks[at],), notes = risk_blocks(self.matrix, options)
+            self.notes += notes
+        return self._blocks[at]
+
+    def difference(self, test: LossTest, margin: float | None) -> Difference:
+        """What is tested of the candidate."""
+        estimate = self.block(test.alpha).estimates.get(test.of)
+        return difference_of(estimate, len(self.matrix.topics), margin)
+
+    def defined(
+        self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
+    ) -> list[RuleOutcome]:
+        """The outcomes of the policy's tests but those that scores below 0 leave undefined.
+
+        These stay where a margin asks for them, or where nothing else is tested.
+        """
+        names = [
+            test.of
+            for test in policy.tests
+            if test.of not in self.block(test.alpha).estimates and test.of not in margins
+        ]
+        of_tests = zip(policy.tests, outcomes, strict=True)
+        kept = [outcome for test, outcome in of_tests if test.of not in names]
+        if not names or not kept:
+            return list(outcomes)
+        message = f"{', '.join(names)} is not checked, for it needs scores of at least 0"
+        self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
+        return kept
+
+    def judged(self, rules: Iterable[Rule]) -> list[RuleOutcome]:
+        """The outcome of each rule."""
+        return [self.judge_rule(rule) for rule in rules]
+
+    def judge_rule(self, rule: Rule) -> RuleOutcome:
+        """The rule's two sides, and what would have passed."""
+        value, baseline = self._sides(rule)
+        if rule.bound.word is not None:
+            if not isinstance(value, str):
+                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
+            passed = (value == rule.bound.word) == (rule.comparison == "==")
+            return _outcome(rule, passed, None, None, f"it is {value}")
+        if isinstance(value, str):
+            raise UsageError(
+                f"rule {rule.text!r}: {rule.quantity} is better, worse or none; "
+                "compare it with == or !="
+            )
+        if rule.bound.slope and baseline is None:
+            raise UsageError(
+                f"rule {rule.text!r}: the baseline has no {rule.quantity} to compare with"
+            )
+        bound = rule.bound.value(baseline or 0.0)
+        if value is None:
+            return _outcome(rule, False, None, bound, f"{rule.quantity} is undefined")
+        off = f"{abs(value - bound):.4g} off; {rule.comparison} {bound:.4g} passes"
+        passed = rule.holds(value, baseline or 0.0)
+        return _outcome(rule, passed, value, bound, f"it is {value:.4g}, {off}")
+
+    def _sides(self, rule: Rule) -> tuple[float | str | None, float | None]:
+        """The candidate's value or flag and, where there is one, the baseline's value."""
+        quantity = topic_quantity(rule.quantity)
+        if quantity is None:
+            block = self.block(rule.alpha)
+            if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
+                raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            return _cells(block, rule.quantity)
+        base, run = self.matrix.values
+        if rule.topic is not None:
+            index = [self.matrix.topics.index(rule.topic)]
+            base, run = base[index], run[index]
+        reference = float(base[0]) if quantity.name == "score" else None
+        return quantity.value(run, base), reference
+
+    def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
+        """All findings, with the topics that lost most."""
+        base, run = self.matrix.values
+        much = loses_a_fifth(run - base, base)
+        losses = {
+            index: TopicLoss(
+                topic, float(run[index]), float(base[index]), self.queries.named(topic)
+            )
+            for index in np.argsort(run - base, kind="stable").tolist()
+            if run[index] < base[index]
+            for topic in [self.matrix.topics[index]]
+        }
+        lost = list(losses.values())
+        fifths = None
+        if not is_logarithm(self.matrix.measure):
+            fifths = tuple(loss for index, loss in losses.items() if much[index])
+        # The smallest loss of the mean that the paired t test sees, at the corrected level.
+        delta, unit = in_units(run - base)
+        spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN
+        seen = smallest_loss(spread, len(base), level)
+        frozen = self.options.population
+        population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
+        base_mean, run_mean = self.matrix.shown_means().tolist()
+        return Verdict(
+            self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
+            run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
+            about_logarithms([self.matrix.measure]), fifths,
+            {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
+            self.matrix.judging,
+        )  # fmt: skip
+
+
+def _not_known(quantity: str) -> str:
+    if quantity in ("judged", "baseline_judged"):
+        return "what is judged is known of runs, not of files of scores"
+    return f"{quantity} is known with --unjudged bounds"
+
+
+def _outcome(
+    rule: Rule, passed: bool, value: float | None, bound: float | None, why: str
+) -> RuleOutcome:
+    """`why` is for a rule that is not kept."""
+    if passed:
+        return RuleOutcome(rule.text, "pass", value, bound, "")
+    return RuleOutcome(rule.text, "fail", value, bound, why)
+
+
+def _cells(block: Block, name: str) -> tuple[float | str | None, float | None]:
+    """The candidate's cell of a column, and the baseline's value in the same matrix, if any.
+
+    A flag is a word, `none` where it is empty.
+    """
+    if name == "topics":
+        return float(block.topics), None
+    column = every_column()[name]
+    if column.kind == "flag":
+        flags = block.cells(name)
+        return None if flags is None else str(flags[1]) or "none", None
+    value, estimate = block.numbers(name)[1], block.estimates.get(column.measure or "")
+    if column.field != "value" or estimate is None or estimate.difference is None:
+        return value, None
+    baseline = float(estimate.value[1]) - float(estimate.difference[1])
+    if is_logarithm(block.measure) and "baseline_mean" in estimate.extra:
+        baseline = float(estimate.extra["baseline_mean"][1])  # the difference is of logarithms
+    return value, None if np.isnan(baseline) else baseline

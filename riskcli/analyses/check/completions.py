@@ -1,0 +1,163 @@
+"""What a gate may say where documents are not judged: only what no judgement could turn.
+
+A rule that fails stays failed where it is proved to fail for every completion of the judgements.
+One that passes stays passed unless a completion breaks it. Else it is not decidable.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import stdtrit
+
+from riskcli.analyses.check.case import Case
+from riskcli.analyses.check.outcomes import RuleOutcome
+from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.core.arrays import Floats
+from riskcli.core.messages import UsageError
+from riskcli.effectiveness.unjudged import difference_bounds
+from riskcli.output.measure_words import columns_of_unjudged
+from riskcli.risk.estimate import Significance
+from riskcli.risk.ranges import may_be_below, surely_below
+
+NOT_DECIDABLE = "not decidable from these judgements"
+_RISE = ("mean_diff", "urisk", "reward", "wins", "max_gain")
+"""What rises with every difference: at the high ends of all of them it is highest."""
+_FALL = ("risk", "losses", "max_loss", "loss")
+_OF_JUDGEMENTS = ("topics", *columns_of_unjudged())
+"""What no grade of an unjudged document changes."""
+
+
+@dataclass(frozen=True)
+class Completions:
+    """A candidate's differences at both ends of what completions of the judgements allow."""
+
+    case: Case
+    low: Case
+    """The scores where each topic's difference is smallest."""
+    high: Case
+
+    @classmethod
+    def of(cls, case: Case) -> "Completions | None":
+        """None where documents were not asked for, or no unjudged one matters."""
+        matrix, judging = case.matrix, case.matrix.judging
+        if judging is None or judging.documents is None:
+            return None
+        name, run = matrix.runs
+        pair = judging.documents.pair(judging.measure, run, name, matrix.topics)
+        bounds = difference_bounds(judging.measure, replace(pair, scores=matrix.values))
+        if bounds is None:
+            raise UsageError(
+                f"nothing bounds what unjudged documents do to {matrix.measure}: take another "
+                "--measure, or leave out --unjudged bounds"
+            )
+        if (bounds.low == bounds.high).all():
+            return None
+        ends = (bounds.scores_low, bounds.scores_high)
+        low, high = (
+            Case(replace(matrix, values=end, judging=None), case.options, case.queries)
+            for end in ends
+        )
+        return cls(case, low, high)
+
+    @cached_property
+    def deltas(self) -> tuple[Floats, Floats, Floats]:
+        """Each topic's smallest difference, that as judged, and its largest."""
+        low, judged, high = (
+            np.asarray(each.matrix.values[1] - each.matrix.values[0])
+            for each in (self.low, self.case, self.high)
+        )
+        return low, judged, high
+
+    def of_rule(self, rule: Rule, judged: RuleOutcome) -> RuleOutcome:
+        """What may be said of a rule."""
+        if rule.quantity in _OF_JUDGEMENTS:
+            return judged
+        ends = [case.judge_rule(rule) for case in (self.low, self.high)]
+        if any(end.passed != judged.passed for end in ends):
+            return self._undecided(judged)
+        proved = judged.passed or _is_monotone(rule)
+        return judged if proved else self._undecided(judged)
+
+    def of_test(
+        self, judged: RuleOutcome, margin: float | None, plan: Significance, family: int
+    ) -> RuleOutcome:
+        """What may be said of a test that is one of a family, whose correction is at most its size.
+
+        Beyond the critical value at gamma over that size a difference is significant whatever the
+        other tests say; within that at gamma it is not.
+        """
+        test = judged.test
+        if test is None or judged.outcome == "inconclusive":
+            return judged
+        strict = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
+        failed = judged.outcome == "fail"
+        if test.of not in ("mean", "trisk"):
+            broken = failed or self._is_lower(test, strict)
+            return self._undecided(judged) if broken else judged
+        low, now, high = (self._counted(delta, test) for delta in self.deltas)
+        critical = _critical(strict, len(low))
+        if failed:
+            return judged if surely_below(low, high, critical) else self._undecided(judged)
+        if margin is None:
+            turned = may_be_below(low, high, critical, now)
+        else:  # a larger loss than the margin is not excluded
+            least, most, there = (delta + margin for delta in (low, high, now))
+            turned = may_be_below(least, most, -_critical(plan.gamma, len(low)), there)
+        return self._undecided(judged) if turned else judged
+
+    def _is_lower(self, test: LossTest, level: float) -> bool:
+        """Whether the candidate is significantly lower at one of the ends."""
+        found = (case.difference(test, None) for case in (self.low, self.high))
+        return any(each.effect < 0 and each.p_lower < level for each in found)
+
+    def _counted(self, delta: Floats, test: LossTest) -> Floats:
+        """Differences as the test counts them, with which they rise."""
+        if test.of == "mean":
+            return delta
+        alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
+        return np.where(delta < 0, (1 + alpha) * delta, delta)
+
+    def _undecided(self, judged: RuleOutcome) -> RuleOutcome:
+        """Neither kept nor broken, whatever it is as judged."""
+        low, _, high = (float(delta.mean()) for delta in self.deltas)
+        why = f"{NOT_DECIDABLE}: the mean difference lies anywhere in [{low:+.4f}, {high:+.4f}]"
+        return replace(judged, outcome="inconclusive", why=why, open_to_judgements=True)
+
+
+def _critical(level: float, topics: int) -> float:
+    return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
+
+
+def _is_monotone(rule: Rule) -> bool:
+    """Whether a rule that fails at both ends fails wherever differences lie between them."""
+    if rule.comparison in ("==", "!=") or rule.bound.word is not None:
+        return False
+    if rule.quantity == "mean":  # the baseline's mean moves, too: only their difference is bounded
+        return rule.bound.slope == 1
+    return rule.quantity in (*_RISE, *_FALL) and not rule.bound.slope
+
+
+def decided(
+    cases: Sequence[Case],
+    outcomes: Sequence[Sequence[RuleOutcome]],
+    rules: Sequence[Rule],
+    margins: dict[str, float],
+    plan: Significance,
+    family: tuple[int, int],
+) -> list[list[RuleOutcome]]:
+    """The outcomes of every case that hold whatever the judgements still say."""
+    by_text = {rule.text: rule for rule in rules}
+    found = []
+    for case, own in zip(cases, outcomes, strict=True):
+        held = Completions.of(case)
+        found.append([
+            each if held is None
+            else held.of_rule(by_text[each.rule], each) if each.test is None
+            else held.of_test(
+                each, margins.get(each.test.of), plan, family[each.test.of in margins]
+            )
+            for each in own
+        ])  # fmt: skip
+    return found
