@@ -12,7 +12,7 @@ from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import counted
 from riskcli.effectiveness.measures import Measure, is_logarithm
-from riskcli.effectiveness.unjudged import Bounds, RankedPair, difference_bounds
+from riskcli.effectiveness.unjudged import Bounds, difference_bounds
 from riskcli.output.display import Cell, Column, Display, Heading, decimals, in_title, width_of
 from riskcli.output.measure_words import about_logarithms
 from riskcli.output.result import tidy
@@ -84,9 +84,7 @@ def compared(
     own, other = matrix.values[rows]
     seen = documents.pair(measure, run, baseline, topics)
     scores = np.stack([other, own])
-    bounds = difference_bounds(
-        measure, RankedPair(seen.run, seen.baseline, seen.places, seen.levels, scores)
-    )
+    bounds = difference_bounds(measure, replace(seen, scores=scores))
     unknown = np.full(len(topics), np.nan)
     ends = (unknown, unknown) if bounds is None else (bounds.low, bounds.high)
     lengths = seen.run.counts, seen.baseline.counts
