@@ -153,8 +153,8 @@ def _of_unjudged(pair: Pair, lost: int) -> Statement:
         text = f"All documents in either {pair.top} are judged."
         return Statement("unjudged", text, about, runs, numbers=numbers)
     judged = (
-        f"Judged in the top {pair.depth}: {shares[0]:.0%} of {pair.run}, {shares[1]:.0%} of "
-        f"{pair.baseline}"
+        f"Judged in the top {pair.depth}: {100 * shares[0]:.0f} % of {pair.run}, "
+        f"{100 * shares[1]:.0f} % of {pair.baseline}"
     )
     if pair.bounds is None:
         text = f"{judged}; nothing bounds what the rest can do to {pair.measure}."
@@ -210,12 +210,12 @@ def screen(pair: Pair, queries: QueryTexts, most: int | None, width: int, more: 
     if len(order) <= room:
         return replace(_table(pair, queries, order, width), caption=below)
     rows = room - 2  # a line between both, and one that counts the rest
-    gaining = [i for i in order if pair.delta[i] > 0]
-    least = min(len(gaining), rows // 3)
-    first = [i for i in order if pair.delta[i] < 0][: rows - least]
-    last = gaining[-(rows - len(first)) :]
+    lost, gained = ([i for i in order if sign * pair.delta[i] > 0] for sign in (-1, 1))
+    at_top = min(len(lost), rows - min(len(gained), rows // 3))
+    last = gained[max(len(gained) - (rows - at_top), 0) :]
     first = order[: rows - len(last)]
-    shown = _table(pair, queries, [*first, -1, *last], width)
+    between = [-1] if first and last else []
+    shown = _table(pair, queries, [*first, *between, *last], width)
     rest = pair.delta[[i for i in order if i not in {*first, *last}]]
     counts = ((rest < 0).sum(), (rest == 0).sum(), (rest > 0).sum())
     words = zip(counts, ("that lose", "equal", "that gain"), strict=True)

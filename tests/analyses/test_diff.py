@@ -148,7 +148,7 @@ def test_sentences_turn_with_their_facts(small: list[Path]) -> None:
     assert [each["text"] for each in found] == [
         "A loses on 1 of 3 topics against B, over a fifth on 1; it gains on 0, 2 are equal.",
         "Mean 0.556 to 0.444, a difference of -0.111; most lost on 1 (1.000 to 0.667).",
-        "Judged in the top 3: 89% of A, 100% of B. Whatever the grades of the unjudged documents "
+        "Judged in the top 3: 89 % of A, 100 % of B. Whatever the grades of the unjudged documents "
         "in either top 3, the mean difference lies in [-0.111, 0.000]; the loss is not certain.",
     ]
     small[2].write_text(JUDGED + "1 0 x 0\n")
