@@ -143,6 +143,8 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
 def two_runs(inputs: Given, checksums: bool) -> tuple[Evaluation, str, str]:
     """The scores of two runs, each given by its place, and their names in that order."""
     places = [named_place(place)[1] for place in inputs.runs]
+    if len(places) != 2:
+        raise UsageError(f"diff compares two runs: name RUN and BASELINE, found {len(places)}")
     if len({identity(place) or str(place) for place in places}) == 1:
         raise UsageError(f"{places[0]} is RUN and BASELINE: name two files")
     evaluation = evaluated(inputs, (), checksums)

@@ -242,7 +242,7 @@ scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, teams=None, anonymi
 candidate_options = options(Inputs, "inputs", teams=None, anonymise=None)
 """The same for one that knows what unjudged documents can change."""
 two_runs_options = options(
-    Inputs, "inputs", {"runs": {"nargs": 2, "metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
+    Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
     unjudged="bounds",
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""

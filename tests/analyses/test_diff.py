@@ -245,7 +245,7 @@ def test_errors_name_a_cure(small: list[Path], write: Write) -> None:
         (new, old, *judged, "--topic", "11"): "no topic '11'; did you mean 1?",
         (new, short, *judged, "--topic", "2"): "short has no document for topic 2, which scores 0",
         (new, new.parent, *judged): "name run files",
-        (new,): "takes 2 values",
+        (new,): "name RUN and BASELINE, found 1",
     }
     for call, said in wrong.items():
         result = riskeval("diff", *call)
