@@ -19,6 +19,8 @@ from riskcli.core.messages import UsageError
 from riskcli.effectiveness.unjudged import difference_bounds
 from riskcli.output.measure_words import columns_of_unjudged
 from riskcli.risk.estimate import Significance
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
 from riskcli.risk.ranges import may_be_below, surely_below
 
 NOT_DECIDABLE = "not decidable from these judgements"
@@ -93,7 +95,7 @@ class Completions:
             return judged
         strict = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
         failed = judged.outcome == "fail"
-        if test.of not in ("mean", "trisk"):
+        if not _is_paired(test):
             broken = failed or self._is_lower(test, strict)
             return self._undecided(judged) if broken else judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
@@ -114,7 +116,7 @@ class Completions:
 
     def _counted(self, delta: Floats, test: LossTest) -> Floats:
         """Differences as the test counts them, with which they rise."""
-        if test.of == "mean":
+        if _measure(test.of).plain_mean:
             return delta
         alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
         return np.where(delta < 0, (1 + alpha) * delta, delta)
@@ -126,6 +128,16 @@ class Completions:
         return replace(judged, outcome="inconclusive", why=why, open_to_judgements=True)
 
 
+def _measure(name: str) -> RiskMeasure:
+    return next(measure for measure in measures() if measure.id == name)
+
+
+def _is_paired(test: LossTest) -> bool:
+    """Whether it is a t test of what differences count for, and of nothing else."""
+    measure = _measure(test.of)
+    return measure.plain_mean or measure.value_is_t
+
+
 def _critical(level: float, topics: int) -> float:
     return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
 
@@ -134,8 +146,8 @@ def _is_monotone(rule: Rule) -> bool:
     """Whether a rule that fails at both ends fails wherever differences lie between them."""
     if rule.comparison in ("==", "!=") or rule.bound.word is not None:
         return False
-    if rule.quantity == "mean":  # the baseline's mean moves, too: only their difference is bounded
-        return rule.bound.slope == 1
+    if rule.quantity in {measure.id for measure in measures() if measure.plain_mean}:
+        return rule.bound.slope == 1  # the baseline's moves, too: their difference is bounded
     return rule.quantity in (*_RISE, *_FALL) and not rule.bound.slope
 
 
