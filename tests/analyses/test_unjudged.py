@@ -241,3 +241,18 @@ def test_topics_have_the_range_of_each_difference() -> None:
     assert np.mean([row["delta_max"] for row in rows]) == pytest.approx(largest)
     refused = riskeval(*call, "--columns", "delta_min")
     assert refused.code == 2 and "known with --unjudged bounds" in refused.err
+
+
+def test_condensed_scores_are_never_compared_with_others(tmp_path: Path) -> None:
+    call = (SAMPLES / "indriCASP.run", "-q", QRELS, "-m", "P@5")
+    kept, frozen = tmp_path / "kept.json", tmp_path / "frozen.json"
+    assert riskeval("matrix", *call, "--unjudged", "condensed", "-o", kept).code == 0
+    both = (SAMPLES / "boldRerank.run", "-b", kept, "-q", QRELS, "-m", "P@5")
+    for command in ("check", "score"):
+        ran = riskeval(command, *both)
+        assert ran.code == 2 and "was made with unjudged = 'condensed'" in ran.err
+        assert riskeval(command, *both, "--unjudged", "condensed").code == 0
+    freeze = ("population", "freeze", SAMPLES, "-q", QRELS, "-m", "P@5")
+    assert riskeval(*freeze, "--unjudged", "condensed", "-o", frozen).code == 0
+    ran = riskeval("score", SAMPLES, "-q", QRELS, "-m", "P@5", "--population", frozen)
+    assert ran.code == 2 and "frozen with unjudged condensed" in ran.err
