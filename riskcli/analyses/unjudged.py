@@ -112,10 +112,7 @@ def shares(matrix: ScoreMatrix, comparison: Comparison) -> tuple[Floats, Floats]
     """
     if matrix.judging is None:
         return None
-    by_topic = matrix.judging.shares(matrix.runs, matrix.topics)
-    known = ~np.isnan(by_topic)
-    totals, counts = np.where(known, by_topic, 0.0).sum(axis=1), known.sum(axis=1)
-    own = np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
+    own = matrix.judging.mean_shares(matrix.runs, matrix.topics)
     if np.isnan(own).all():
         return None
     baseline = own[list(comparison.reference)].mean()
@@ -181,7 +178,7 @@ def statement(
     named = [f"{_percent(own[row])} of {runs[row]}" for row in much[:_NAMED]]
     if len(much) > _NAMED:
         named.append(f"more than a tenth of {counted(len(much) - _NAMED, 'other')}")
-    compared = "all runs on average" if is_virtual(baseline) else called
+    compared = compared_with(baseline, called)
     text = (
         f"Nobody judged {', '.join(named)} and {_percent(of_baseline)} of {compared} "
         f"(first {judging.depth} documents); "
@@ -194,6 +191,11 @@ def statement(
         text += "they count as not relevant: differences may be no more than that"
     numbers = {"judged": tuple(float(own[row]) for row in much), "baseline_judged": of_baseline}
     return Statement("unjudged", f"{text}.", about, tuple(runs[row] for row in much), (), numbers)
+
+
+def compared_with(baseline: str, called: str) -> str:
+    """Whose documents these are: of all runs, where the baseline is made of them."""
+    return "all runs on average" if is_virtual(baseline) else called
 
 
 def _in_the_mean(
