@@ -1,70 +1,94 @@
-// The documents of two runs on one topic, side by side, and what each accounts for.
+// The documents of two runs on one topic, side by side, and what each adds to the difference; in the
+// words of `riskeval diff`.
 
-// Both rankings: of each document its place here and there, its grade (null: unjudged) and its part
-// of the difference: what it adds to the first run's score less what it adds to the second's.
-function sharedRanking(known, rows, { judging, scores }, q) {
+const KINDS = ["lost", "new", "in both"];
+
+// Both rankings: of each document its place here and there (from 0), its grade (null: not judged)
+// and its part: what it adds to the first run's score less what it adds to the second's.
+function sideBySide(known, rows, { judging, scores }, q) {
   const rankings = rows.map((row) => known.runs[row] ?? []);
   const parts = judging?.parts ? rows.map((row) => judging.partsOf(row, q)) : null;
   const places = rankings.map((ranking) => new Map(ranking.map((doc, place) => [doc, place])));
   const partOf = (side, doc) => parts[side][places[side].get(doc)] ?? 0;
-  const lists = rankings.map((ranking, side) => ranking.map((doc, place) => ({
-    docno: known.docnos[doc], grade: known.grades[doc], place, there: places[1 - side].get(doc) ?? null,
-    part: parts ? partOf(0, doc) - partOf(1, doc) : null,
-  })));
-  return { lists, delta: scores[rows[0]][q] - scores[rows[1]][q] };
+  const lists = rankings.map((ranking, side) => ranking.map((doc, place) => {
+    const there = places[1 - side].get(doc) ?? null;
+    return {
+      docno: known.docnos[doc], grade: known.grades[doc], place, there,
+      kind: there !== null ? "in both" : side ? "lost" : "new",
+      part: parts ? partOf(0, doc) - partOf(1, doc) : null,
+    };
+  }));
+  return { lists, scores: rows.map((row) => scores[row][q]), hasParts: parts !== null };
 }
 
-// What lost, gained and moved documents account for, and what those below do; they add up to delta.
-function accountedFor({ lists: [own, others], delta }) {
-  const total = (list) => sum(list.map(({ part }) => part));
-  const kinds = {
-    gained: total(own.filter(({ there }) => there === null)),
-    lost: total(others.filter(({ there }) => there === null)),
-    moved: total(own.filter(({ there }) => there !== null)),
-  };
-  return { ...kinds, below: delta - sum(Object.values(kinds)) };
+// All documents, each once: those of the first run, and those that it lost.
+function eachOnce([own, others]) {
+  return [...own, ...others.filter(({ kind }) => kind === "lost")];
 }
 
-function accounted(shared) {
-  if (![...shared.lists[0], ...shared.lists[1]].some(({ part }) => part !== null)) return "";
-  const { gained, lost, moved, below } = accountedFor(shared);
-  const rest = Math.abs(below) >= 5e-5 ? `, those below ${signed(below)}` : "";
-  return `Its part is what a document adds to the difference of ${signed(shared.delta)}: lost documents ${signed(lost)}, gained ones ${signed(gained)}, those in both ${signed(moved)}${rest}.`;
+// What documents of each kind add to the difference, and what those below do.
+function partsByKind({ lists, scores }) {
+  const all = eachOnce(lists);
+  const parts = KINDS.map((kind) => sum(all.filter((each) => each.kind === kind).map(({ part }) => part)));
+  return { parts, below: scores[0] - scores[1] - sum(parts) };
+}
+
+function documentSentence(topic, both, range) {
+  const all = eachOnce(both.lists);
+  const counts = KINDS.map((kind) => all.filter((each) => each.kind === kind).length);
+  const { parts, below } = both.hasParts ? partsByKind(both) : { parts: null, below: 0 };
+  const told = KINDS.map((kind, i) => counts[i] && `${counts[i]} ${kind}${parts ? ` (${signed(parts[i])})` : ""}`).filter(Boolean);
+  const listed = told.length < 2 ? told.join("") : `${told.slice(0, -1).join(", ")} and ${told.at(-1)}`;
+  const rest = Math.abs(below) >= 5e-4 ? `; those below: ${signed(below)}` : "";
+  const [own, other] = both.scores;
+  const said = `${topic}: ${other.toFixed(3)} to ${own.toFixed(3)}; documents: ${listed || "none"}${rest}.`;
+  const unjudged = all.filter(({ grade }) => grade === null).length;
+  if (!unjudged || !range || Number.isNaN(range.low)) return said;
+  const of = `${unjudged} unjudged ${unjudged === 1 ? "document" : "documents"}`;
+  return `${said} Whatever the grades of the ${of}, the difference lies ${range.exact ? "in" : "within"} [${signed(range.low)}, ${signed(range.high)}].`;
 }
 
 function signed(value) {
-  const text = decimal(value, 4);
-  return value > 0 && Number(text) !== 0 ? `+${text}` : text;
+  const text = value.toFixed(3);
+  if (Number(text) === 0) return text.replace("-", "");
+  return value > 0 ? `+${text}` : text;
 }
 
-// A table for each side.
-function rankedTables({ lists }, names) {
+// A table for each side; the parts of the documents in both stand on the left alone.
+function rankedTables({ lists, hasParts }, names) {
   return lists.map((list, side) => {
-    const withParts = list.some(({ part }) => part !== null);
     const table = element("table", { class: "documents" });
     table.append(element("caption", {}, names[side]));
+    const titles = ["#", "document", "grade", "moved", ...(hasParts ? ["part"] : [])];
     const head = element("tr");
-    const titles = ["#", "document", "grade", "in the other", ...(withParts ? ["its part"] : [])];
     for (const title of titles) head.append(element("th", { scope: "col" }, title));
+    const thead = element("thead");
+    thead.append(head);
     const body = element("tbody");
-    body.append(...list.map((each) => rankedRow(each, side, withParts)));
+    body.append(...list.map((each) => rankedRow(each, side, hasParts)));
     if (!list.length) {
       const row = element("tr");
       row.append(element("td", { colspan: titles.length }, "no document"));
       body.append(row);
     }
-    const thead = element("thead");
-    thead.append(head);
     table.append(thead, body);
     return table;
   });
 }
 
-function rankedRow({ docno, grade, place, there, part }, side, withParts) {
+function rankedRow({ docno, grade, place, there, kind, part }, side, hasParts) {
   const row = element("tr", { class: grade === null ? "unjudged" : grade > 0 ? "relevant" : "other" });
   row.append(element("td", {}, String(place + 1)), element("th", { scope: "row" }, docno));
-  row.append(element("td", {}, grade === null ? "unjudged" : String(grade)));
-  row.append(element("td", {}, there === null ? (side ? "lost" : "gained") : there === place ? "same place" : `#${there + 1}`));
-  if (withParts) row.append(element("td", { class: part > 0 ? "gains" : part < 0 ? "loses" : "" }, part === 0 ? "" : signed(part)));
+  row.append(element("td", {}, grade === null ? "–" : String(grade)));
+  row.append(element("td", {}, kind === "in both" ? moveOf(side ? place - there : there - place) : kind));
+  if (!hasParts) return row;
+  const told = (!side || kind === "lost") && part !== 0;
+  const sign = part > 0 ? "+" : "";
+  row.append(element("td", { class: part > 0 ? "gains" : "loses" }, told ? `${sign}${decimal(part, 4)}` : ""));
   return row;
+}
+
+// Where a document went, coming from the second run.
+function moveOf(up) {
+  return up === 0 ? "=" : `${up > 0 ? "↑" : "↓"}${Math.abs(up)}`;
 }

@@ -77,6 +77,12 @@ function rangesTo(comparison, other) {
   return comparison.measure.comparisons.find(({ own, ranges }) => own === other && ranges)?.ranges ?? null;
 }
 
+// The same of one topic.
+function rangeOn(comparison, row, other, q) {
+  const ranges = rangesTo(comparison, other);
+  return ranges && { low: ranges.low[row][q], high: ranges.high[row][q], exact: ranges.exact };
+}
+
 // How much of a run nobody judged, and of what it is compared with, where either is much; else "".
 function unjudgedSentence(comparison, row, other, names) {
   const { judging } = comparison.measure;

@@ -12,7 +12,6 @@ import numpy as np
 from riskcli.analyses.score import ComparisonTable
 from riskcli.analyses.unjudged import compared_with, ranges, shares
 from riskcli.analyses.verdicts import called
-from riskcli.core.arrays import Counts
 from riskcli.core.messages import Note
 from riskcli.effectiveness.parts import parts
 from riskcli.output.escape import all_visible, visible
@@ -154,14 +153,15 @@ def _depth(matrices: Sequence[ScoreMatrix]) -> int:
 
 
 def _shown(judging: Judging, documents: Documents) -> int:
-    return min(judging.depth, documents.numbers.shape[2])
+    ranks: int = documents.numbers.shape[2]
+    return min(judging.depth, ranks)
 
 
 def _names(documents: Documents, depth: int) -> int:
     """The characters of the names of all documents that are shown, of each topic by itself."""
     shown = np.unique(documents.numbers[:, :, :depth])
-    sizes: Counts = documents.docnos.end[shown] - documents.docnos.start[shown] + _BESIDE_A_NAME
-    return int(sizes[shown >= 0].sum())
+    names = documents.docnos.take(shown[shown >= 0])
+    return len(names.packed()) + _BESIDE_A_NAME * len(names)
 
 
 def _parts(matrix: ScoreMatrix, judging: Judging, documents: Documents) -> str | None:

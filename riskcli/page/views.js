@@ -117,13 +117,15 @@ function showDocuments(current, other, titles) {
   const named = namedTopic({ topic, query: queries?.[state.topic] });
   byId("documents-heading").textContent = `Topic ${named}: the first ${data.documents.depth} documents`;
   const side = byId("documents").querySelector(".side");
-  byId("accounted").textContent = "";
-  if (other === null) side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
-  else {
-    const shared = sharedRanking(known, [current, other], measureNow(), state.topic);
-    side.replaceChildren(...rankedTables(shared, titles));
-    byId("accounted").textContent = accounted(shared);
+  if (other === null) {
+    byId("moves").textContent = byId("parts-key").textContent = "";
+    side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
+    return;
   }
+  const both = sideBySide(known, [current, other], measureNow(), state.topic);
+  byId("moves").textContent = documentSentence(named, both, rangeOn(shown.comparison, current, other, state.topic));
+  byId("parts-key").textContent = `grade –: not judged; moved: ↑ ↓ ranks up or down, = none${both.hasParts ? "; the parts add up to the difference" : ""}.`;
+  side.replaceChildren(...rankedTables(both, titles));
 }
 
 // What is folded away is drawn when it is opened.
