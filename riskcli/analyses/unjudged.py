@@ -7,10 +7,10 @@ import numpy as np
 
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import UsageError, counted, listed
+from riskcli.core.messages import UsageError, counted, joined, listed
 from riskcli.effectiveness.unjudged import difference_bounds
 from riskcli.output.display import Display, Heading, decimal
-from riskcli.output.verdict import Statement
+from riskcli.output.verdict import Number, Statement
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.scores.documents import Documents
@@ -174,22 +174,25 @@ def statement(
     much = [row for row in rows if own[row] < 1 - MUCH]
     if not much and not of_baseline < 1 - MUCH:
         return None
-    much = sorted(much or rows, key=lambda row: own[row])
+    known = [row for row in rows if not np.isnan(own[row])]  # of others only scores are known
+    much = sorted(much or known, key=lambda row: own[row])
     named = [f"{_percent(own[row])} of {runs[row]}" for row in much[:_NAMED]]
     if len(much) > _NAMED:
         named.append(f"more than a tenth of {counted(len(much) - _NAMED, 'other')}")
     compared = compared_with(baseline, called)
-    text = (
-        f"Nobody judged {', '.join(named)} and {_percent(of_baseline)} of {compared} "
-        f"(first {judging.depth} documents); "
-    )
+    if not np.isnan(of_baseline):
+        named.append(f"{_percent(of_baseline)} of {compared}")
+    text = f"Nobody judged {joined(named)} (first {judging.depth} documents); "
     if judging.rule == "condensed":
         text += "they are taken out of the rankings, as if they were like the judged"
     elif "mean_diff_min" in columns:
         text += f"whatever their grades, {_in_the_mean(columns, runs, rows, compared)}"
     else:
         text += "they count as not relevant: differences may be no more than that"
-    numbers = {"judged": tuple(float(own[row]) for row in much), "baseline_judged": of_baseline}
+    numbers: dict[str, Number | tuple[Number, ...]]
+    numbers = {"judged": tuple(float(own[row]) for row in much)}
+    if not np.isnan(of_baseline):
+        numbers["baseline_judged"] = of_baseline
     return Statement("unjudged", f"{text}.", about, tuple(runs[row] for row in much), (), numbers)
 
 

@@ -41,7 +41,7 @@ function documentSentence(topic, both, range) {
   const listed = told.length < 2 ? told.join("") : `${told.slice(0, -1).join(", ")} and ${told.at(-1)}`;
   const rest = Math.abs(below) >= 5e-4 ? `; those below: ${signed(below)}` : "";
   const [own, other] = both.scores;
-  const said = `${topic}: ${other.toFixed(3)} to ${own.toFixed(3)}; documents: ${listed || "none"}${rest}.`;
+  const said = `${topic}: ${thousandths(other)} to ${thousandths(own)}; documents: ${listed || "none"}${rest}.`;
   const unjudged = all.filter(({ grade }) => grade === null).length;
   if (!unjudged || !range || Number.isNaN(range.low)) return said;
   const of = `${unjudged} unjudged ${unjudged === 1 ? "document" : "documents"}`;
@@ -49,9 +49,16 @@ function documentSentence(topic, both, range) {
 }
 
 function signed(value) {
-  const text = value.toFixed(3);
+  const text = thousandths(value);
   if (Number(text) === 0) return text.replace("-", "");
   return value > 0 ? `+${text}` : text;
+}
+
+// Three decimals; what is exactly between two goes to the even one, as in Python.
+function thousandths(value) {
+  const text = value.toFixed(3);
+  const [, last, beyond] = value.toFixed(70).match(/\.\d\d(\d)(\d+)$/);
+  return /^50*$/.test(beyond) && last % 2 === 0 ? value.toFixed(70).slice(0, -67) : text;
 }
 
 // A table for each side; the parts of the documents in both stand on the left alone.

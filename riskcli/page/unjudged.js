@@ -91,7 +91,8 @@ function unjudgedSentence(comparison, row, other, names) {
   const [share, called] = comparedWith(comparison, other, names);
   if (![own, share].some((judged) => judged < 1 - MUCH_UNJUDGED)) return "";
   const known = rangesTo(comparison, other);
-  const said = `Nobody judged ${unjudgedPart(own)} of ${names[row]} and ${unjudgedPart(share)} of ${called} (first ${judging.depth} documents)`;
+  const parts = [[own, names[row]], [share, called]].filter(([judged]) => !Number.isNaN(judged));
+  const said = `Nobody judged ${parts.map(([judged, name]) => `${unjudgedPart(judged)} of ${name}`).join(" and ")} (first ${judging.depth} documents)`;
   if (judging.rule === "condensed") return `${said}; they are taken out of the rankings, as if they were like the judged.`;
   if (known) return `${said}; whatever their grades, ${inTheMean(known.ofMean(row), names[row], called)}.`;
   return `${said}; they count as not relevant: differences may be no more than that.`;
@@ -105,7 +106,6 @@ function inTheMean([low, high], name, called) {
 
 // As whole per cent; a half goes to the even number, as in Python.
 function unjudgedPart(judged) {
-  if (Number.isNaN(judged)) return "nan %";
   const percent = 100 * (1 - judged);
   const whole = Math.floor(percent);
   const rest = percent - whole;

@@ -65,8 +65,8 @@ def _baselines(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> list[s
 
 
 def _left_out(what: str, size: int, most: int) -> Note:
-    message = f"the page is without {what}, which would take {size / 1e6:.0f} MB"
-    return Note("left-out-of-page", f"{message} (at most {most / 1e6:.0f})", False)
+    message = f"the page is without {what}, which would take {size / 1e6:.1f} MB"
+    return Note("left-out-of-page", f"{message} (at most {most / 1e6:g})", False)
 
 
 def of_measure(matrix: ScoreMatrix, fits: Taken) -> dict[str, Any]:

@@ -88,7 +88,7 @@ function topicColumns(comparison, titles, rows) {
   const places = placesOf(rows.map(({ query }) => query));
   return [
     { id: "q", title: "topic", value: ({ q }) => q, text: ({ topic }) => topic },
-    comparison.measure.queries && { id: "query", title: "query", value: ({ q }) => places[q], text: ({ query }) => query },
+    comparison.measure.queries && { id: "query", title: "query", rising: true, value: ({ q }) => places[q], text: ({ query }) => query },
     number("score", titles[0], 4), number("reference", titles[1], 4), number("delta", "difference", 4),
     hasRanges(rows) && { id: "range", title: "its range", value: ({ low }) => low, text: (row) => rangeText(row) },
     hasShares(rows) && { id: "judged", title: "judged", value: ({ judged }) => judged, text: judgedText },
