@@ -9,7 +9,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import UsageError, counted, joined, listed
 from riskcli.effectiveness.unjudged import difference_bounds
-from riskcli.output.display import Display, Heading, decimal
+from riskcli.output.display import Display, Heading, decimal, in_title
 from riskcli.output.verdict import Number, Statement
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.rounding import NO_DIFFERENCE
@@ -186,7 +186,7 @@ def statement(
     if judging.rule == "condensed":
         text += "they are taken out of the rankings, as if they were like the judged"
     elif "mean_diff_min" in columns:
-        text += f"whatever their grades, {_in_the_mean(columns, runs, rows, compared)}"
+        text += _in_the_mean(columns, runs, rows, compared)
     else:
         text += "they count as not relevant: differences may be no more than that"
     numbers: dict[str, Number | tuple[Number, ...]]
@@ -212,11 +212,25 @@ def _in_the_mean(
         for names, side in ((above, "above"), (below, "below"))
         if names
     ]
-    return " and ".join(sides) or f"each mean may be above that of {compared}, or below it"
+    if not sides:
+        return f"in the mean no run is sure to be above or below {compared}"
+    return f"whatever their grades, in the mean {' and '.join(sides)}"
 
 
 def _percent(judged: float) -> str:
     return f"{1 - judged:.0%}".replace("%", " %")
+
+
+def of_comparison(
+    matrix: ScoreMatrix, comparison: Comparison, rows: Sequence[int], allowed: Ranges | None
+) -> list[Statement]:
+    """The same of a score matrix against a baseline, by the name of which it is called."""
+    if matrix.judging is None:
+        return []
+    columns, name = columns_of(matrix, comparison, allowed, 0.0), comparison.baseline.name
+    about = f"{matrix.measure}, baseline {name}"
+    said = statement(columns, matrix.runs, rows, name, in_title(name), matrix.judging, about)
+    return [] if said is None else [said]
 
 
 def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact: bool) -> Display:

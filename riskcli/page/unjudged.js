@@ -94,14 +94,14 @@ function unjudgedSentence(comparison, row, other, names) {
   const parts = [[own, names[row]], [share, called]].filter(([judged]) => !Number.isNaN(judged));
   const said = `Nobody judged ${parts.map(([judged, name]) => `${unjudgedPart(judged)} of ${name}`).join(" and ")} (first ${judging.depth} documents)`;
   if (judging.rule === "condensed") return `${said}; they are taken out of the rankings, as if they were like the judged.`;
-  if (known) return `${said}; whatever their grades, ${inTheMean(known.ofMean(row), names[row], called)}.`;
+  if (known) return `${said}; ${inTheMean(known.ofMean(row), names[row], called)}.`;
   return `${said}; they count as not relevant: differences may be no more than that.`;
 }
 
 function inTheMean([low, high], name, called) {
-  if (low > NO_DIFFERENCE) return `${name} stays above ${called}`;
-  if (high < -NO_DIFFERENCE) return `${name} stays below ${called}`;
-  return `each mean may be above that of ${called}, or below it`;
+  if (low > NO_DIFFERENCE) return `whatever their grades, in the mean ${name} stays above ${called}`;
+  if (high < -NO_DIFFERENCE) return `whatever their grades, in the mean ${name} stays below ${called}`;
+  return `in the mean no run is sure to be above or below ${called}`;
 }
 
 // As whole per cent; a half goes to the even number, as in Python.

@@ -16,7 +16,7 @@ import pytest
 
 from riskcli.__main__ import LEAST_FILES
 from riskcli.analyses import baseline_bias, churn_distances, doubts, pairwise, power
-from riskcli.analyses.check import gate
+from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
 from riskcli.core.version import __version__
@@ -123,7 +123,7 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
         (SAMPLES, *SCORES, "-b", "indriCASP"),
     ),
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
-    "check": ((gate, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
     "power": ((power, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
     "validate": ((doubts, "note_topics"), (SAMPLES, "-q", QRELS)),
     "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),

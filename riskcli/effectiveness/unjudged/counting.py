@@ -4,7 +4,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Mask, divided
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import binary_weights
+from riskcli.effectiveness.parts import binary_weights, row_sums
 from riskcli.effectiveness.unjudged.pairs import Case, End, Side
 
 
@@ -18,7 +18,7 @@ def weighted(measure: Measure, case: Case) -> End:
     in_run = _relevant(measure, run) | (run.unjudged & (of_run > run.gather(of_baseline)))
     gained = baseline.unjudged & (baseline.gather(of_run) > of_baseline)
     in_baseline = _relevant(measure, baseline) | gained
-    return End((in_baseline * of_baseline).sum(axis=1), (in_run * of_run).sum(axis=1))
+    return End(row_sums(in_baseline * of_baseline), row_sums(in_run * of_run))
 
 
 def recall(measure: Measure, case: Case) -> End:
