@@ -5,8 +5,8 @@ const KINDS = ["lost", "new", "in both"];
 
 // Both rankings: of each document its place here and there (from 0), its grade (null: not judged)
 // and its part: what it adds to the first run's score less what it adds to the second's.
-function sideBySide(known, rows, { judging, scores }, q) {
-  const rankings = rows.map((row) => known.runs[row] ?? []);
+function sideBySide(known, rows, { judging, scores }, q, depth) {
+  const rankings = rows.map((row) => (known.runs[row] ?? []).slice(0, depth));
   const parts = judging?.parts ? rows.map((row) => judging.partsOf(row, q)) : null;
   const places = rankings.map((ranking) => new Map(ranking.map((doc, place) => [doc, place])));
   const partOf = (side, doc) => parts[side][places[side].get(doc)] ?? 0;
@@ -33,7 +33,8 @@ function partsByKind({ lists, scores }) {
   return { parts, below: scores[0] - scores[1] - sum(parts) };
 }
 
-function documentSentence(topic, both, range) {
+// `isAll` says whether these are all documents that the measure looks at.
+function documentSentence(topic, both, range, isAll) {
   const all = eachOnce(both.lists);
   const counts = KINDS.map((kind) => all.filter((each) => each.kind === kind).length);
   const { parts, below } = both.hasParts ? partsByKind(both) : { parts: null, below: 0 };
@@ -44,7 +45,7 @@ function documentSentence(topic, both, range) {
   const said = `${topic}: ${thousandths(other)} to ${thousandths(own)}; documents: ${listed || "none"}${rest}.`;
   const unjudged = all.filter(({ grade }) => grade === null).length;
   if (!unjudged || !range || Number.isNaN(range.low)) return said;
-  const of = `${unjudged} unjudged ${unjudged === 1 ? "document" : "documents"}`;
+  const of = isAll ? `${unjudged} unjudged ${unjudged === 1 ? "document" : "documents"}` : "unjudged documents";
   return `${said} Whatever the grades of the ${of}, the difference lies ${range.exact ? "in" : "within"} [${signed(range.low)}, ${signed(range.high)}].`;
 }
 

@@ -13,6 +13,7 @@ class Judging {
     this.rule = packed.rule;
     this.runs = unpacked(packed.runs);
     this.topics = topics;
+    this.cutoff = packed.cutoff ?? Infinity;
     this.byTopic = packed.byTopic === undefined ? null : bytesOf(packed.byTopic);
     this.parts = packed.parts ? new Float32Array(bytesOf(packed.parts).buffer) : null;
   }

@@ -79,6 +79,7 @@ def of_measure(matrix: ScoreMatrix, fits: Taken) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {"depth": judging.depth, "rule": judging.rule, "runs": packed(own)}
     if judging.documents is not None:
+        found["cutoff"] = judging.measure.cutoff
         found["byTopic"] = packed_percents(judging.shares(matrix.runs, matrix.topics))
         if fits.documents:
             found["parts"] = _parts(matrix, judging, judging.documents)

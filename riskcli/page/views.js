@@ -115,16 +115,20 @@ function showDocuments(current, other, titles) {
   byId("documents").hidden = !known;
   if (!known) return;
   const named = namedTopic({ topic, query: queries?.[state.topic] });
-  byId("documents-heading").textContent = `Topic ${named}: the first ${data.documents.depth} documents`;
+  const cutoff = measureNow().judging?.cutoff ?? Infinity;
+  const depth = Math.min(cutoff, data.documents.depth);
+  byId("documents-heading").textContent = `Topic ${named}: the first ${depth} documents`;
   const side = byId("documents").querySelector(".side");
   if (other === null) {
     byId("moves").textContent = byId("parts-key").textContent = "";
     side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
     return;
   }
-  const both = sideBySide(known, [current, other], measureNow(), state.topic);
-  byId("moves").textContent = documentSentence(named, both, rangeOn(shown.comparison, current, other, state.topic));
-  byId("parts-key").textContent = `grade –: not judged; moved: ↑ ↓ ranks up or down, = none${both.hasParts ? "; the parts add up to the difference" : ""}.`;
+  const both = sideBySide(known, [current, other], measureNow(), state.topic, depth);
+  const range = rangeOn(shown.comparison, current, other, state.topic);
+  byId("moves").textContent = documentSentence(named, both, range, depth === cutoff);
+  const parts = depth === cutoff ? "; the parts add up to the difference" : "; part: what a document adds to the difference";
+  byId("parts-key").textContent = `grade –: not judged; moved: ↑ ↓ ranks up or down, = none${both.hasParts ? parts : ""}.`;
   side.replaceChildren(...rankedTables(both, titles));
 }
 

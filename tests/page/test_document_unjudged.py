@@ -55,7 +55,8 @@ PARTS = """(text) => {
   return data.measures.map((packed) => {
     const measure = new Measure({ riskMeasures: [] }, packed);
     return measure.runs.map((_, row) => measure.topics.map((topic, q) => {
-      const both = sideBySide(data.documents.topics[topic], [row, 0], measure, q);
+      const { topics, depth } = data.documents;
+      const both = sideBySide(topics[topic], [row, 0], measure, q, depth);
       const { parts, below } = partsByKind(both);
       return { parts, below, docs: eachOnce(both.lists).map(({ docno, part }) => [docno, part]) };
     }));
@@ -379,8 +380,9 @@ def test_what_is_too_large_for_a_page_is_left_out_and_said(
         assert page.messages == []
 
 
-def test_a_measure_without_parts_and_one_without_a_cutoff(browser: Any, tmp_path: Path) -> None:
-    scores = samples_by("AP", "Rprec")
+def test_rankings_reach_as_deep_as_the_measure_looks(browser: Any, tmp_path: Path) -> None:
+    """To its cutoff, whatever the others are; without one so many that the rest is told."""
+    scores = samples_by("AP", "Rprec", "P@5")
     table = risk_table(scores, "indriCASP")
     path = tmp_path / "report.html"
     path.write_text(as_page(Page("deep", scores.matrices, [table])), encoding="utf-8")
@@ -388,11 +390,17 @@ def test_a_measure_without_parts_and_one_without_a_cutoff(browser: Any, tmp_path
         page.open(path)
         page.page.locator("#all-topics tbody button").first.click()
         page.settle()
-        assert "; those below: " in page.page.text_content("#moves")
+        assert page.page.locator("#documents tbody tr").count() == 40
+        said = page.page.text_content("#moves")
+        assert "; those below: " in said and "grades of the unjudged documents, the" in said
         assert texts(page, "#documents th[scope=col]").count("part") == 2
         page.choose("measure", "Rprec")
         assert texts(page, "#documents th[scope=col]").count("part") == 0
-        assert page.page.locator("#documents tbody tr").count() > 10
+        assert page.page.locator("#documents tbody tr").count() == 40
+        page.choose("measure", "P@5")
+        assert page.page.locator("#documents tbody tr").count() == 10
+        assert page.page.text_content("#documents-heading").endswith(": the first 5 documents")
+        assert "below" not in page.page.text_content("#moves")
         assert page.messages == []
 
 
