@@ -12,8 +12,8 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Unjudged
 from riskcli.effectiveness.measures import Measure, parse_measure
+from riskcli.effectiveness.ranking import Top
 from riskcli.effectiveness.scoring import top_of
-from riskcli.effectiveness.tops import Top
 from riskcli.scores.documents import Documents
 from riskcli.trec.qrels import Qrels
 

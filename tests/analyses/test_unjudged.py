@@ -85,14 +85,19 @@ def test_ends_against_one_run_are_sums_over_topics_that_are_reached() -> None:
             "b": {"1": {"y": 2.0, "u": 1.0}, "2": {"v": 1.0}}}  # fmt: skip
     judged = {"1": {"x": 0, "y": 1}, "2": {"x": 1}}
     found = score_runs(runs, judged, "P@2", rules=BOUNDS)
-    frame = risk_table(found, "a", alpha=[1.0, 3.0]).to_frame().set_index(["run", "alpha"])
+    records = risk_table(found, "a", alpha=[1.0, 3.0]).to_frame().to_dict("records")
+    rows: dict[Any, dict[Any, Any]] = {(row["run"], row["alpha"]): row for row in records}
+
+    def ends(run: str, alpha: float, *names: str) -> list[float]:
+        return [rows[run, alpha][name] for name in names]
+
     # Topic 1: 1/2 against 1/2, or 1 with u relevant; topic 2: -1/2, or 0 with v relevant.
-    assert frame.loc[("b", 1.0), ["mean_diff_min", "mean_diff_max"]].tolist() == [-0.25, 0.25]
-    assert frame.loc[("b", 1.0), ["urisk_min", "urisk_max"]].tolist() == [-0.5, 0.25]
-    assert frame.loc[("b", 3.0), ["urisk_min", "urisk_max"]].tolist() == [-1.0, 0.25]
-    assert frame.loc[("b", 1.0), ["losses_certain", "losses_possible"]].tolist() == [0, 1]
-    assert frame.loc[("b", 1.0), ["judged", "baseline_judged"]].tolist() == [0.25, 1.0]
-    assert frame.loc[("a", 1.0), "mean_diff_min":"losses_possible"].isna().all()  # type: ignore[misc]
+    assert ends("b", 1.0, "mean_diff_min", "mean_diff_max") == [-0.25, 0.25]
+    assert ends("b", 1.0, "urisk_min", "urisk_max") == [-0.5, 0.25]
+    assert ends("b", 3.0, "urisk_min", "urisk_max") == [-1.0, 0.25]
+    assert ends("b", 1.0, "losses_certain", "losses_possible") == [0, 1]
+    assert ends("b", 1.0, "judged", "baseline_judged") == [0.25, 1.0]
+    assert np.isnan(np.array(ends("a", 1.0, "mean_diff_min", "losses_possible"), float)).all()
 
 
 def test_under_the_minus_convention_the_ends_change_places() -> None:
@@ -231,8 +236,23 @@ def test_topics_have_the_range_of_each_difference() -> None:
     call = ("topics", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "-f", "json")
     rows = json.loads(riskeval(*call, "--unjudged", "bounds", "--run", "boldRerank").out)["rows"]
     assert all(row["delta_min"] <= row["delta"] <= row["delta_max"] for row in rows)
-    frame = risk_table(scores, "indriCASP").to_frame().set_index("run")
-    mean = float(np.mean([row["delta_max"] for row in rows]))
-    assert mean == pytest.approx(float(frame.loc["boldRerank", "mean_diff_max"]))
+    records = risk_table(scores, "indriCASP").to_frame().to_dict("records")
+    (largest,) = [row["mean_diff_max"] for row in records if row["run"] == "boldRerank"]
+    assert np.mean([row["delta_max"] for row in rows]) == pytest.approx(largest)
     refused = riskeval(*call, "--columns", "delta_min")
     assert refused.code == 2 and "known with --unjudged bounds" in refused.err
+
+
+def test_condensed_scores_are_never_compared_with_others(tmp_path: Path) -> None:
+    call = (SAMPLES / "indriCASP.run", "-q", QRELS, "-m", "P@5")
+    kept, frozen = tmp_path / "kept.json", tmp_path / "frozen.json"
+    assert riskeval("matrix", *call, "--unjudged", "condensed", "-o", kept).code == 0
+    both = (SAMPLES / "boldRerank.run", "-b", kept, "-q", QRELS, "-m", "P@5")
+    for command in ("check", "score"):
+        ran = riskeval(command, *both)
+        assert ran.code == 2 and "was made with unjudged = 'condensed'" in ran.err
+        assert riskeval(command, *both, "--unjudged", "condensed").code == 0
+    freeze = ("population", "freeze", SAMPLES, "-q", QRELS, "-m", "P@5")
+    assert riskeval(*freeze, "--unjudged", "condensed", "-o", frozen).code == 0
+    ran = riskeval("score", SAMPLES, "-q", QRELS, "-m", "P@5", "--population", frozen)
+    assert ran.code == 2 and "frozen with unjudged condensed" in ran.err
