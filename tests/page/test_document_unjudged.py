@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import riskcli.page.unjudged
-from riskcli import Evaluation, Options, Rules, evaluate, risk_table
+from riskcli import Evaluation, Options, Rules, diff, evaluate, risk_table
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.analyses.unjudged import columns_of, ranges, statement
 from riskcli.analyses.verdicts import called
@@ -36,7 +36,7 @@ from tests.helpers.shared_data import shared
 pytestmark = pytest.mark.slow
 
 BASELINES = ("indriCASP", "[ci]*", "@mean", "@max")
-MODEL = (*SCRIPTS[: SCRIPTS.index("answers.js") + 1], "table.js", "ranked.js")
+MODEL = (*SCRIPTS[: SCRIPTS.index("answers.js") + 1], "pair.js", "table.js", "ranked.js")
 """The scripts that do not look at the document before a function of theirs is called."""
 
 PAIRS = """(text) => JSON.parse(text).measures.map((packed) => {
@@ -274,6 +274,33 @@ def test_what_topics_ask_stands_beside_them(opened: Tab) -> None:
 
 
 # ---------------------------------------------------------------- documents
+
+
+SAID = """(text) => {
+  const data = JSON.parse(text);
+  const measure = new Measure({ riskMeasures: [] }, data.measures[0]);
+  const [comparison] = measure.comparisons;
+  const { judging, topics, queries } = measure;
+  const row = measure.runs.indexOf("indriCA");
+  return topics.map((topic, q) => {
+    const named = namedTopic({ topic, query: queries[q] });
+    const rows = [row, comparison.own];
+    const both = sideBySide(data.documents.topics[topic], rows, measure, q, judging.cutoff);
+    return documentSentence(named, both, rangeOn(comparison, ...rows, q), true);
+  });
+}"""
+
+
+@pytest.mark.parametrize("measure", ["ERR@20", "P@10"])
+def test_the_page_says_of_a_topic_what_diff_says(model: Tab, measure: str) -> None:
+    scores, queries = web("bounds", measure), read_queries(shared("trec-web-2012", "queries.txt"))
+    tables, topics = [risk_table(scores, "indriCASP")], scores.matrices[0].topics
+    data = page_data(scores.matrices, tables, queries=queries)
+    compared = diff(scores, "indriCASP", run="indriCA", topic=topics, queries=queries)
+    about = [f"{measure}, baseline indriCASP, topic {topic}" for topic in topics]
+    expected = [" ".join(compared.verdict.of(each).sentences) for each in about]
+    assert model.page.evaluate(SAID, json.dumps(data)) == expected
+    assert len(set(expected)) == len(topics) == 50
 
 
 @pytest.mark.parametrize("measure", ["ERR@20", "nDCG@20", "P@10", "RBP(p=0.8)"])
