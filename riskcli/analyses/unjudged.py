@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, Rows
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import UsageError, counted, joined, listed
 from riskcli.effectiveness.unjudged import difference_bounds
@@ -45,6 +46,10 @@ class Ranges:
     high: Floats
     exact: bool
     """Whether both ends are reached; else they are bounds."""
+
+    def of_runs(self, rows: Rows) -> Self:
+        """Those of these runs, in this order."""
+        return replace(self, low=self.low[rows], high=self.high[rows])
 
 
 def ranges(matrix: ScoreMatrix, comparison: Comparison, pool: str) -> Ranges | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from riskcli.analyses.score import ComparisonTable
-from riskcli.analyses.unjudged import compared_with, ranges, shares
+from riskcli.analyses.unjudged import compared_with, shares
 from riskcli.analyses.verdicts import called
 from riskcli.core.messages import Note
 from riskcli.effectiveness.parts import parts
@@ -102,17 +102,13 @@ def of_ranges(
     """By name of the baseline the ranges of every run on every topic, as far as they fit."""
     if not fits.ranges:
         return {}
-    by_name = {
-        each.baseline.name: (each, table.options.pool)
-        for table in tables
-        for each in comparisons(matrix, table.options)
-    }
-    allowed = {name: ranges(matrix, *each) for name, each in by_name.items()}
-    return {
-        name: {"low": packed(each.low), "high": packed(each.high), "exact": each.exact}
-        for name, each in allowed.items()
-        if each is not None
-    }
+    found: dict[str, dict[str, Any]] = {}
+    for block in (block for table in tables for block in table.blocks):
+        if block.measure == matrix.measure and block.ranges and block.baseline not in found:
+            rows = np.array([block.runs.index(run) for run in matrix.runs])
+            low, high = (packed(end[rows]) for end in (block.ranges.low, block.ranges.high))
+            found[block.baseline] = {"low": low, "high": high, "exact": block.ranges.exact}
+    return found
 
 
 def documents_of(matrices: Sequence[ScoreMatrix], fits: Taken) -> dict[str, Any]:
