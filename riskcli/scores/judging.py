@@ -48,6 +48,13 @@ class Judging:
         rows = np.array([self.by_run.get(run, unknown) for run in runs])
         return rows if tuple(topics) == self.topics else rows[:, [self._column[t] for t in topics]]
 
+    def mean_shares(self, runs: Sequence[str], topics: Sequence[str]) -> Floats:
+        """By run, on average over the topics of which it has documents; NaN where it has none."""
+        by_topic = self.shares(runs, topics)
+        known = ~np.isnan(by_topic)
+        totals, counts = np.where(known, by_topic, 0.0).sum(axis=1), known.sum(axis=1)
+        return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
+
     def renamed(self, shown: Mapping[str, str]) -> Judging:
         """The same with other names for runs."""
         by_run = {shown.get(run, run): shares for run, shares in self.by_run.items()}

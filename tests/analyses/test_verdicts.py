@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -306,3 +307,19 @@ def test_a_tenth_of_the_topics_is_a_tenth_whatever_rounding_makes_of_it() -> Non
 def test_several_baselines_of_a_pool_are_called_baselines() -> None:
     said = verdict(plain(), "r0,r1")
     assert "the baselines mean(r0,r1)" in said.all[0].text
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [("indriCASP", "Nobody judged 13 % of oldTFIDF (first 20 documents); "), ("oldTFIDF", "")],
+)
+def test_of_mere_scores_nobody_tells_a_judged_share(tmp_path: Path, kept: str, said: str) -> None:
+    """Of a baseline or a candidate that was kept as scores no documents are known."""
+    call = ("-q", QRELS, "-m", "ERR@20", "--quiet")
+    table, (other,) = tmp_path / "kept.json", {"indriCASP", "oldTFIDF"} - {kept}
+    assert riskeval("matrix", SAMPLES / f"{kept}.run", *call, "-o", table).code == 0
+    ran = riskeval("score", SAMPLES / f"{other}.run", table, *call, "-b", "indriCASP", "-f", "json")
+    found = [each for each in json.loads(ran.out)["verdicts"] if each["rule"] == "unjudged"]
+    assert len(found) == bool(said) and "nan" not in ran.out.lower()
+    for each in found:
+        assert each["text"].startswith(said) and "baseline_judged" not in each["numbers"]
