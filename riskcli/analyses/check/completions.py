@@ -25,6 +25,9 @@ NOT_DECIDABLE = "not decidable from these judgements"
 _RISE = ("mean_diff", "urisk", "reward", "wins", "max_gain")
 """What rises with every difference: at the high ends of all of them it is highest."""
 _FALL = ("risk", "losses", "max_loss", "loss")
+_LEVELS = ("mean",)
+_PAIRED: dict[str, float | None] = {"mean": 0.0, "trisk": None}
+"""The tests that are paired t tests, and how much more a loss counts; None: as is asked for."""
 _OF_JUDGEMENTS = ("topics", *columns_of_unjudged())
 """What no grade of an unjudged document changes."""
 
@@ -93,7 +96,7 @@ class Completions:
             return judged
         strict = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
         failed = judged.outcome == "fail"
-        if test.of not in ("mean", "trisk"):
+        if test.of not in _PAIRED:
             broken = failed or self._is_lower(test, strict)
             return self._undecided(judged) if broken else judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
@@ -114,9 +117,9 @@ class Completions:
 
     def _counted(self, delta: Floats, test: LossTest) -> Floats:
         """Differences as the test counts them, with which they rise."""
-        if test.of == "mean":
-            return delta
-        alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
+        alpha = _PAIRED[test.of]
+        if alpha is None:
+            alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
         return np.where(delta < 0, (1 + alpha) * delta, delta)
 
     def _undecided(self, judged: RuleOutcome) -> RuleOutcome:
@@ -134,7 +137,7 @@ def _is_monotone(rule: Rule) -> bool:
     """Whether a rule that fails at both ends fails wherever differences lie between them."""
     if rule.comparison in ("==", "!=") or rule.bound.word is not None:
         return False
-    if rule.quantity == "mean":  # the baseline's mean moves, too: only their difference is bounded
+    if rule.quantity in _LEVELS:  # the baseline's mean moves, too: only their difference is bounded
         return rule.bound.slope == 1
     return rule.quantity in (*_RISE, *_FALL) and not rule.bound.slope
 
