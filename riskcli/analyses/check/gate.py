@@ -66,7 +66,7 @@ def judge(
         [*case.defined(chosen, own, margins), *case.judged(every_rule)]
         for case, own in zip(cases, tested, strict=True)
     ]
-    found = decided(cases, found, every_rule, margins, plan, families(differences))
+    found = decided(cases, found, every_rule, margins, plan, len(cases) * len(chosen.tests))
     verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, found, strict=True)]
     settings = {
         "policy": chosen.name, "rules": [rule.text for rule in every_rule],
