@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -203,15 +203,16 @@ def _outside(low: Floats | float, true: Floats | float, high: Floats | float) ->
 POLICIES = ("lenient", "standard")
 OUTCOMES = ("pass", "fail", "inconclusive")
 TRIES = 60
+SMALL = (0.02, 0.05, 0.1)
 Pair = tuple[str, str]
 
 
 def print_gate(chosen: argparse.Namespace) -> None:
-    """Candidates whose documents are judged only where the runs of a pool found them."""
-    print("### Candidates left out of the pool\n")
-    print("| measure | policy | unjudged | passing: pass | fail | undecided | failing: pass | "
-          "fail | undecided | caught of the decidable |")  # fmt: skip
-    print("|:--|:--|:--|--:|--:|--:|--:|--:|--:|--:|")
+    """What the gate says of candidates that are judged only in part, and what is true."""
+    print("### The gate\n")
+    heads = ["passing: pass", "fail", "undecided", "failing: pass", "fail", "undecided", "caught"]
+    print(f"| judged | measure | policy | unjudged | {' | '.join(heads)} |")
+    print("|:--|:--|:--|:--" + "|--:" * len(heads) + "|")
     for name in chosen.measure or ("nDCG@20", "ERR@20"):
         world = World.of(chosen.runs, chosen.qrels, name)
         truth = matrix_of(world, name, world.all())
@@ -220,30 +221,47 @@ def print_gate(chosen: argparse.Namespace) -> None:
             for pair in permutations(world.runs, 2)
             for policy in POLICIES
         }
-        counts: Counter[tuple[str, ...]] = Counter()
-        for pool in _splits(world.runs)[:: chosen.every]:
-            documents = world.judged(world.pool(pool, 20), False)
-            zero, bounds = (matrix_of(world, name, documents, known) for known in (False, True))
-            for pair in ((run, old) for old in pool for run in world.runs if run not in pool):
-                for policy in POLICIES:
-                    was = true[pair, policy]
+        for title, cases in _gate_cases(world, chosen):
+            counts: Counter[tuple[str, ...]] = Counter()
+            for documents, pairs in cases:
+                zero, bounds = (matrix_of(world, name, documents, known) for known in (False, True))
+                for pair, policy in product(pairs, POLICIES):
+                    was, said = true[pair, policy], outcome(bounds, pair, policy)
                     counts[policy, "zero", was, outcome(zero, pair, policy)] += 1
-                    said = outcome(bounds, pair, policy)
                     counts[policy, "bounds", was, said] += 1
                     if (was, said) == ("fail", "inconclusive"):
                         counts[policy, "missed"] += not _some_passes(bounds, pair, policy)
-        for policy in POLICIES:
-            for rule in ("zero", "bounds"):
+            for policy, rule in product(POLICIES, ("zero", "bounds")):
                 cells = [counts[policy, rule, was, so] for was in OUTCOMES[:2] for so in OUTCOMES]
                 caught, missed = counts[policy, rule, "fail", "fail"], counts[policy, "missed"]
                 share = f"{caught} of {caught + missed}" if rule == "bounds" else "–"
-                print(f"| {name} | {policy} | {rule} | {' | '.join(map(str, cells))} | {share} |")
-    print(flush=True)
+                row = [title, name, policy, rule, *map(str, cells), share]
+                print(f"| {' | '.join(row)} |", flush=True)
+    print()
 
 
-def _splits(runs: Sequence[str]) -> list[tuple[str, ...]]:
-    """The pools of two runs to all but two."""
-    return [pool for size in range(2, len(runs) - 1) for pool in combinations(runs, size)]
+_Cases = Iterator[tuple[Documents, list[Pair]]]
+
+
+def _gate_cases(world: World, chosen: argparse.Namespace) -> Iterator[tuple[str, _Cases]]:
+    """Documents with what is judged of them, and the pairs to compare."""
+
+    def pools(sizes: range) -> _Cases:
+        splits = [pool for size in sizes for pool in combinations(world.runs, size)]
+        for pool in splits[:: chosen.every]:
+            others = [run for run in world.runs if run not in pool]
+            pairs = [(run, old) for old in pool for run in others]
+            yield world.judged(world.pool(pool, 20), False), pairs
+
+    def at_random(share: float) -> _Cases:
+        rng = np.random.default_rng(SEED)
+        for _ in range(chosen.draws):
+            known = rng.random(len(world.documents.grades)) >= share
+            yield world.judged(known, True), list(permutations(world.runs, 2))
+
+    yield "top 20 of 2 to 6 runs", pools(range(2, 7))
+    for share in SMALL:
+        yield f"all but {share:.0%}", at_random(share)
 
 
 def matrix_of(world: World, name: str, documents: Documents, known: bool = False) -> ScoreMatrix:

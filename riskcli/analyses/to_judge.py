@@ -70,9 +70,9 @@ class PoolToJudge(WithProvenance):
         if not self.documents:
             message = f"{path} is empty: no unjudged document can settle anything"
         else:
-            open_ones = counted(self.compared, "comparison")
             number = counted(len(self.documents), "document")
-            message = f"{path} has {number} that {open_ones} wait for, the most decisive first"
+            open_ones = counted(self.compared, "open comparison")
+            message = f"{path} has {number} for {open_ones}, the most decisive first"
         return Note("to-judge", message, warning=False)
 
 

@@ -160,7 +160,7 @@ def test_check_writes_them_and_judges_with_bounds(here: Path) -> None:
     wanted = riskcli.to_judge(scores, "old", gate=riskcli.judge(scores, "old"))
     assert (here / "pool").read_text() == wanted.text
     count = len(wanted.documents)
-    assert f"pool has {count} documents that 2 comparisons wait for, the most decisive" in ran.err
+    assert f"pool has {count} documents for 2 open comparisons, the most decisive" in ran.err
     assert checked(here, "--unjudged", "bounds", "-f", "json").out == ran.out
     assert "pool has" not in checked(here, "--to-judge", "pool", "--quiet").err
 
@@ -176,6 +176,12 @@ def test_where_all_is_judged_the_file_is_empty(here: Path) -> None:
 def test_check_refuses_what_cannot_be(here: Path) -> None:
     condensed = checked(here, "--to-judge", "pool", "--unjudged", "condensed")
     assert condensed.code == 2 and "--to-judge needs --unjudged bounds" in condensed.err
+    kept = riskeval("matrix", "old.run", "-q", "half", "-m", "nDCG@6", "-o", "old.json", cwd=here)
+    assert kept.code == 0
+    for option in (("--to-judge", "pool"), ("--unjudged", "bounds")):
+        call = ("check", "new.run", "-b", "old.json", "-q", "half", "-m", "nDCG@6")
+        ran = riskeval(*call, *option, cwd=here)
+        assert ran.code == 2 and "give the baseline as a run" in ran.err
     twice = checked(here, "--to-judge", "pool", "-o", "pool")
     assert twice.code == 2
     for output in ("new.run", "old.run", "half"):
