@@ -25,6 +25,7 @@ from riskcli.analyses.sweep_alpha import Sweep, alpha_sweep
 from riskcli.analyses.sweep_baseline import Bias, baseline_bias
 from riskcli.analyses.sweep_measure import Agreement, ranking_agreement
 from riskcli.analyses.sweep_population import population_bias
+from riskcli.analyses.to_judge import PoolToJudge, to_judge
 from riskcli.analyses.topics import TopicTable, topic_table
 from riskcli.analyses.validate import Validation, validate
 from riskcli.core.messages import InputError, RiskevalError, UsageError
@@ -53,13 +54,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agreement", "Bias", "Checks", "ChurnTable", "DocumentDiff", "Evaluation", "FrozenPopulation",
-    "InputError", "Options", "PowerTable", "Qrels", "RiskTable", "RiskevalError", "Rules", "Run",
-    "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable", "UsageError",
+    "InputError", "Options", "PoolToJudge", "PowerTable", "Qrels", "RiskTable", "RiskevalError",
+    "Rules", "Run", "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable", "UsageError",
     "Validation", "alpha_sweep", "baseline_bias", "churn_table", "compare_pairs", "diff",
     "evaluate", "explain_run", "freeze", "judge", "parse_measure", "parse_rule", "policy",
     "population_bias", "power_table", "qrels_from_frame", "ranking_agreement", "read_population",
     "read_qrels", "read_queries", "read_run", "risk_table", "run_from_frame", "score_runs",
-    "scores_from_frame", "scores_from_ir_measures", "topic_table", "validate",
+    "scores_from_frame", "scores_from_ir_measures", "to_judge", "topic_table", "validate",
 ]  # fmt: skip
 """The names of the library: each is an attribute of `riskcli`."""
 

@@ -41,6 +41,9 @@ WRITERS = {
     "report": (".html", ("report", "KEPT", "-b", "a", "-o")),
     "check": (".csv", ("check", "KEPT", "-b", "a", "-o")),
     "check's reports": (".csv", ("check", "KEPT", "-b", "a", "--report", "json=")),
+    "documents to judge": (
+        ".csv", ("check", "a.run", *ONE, "-b", "b.run", "--require", "@KEPT", "--to-judge"),
+    ),
     "the next baseline": (".csv", ("check", "KEPT", "-b", "a", *ANY, "--update-baseline")),
     "a baseline": (".csv", ("score", "a.run", "b.run", *ONE, "-b", "KEPT", "-o")),
     "judgements": (".csv", ("score", "a.run", "b.run", "-q", "KEPT", "-m", "AP", "-o")),
@@ -60,6 +63,7 @@ CONTENT = {
     "queries": b"1:one\n2:two\n",
     "diff": b"1:one\n2:two\n",
     "rules": b"mean >= 0\n",
+    "documents to judge": b"mean >= 0\n",
     "settings": b"no-legend = true\n",
 }
 SPELLINGS = ("the same", "./", "absolute", "symbolic link", "hard link")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
@@ -94,6 +95,13 @@ def _tell_unparsed(error: Exception, words: Sequence[str]) -> None:
     tell_refusal(told, {"reports": reports, "runs": others, "output": None, "format": None})
 
 
+def _with_bounds(inputs: Inputs) -> Inputs:
+    """The same where what judgements could turn is known."""
+    if inputs.unjudged == "condensed":
+        raise UsageError("--to-judge needs --unjudged bounds, found condensed: nothing is open")
+    return replace(inputs, unjudged="bounds")
+
+
 _REPORT = "--report"
 
 
@@ -166,6 +174,11 @@ _REPORT = "--report"
     help="If the only candidate passes, save its scores here (json, parquet, csv or tsv) as the "
     "next baseline; otherwise leave the file unchanged.",
 )  # fmt: skip
+@own_option(
+    "--to-judge", "pool", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
+    help="Write the unjudged documents that would settle open verdicts, the most decisive first, "
+    "as a pool. Implies --unjudged bounds.",
+)  # fmt: skip
 def check(
     inputs: Inputs,
     queries: Path | None,
@@ -187,6 +200,7 @@ def check(
     pin: str | None,
     other_judgements: OtherJudgements,
     successor: Path | None,
+    pool: Path | None,
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
 
@@ -196,10 +210,13 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import files, gate
+    from riskcli.analyses.to_judge import to_judge
     from riskcli.cli.evaluating import frozen_population, queries_in
     from riskcli.risk.estimate import Significance
 
     format = None if successor is None else files.kept_format(successor, inputs.scale)
+    if pool is not None:
+        inputs = _with_bounds(inputs)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
     frozen, texts = frozen_population(population), queries_in(queries, inputs)
     evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements)
@@ -215,6 +232,10 @@ def check(
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)
     options.write(shown, output, full)
+    if pool is not None:
+        wanted = to_judge(evaluation, name, gate=judged)
+        wanted.write(pool)
+        options.tell([wanted.note(pool)], inputs.quiet)
     if successor is not None and format is not None:
         note = files.update_baseline(judged, evaluation, successor, format, baselines[0])
         options.tell([note], inputs.quiet)

@@ -5,6 +5,8 @@ than it lifts m. So that t is below -critical for all differences is proved by a
 g = m + k S, k = critical / sqrt(c (c - 1)), S^2 = sum (d - m)^2; t < -critical exactly where g < 0.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from riskcli.core.arrays import Floats, in_units
@@ -23,7 +25,7 @@ def surely_below(low: Floats, high: Floats, critical: float) -> bool:
     """
     (low, high), unit = _scaled(low, high)
     topics = len(low)
-    if topics < 2 or not high.mean() < 0:
+    if topics < 2 or critical <= 0 or not high.mean() < 0:
         return False
     k = critical / np.sqrt(topics * (topics - 1))
 
@@ -45,7 +47,8 @@ def may_be_below(low: Floats, high: Floats, critical: float, judged: Floats) -> 
     """Whether some differences, each at one end of its range or as judged, have t < -critical.
 
     Found by descent: the sum over topics that bounds g touches it where a and S are those of the
-    differences at hand, so that the least of that sum has no larger g. What is found is a proof;
+    differences at hand, so that the least of that sum has no larger g. Between the ends g is
+    convex, and its least is reached; the ends nearest to it are a start. What is found is a proof;
     that nothing is found is none.
     """
     topics = len(low)
@@ -53,20 +56,42 @@ def may_be_below(low: Floats, high: Floats, critical: float, judged: Floats) -> 
         return False
     k = critical / np.sqrt(topics * (topics - 1))
     ends = np.stack([low, judged, high])
-    for start in (low, judged):
-        delta = start
-        for _ in range(_STEPS):
-            size = _spread(delta)
-            if delta.mean() + k * size < -NO_DIFFERENCE:
-                return True
-            if size == 0:
-                break
-            terms = ends / topics + k * (ends - delta.mean()) ** 2 / (2 * size)
-            nearer = np.take_along_axis(ends, terms.argmin(axis=0)[None], axis=0)[0]
-            if (nearer == delta).all():
-                break
-            delta = nearer
-    return False
+
+    def is_below(delta: Floats) -> bool:
+        return bool(delta.mean() + k * _spread(delta) < -NO_DIFFERENCE)
+
+    def to_end(delta: Floats, size: float) -> Floats:
+        terms = ends / topics + k * (ends - delta.mean()) ** 2 / (2 * size)
+        return _each(ends, terms)
+
+    def within(delta: Floats, size: float) -> Floats:
+        return np.asarray(np.clip(delta.mean() - size / (topics * k), low, high))
+
+    starts = [low, judged, high]
+    if k > 0:  # else g is not convex
+        starts.append(_each(ends, np.abs(ends - _descended(low, within))))
+    return any(is_below(delta) or is_below(_descended(delta, to_end)) for delta in starts)
+
+
+def _descended(start: Floats, step: Callable[[Floats, float], Floats]) -> Floats:
+    """Where steps from a start lead to, each given what is reached and its S."""
+    delta = start
+    for _ in range(_STEPS):
+        size = _spread(delta)
+        if size == 0:
+            break
+        nearer = step(delta, size)
+        if (nearer == delta).all():
+            break
+        delta = nearer
+    return delta
+
+
+def _each(ends: Floats, terms: Floats) -> Floats:
+    """Of each topic the end with the least term."""
+    chosen = terms.argmin(axis=0)
+    nearest: Floats = ends[chosen, np.arange(ends.shape[1])]
+    return nearest
 
 
 def _spread(delta: Floats) -> float:

@@ -78,6 +78,20 @@ class Documents:
         ]
         return list(zip(self.docnos.take(numbers).as_strings(), grades, strict=True))
 
+    def named(
+        self,
+        runs: tuple[str, str],
+        topics: Sequence[str],
+        rows: Rows,
+        ranks: tuple[Rows, Rows],
+    ) -> list[str]:
+        """The documents at these topics' ranks in the first run; in the second where that is -1."""
+        first, second = (
+            self._of(run, topics)[rows, np.maximum(at, 0)]
+            for run, at in zip(runs, ranks, strict=True)
+        )
+        return self.docnos.take(np.where(ranks[0] >= 0, first, second)).as_strings()
+
     def levels(self, topics: Sequence[str]) -> Counts:
         """By topic and grade from 1: how many judged documents have at least that grade."""
         return self.judged_levels[[self.topics[topic] for topic in topics]]

@@ -104,14 +104,12 @@ class Completions:
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
         critical = _critical(strict, len(low))
         if failed:
-            sure = surely_below(low, high, critical)
-            return judged if sure else _undecided(judged, self._range_of_mean)
-        if margin is None:
-            turned = may_be_below(low, high, critical, now)
-        else:  # a larger loss than the margin is not excluded
-            least, most, there = (delta + margin for delta in (low, high, now))
-            turned = may_be_below(least, most, -_critical(plan.gamma, len(low)), there)
-        return _undecided(judged, self._range_of_mean) if turned else judged
+            holds = surely_below(low, high, critical)
+        elif margin is None:
+            holds = not may_be_below(low, high, critical, now)
+        else:  # that no larger loss is possible is a claim of its own, and is proved as such
+            holds = surely_below(-(high + margin), -(low + margin), critical)
+        return judged if holds else _undecided(judged, self._range_of_mean)
 
     def _is_lower(self, test: LossTest, level: float) -> bool:
         """Whether the candidate is significantly lower at one of the ends."""
@@ -166,9 +164,13 @@ def decided(
     rules: Sequence[Rule],
     margins: Mapping[str, float],
     plan: Significance,
-    family: tuple[int, int],
+    tests: int,
 ) -> list[list[RuleOutcome]]:
-    """The outcomes of every case that hold whatever the judgements still say."""
+    """The outcomes of every case that hold whatever the judgements still say.
+
+    `tests` counts all of them, those too that cannot be tested on scores as judged: other
+    judgements may change that.
+    """
     by_text = {rule.text: rule for rule in rules}
     found = []
     for case, own in zip(cases, outcomes, strict=True):
@@ -176,9 +178,7 @@ def decided(
         found.append([
             each if held is None
             else held.of_rule(by_text[each.rule], each) if each.test is None
-            else held.of_test(
-                each, margins.get(each.test.of), plan, family[each.test.of in margins]
-            )
+            else held.of_test(each, margins.get(each.test.of), plan, tests)
             for each in own
         ])  # fmt: skip
     return found

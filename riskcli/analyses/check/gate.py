@@ -17,6 +17,7 @@ from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError
 from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import FrozenPopulation, Options, matching_runs
+from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
 
 # The gate itself.
@@ -53,6 +54,8 @@ def judge(
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
     texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
+    if setup.provenance.settings.get(UNJUDGED) == "bounds":
+        _refuse_without_documents(setup)
     cases = _cases(setup, plan, texts)
     for rule in every_rule:
         check_quantity(rule, cases[0].matrix.topics)
@@ -100,7 +103,7 @@ def _outcomes(
         [*case.defined(chosen, own, margins), *case.judged(every_rule)]
         for case, own in zip(cases, tested, strict=True)
     ]
-    return decided(cases, found, every_rule, margins, plan, families(differences))
+    return decided(cases, found, every_rule, margins, plan, len(cases) * len(chosen.tests))
 
 
 def _what_is_checked(
@@ -113,6 +116,15 @@ def _what_is_checked(
     if not every_rule and not chosen.tests:
         raise UsageError("nothing to check: the policy is none, and there is no --require")
     return chosen, every_rule
+
+
+def _refuse_without_documents(setup: Setup) -> None:
+    """Refuse bounds where a kept baseline has scores alone: nothing would be found open."""
+    if any(matrix.judging is None for matrix in setup.matrices):
+        raise UsageError(
+            "what unjudged documents could change is known of runs alone: give the baseline as a "
+            "run, not as scores, or leave out --unjudged bounds (and --to-judge)"
+        )
 
 
 def _cases(setup: Setup, plan: Significance, queries: QueryTexts) -> list[Case]:

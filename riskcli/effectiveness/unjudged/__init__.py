@@ -18,7 +18,7 @@ from riskcli.effectiveness.unjudged.ap import average_precision
 from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
 from riskcli.effectiveness.unjudged.err import highest_err
 from riskcli.effectiveness.unjudged.ndcg import highest_ndcg
-from riskcli.effectiveness.unjudged.pairs import Case, End, RankedPair, cut, rows_of
+from riskcli.effectiveness.unjudged.pairs import End, RankedPair, TwoSides, cut, rows_of
 
 __all__ = ["Bounds", "RankedPair", "difference_bounds", "parts"]
 
@@ -91,7 +91,7 @@ def _as_judged(measure: Measure, pair: RankedPair) -> Floats:
 
 # How each family is bounded.
 
-_Way = Callable[[Measure, Case], End]
+_Way = Callable[[Measure, TwoSides], End]
 
 _WAYS: dict[str, _Way] = {
     "nDCG": highest_ndcg,
@@ -120,7 +120,7 @@ def _way(measure: Measure) -> _Way | None:
     return _anything if within_1 else None
 
 
-def _anything(_measure: Measure, case: Case) -> End:
+def _anything(_measure: Measure, case: TwoSides) -> End:
     """The widest difference of scores between 0 and 1; a run without documents has 0."""
     run = (case.run.ranked.counts > 0).astype(float)
     return End(baseline=np.zeros(len(run)), run=run, exact=False)

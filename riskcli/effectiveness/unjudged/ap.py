@@ -12,10 +12,10 @@ import numpy as np
 from riskcli.core.arrays import Floats, divided
 from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.parts import row_sums
-from riskcli.effectiveness.unjudged.pairs import Case, End, Side
+from riskcli.effectiveness.unjudged.pairs import End, Side, TwoSides
 
 
-def average_precision(measure: Measure, case: Case) -> End:
+def average_precision(measure: Measure, case: TwoSides) -> End:
     """The scores that the bound is made of."""
     relevant = case.relevant(measure.relevance)[:, None]
     in_run = case.run.unjudged.sum(axis=1, keepdims=True)

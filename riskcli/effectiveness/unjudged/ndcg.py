@@ -19,13 +19,13 @@ import numpy as np
 from riskcli.core.arrays import Counts, Floats, Mask, divided
 from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.parts import discounts, gains, ideal, of_best_ranks, row_sums
-from riskcli.effectiveness.unjudged.pairs import Case, End
+from riskcli.effectiveness.unjudged.pairs import End, TwoSides
 
 _MOST_STEPS = 100
 _ROUNDING = 1e-15
 
 
-def highest_ndcg(measure: Measure, case: Case) -> End:
+def highest_ndcg(measure: Measure, case: TwoSides) -> End:
     """The scores where the difference is highest."""
     places = [discounts(side.ranked.grades.shape[1]) for side in (case.run, case.baseline)]
     in_run = np.broadcast_to(places[0], case.run.elsewhere.shape)

@@ -26,12 +26,20 @@ _TITLE = re.compile(r"(\S.* of \S.* by \S.*, (α = |against )|\d+ files?: \d+ re
 _SAID = 8
 """Sentences stand above a title, in so many lines at most."""
 _LATEX = re.compile(rb"(% .*\n)+\\begin\{|\\begin\{(table|longtable)")
+POOL_TAG = "riskeval-to-judge"
+"""The tag of a pool of documents to judge, which is a run in form only."""
+_POOL = re.compile(rb"(\S+[ \t]+){5}%b[ \t\r]*\n" % POOL_TAG.encode())
 
 
 def refuse_own_result(path: Path, text: bytes) -> None:
     """Refuse what this program printed, if the text begins so."""
-    if _is_own_text(text) or is_own(_columns(text)):
+    if _is_own_text(text) or is_pool(text) or is_own(_columns(text)):
         raise own_result(path)
+
+
+def is_pool(text: bytes) -> bool:
+    """Whether it begins as a pool that this program wrote."""
+    return _POOL.match(text) is not None
 
 
 def own_result(path: Path) -> InputError:

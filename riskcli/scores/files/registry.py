@@ -15,7 +15,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.plausibility import Doubt
 from riskcli.effectiveness.ranking import Top
-from riskcli.scores.files import objects, refuse_own_result, tables
+from riskcli.scores.files import is_pool, objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.tables import JUDGEMENTS as JUDGEMENTS
 from riskcli.scores.files.tables import LONG as LONG
@@ -106,7 +106,7 @@ def format_of(path: Path, text: bytes, given: str | None = None) -> Format | Run
     """
     if given is not None:
         return FORMATS.get(given) or RUN_FORMATS.get(given)
-    if begins_as_trec(text):
+    if begins_as_trec(text) and not is_pool(text):
         return None
     refuse_own_result(path, text)
     run_format = run_format_of(text)
