@@ -235,6 +235,25 @@ def full_option(what: str = "all tables", in_files: bool = True) -> Decorator:
     )  # fmt: skip
 
 
+def _not_an_input(
+    _ctx: click.Context, _option: click.Parameter, file: Path | None
+) -> Path | None:
+    """Refused before any work is done, as that of --output is."""
+    if file is not None:
+        refuse_to_replace(file)
+    return file
+
+
+def to_judge_option(what: str, more: str = "") -> Decorator:
+    """--to-judge of a command in which unjudged documents leave something open."""
+    return own_option(
+        "--to-judge", "pool", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
+        callback=_not_an_input,
+        help=f"Write the unjudged documents that would settle {what}, the most decisive first, as "
+        f"a pool.{more}",
+    )  # fmt: skip
+
+
 def gamma_option() -> Decorator:
     """--gamma of a command that compares pairs of runs."""
     return one_option(Against, "gamma", help="Significance level of the tests.")

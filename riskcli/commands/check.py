@@ -174,11 +174,7 @@ _REPORT = "--report"
     help="If the only candidate passes, save its scores here (json, parquet, csv or tsv) as the "
     "next baseline; otherwise leave the file unchanged.",
 )  # fmt: skip
-@own_option(
-    "--to-judge", "pool", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
-    help="Write the unjudged documents that would settle open verdicts, the most decisive first, "
-    "as a pool. Implies --unjudged bounds.",
-)  # fmt: skip
+@options.to_judge_option("open verdicts", " Implies --unjudged bounds.")
 def check(
     inputs: Inputs,
     queries: Path | None,
@@ -210,7 +206,6 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import files, gate
-    from riskcli.analyses.to_judge import to_judge
     from riskcli.cli.evaluating import frozen_population, queries_in
     from riskcli.risk.estimate import Significance
 
@@ -232,13 +227,10 @@ def check(
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)
     options.write(shown, output, full)
-    if pool is not None:
-        wanted = to_judge(evaluation, name, gate=judged)
-        wanted.write(pool)
-        options.tell([wanted.note(pool)], inputs.quiet)
+    notes = [] if pool is None else [files.write_pool(judged, evaluation, name, pool)]
     if successor is not None and format is not None:
-        note = files.update_baseline(judged, evaluation, successor, format, baselines[0])
-        options.tell([note], inputs.quiet)
+        notes.append(files.update_baseline(judged, evaluation, successor, format, baselines[0]))
+    options.tell(notes, inputs.quiet)
     return inputs.exit_code(judged.skipped) or judged.exit_code
 
 

@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from riskcli.cli.option import Reach, Section, command, own_option
-from riskcli.cli.options import Output, conclude, full_option, output_options
+from riskcli.cli.options import (
+    Output,
+    conclude,
+    full_option,
+    output_options,
+    tell,
+    to_judge_option,
+)
 from riskcli.cli.reading import Inputs, queries_option, two_runs_options
 from riskcli.cli.types import FROM_1
 
@@ -18,6 +25,7 @@ from riskcli.cli.types import FROM_1
     help="Only the N topics that lost most; of a topic, the first N documents.",
 )  # fmt: skip
 @full_option("every topic or rank, by every measure")
+@to_judge_option("which mean is higher")
 def diff(
     inputs: Inputs,
     queries: Path | None,
@@ -25,6 +33,7 @@ def diff(
     asked: tuple[str, ...],
     top: int | None,
     full: bool,
+    pool: Path | None,
 ) -> int:
     """What changed from BASELINE to RUN, the new one: which topics, and which documents.
 
@@ -35,9 +44,15 @@ def diff(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses import diff as analysis
+    from riskcli.analyses.to_judge import to_judge
     from riskcli.cli.evaluating import queries_in, two_runs
 
     texts = queries_in(queries, inputs)
     evaluation, run, baseline = two_runs(inputs, output.output_format.checksums)
     found = analysis.diff(evaluation, baseline, run=run, topic=asked, queries=texts)
-    return conclude(found.top(top) if top else found, inputs, output, full)
+    code = conclude(found.top(top) if top else found, inputs, output, full)
+    if pool is not None:
+        wanted = to_judge(evaluation, baseline, run)
+        wanted.write(pool)
+        tell([wanted.note(pool)], inputs.quiet)
+    return code

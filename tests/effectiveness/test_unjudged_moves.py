@@ -9,7 +9,7 @@ import pytest
 
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.unjudged import difference_bounds
-from riskcli.effectiveness.unjudged.moves import Moves, moves
+from riskcli.effectiveness.unjudged.moves import GradeMoves, moves
 from tests.helpers.pairs import Topic, pair_of, random_topic
 
 HIGHEST = 3
@@ -20,13 +20,13 @@ def some_topics(seed: int, count: int = 40) -> list[Topic]:
     return [random_topic(rng, HIGHEST, 5) for _ in range(count)]
 
 
-def found_in(measure: str, topics: list[Topic]) -> Moves:
+def found_in(measure: str, topics: list[Topic]) -> GradeMoves:
     found = moves(parse_measure(measure), pair_of(topics, HIGHEST, HIGHEST))
     assert found is not None
     return found
 
 
-def docno(found: Moves, topics: list[Topic], each: int) -> str:
+def docno(found: GradeMoves, topics: list[Topic], each: int) -> str:
     topic, first, second = (
         int(ranks[each]) for ranks in (found.topics, found.in_run, found.in_baseline)
     )

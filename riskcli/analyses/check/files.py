@@ -11,6 +11,7 @@ from riskcli.analyses.check import refusal, verdict
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
+from riskcli.analyses.to_judge import to_judge
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
 from riskcli.core.choices import OtherJudgements
@@ -248,6 +249,13 @@ def update_baseline(
     emit(content, file, state=identity(file) == identity(named_place(baseline)[1]))
     pin = f" (--baseline-sha256 {sha256_of_file(file)})" if file.is_file() else ""
     return _told(f"{file} now holds {run}, the next baseline{pin}")
+
+
+def write_pool(gate: Gate, evaluation: Evaluation, baseline: str, file: Path) -> Note:
+    """Write the documents whose judging would settle what is open; a note says how many."""
+    wanted = to_judge(evaluation, baseline, gate=gate)
+    wanted.write(file)
+    return wanted.note(file)
 
 
 def _told(message: str) -> Note:

@@ -21,7 +21,7 @@ _OTHER_END = 0.01
 
 
 @dataclass(frozen=True)
-class Moves:
+class GradeMoves:
     """The unjudged documents of either ranking, and how far each brings the ends together.
 
     By grade that it may have (row) and document (column).
@@ -59,7 +59,7 @@ class Moves:
         return np.lexsort((self.topics, self.rank, -weight)), weight
 
 
-def moves(measure: Measure, pair: RankedPair) -> Moves | None:
+def moves(measure: Measure, pair: RankedPair) -> GradeMoves | None:
     """The unjudged documents of topics whose difference is open; None without bounds."""
     pair = cut(replace(pair, scores=None), measure.cutoff)
     now = difference_bounds(measure, pair)
@@ -81,11 +81,11 @@ def moves(measure: Measure, pair: RankedPair) -> Moves | None:
             up[grade, some] = then.low - now.low[topics[some]]
             down[grade, some] = now.high[topics[some]] - then.high
     shares = _shares(pair, highest)
-    found = Moves(topics, in_run, in_baseline, up, down, now.low, now.high, shares)
+    found = GradeMoves(topics, in_run, in_baseline, up, down, now.low, now.high, shares)
     return _without_idle(found, weighed) if measure.family.name in _ADDITIVE else found
 
 
-def _without_idle(found: Moves, weighed: Rows) -> Moves:
+def _without_idle(found: GradeMoves, weighed: Rows) -> GradeMoves:
     """The same without weighed documents that move nothing."""
     idle = np.zeros(len(found.topics), dtype=np.bool_)
     idle[weighed] = True
