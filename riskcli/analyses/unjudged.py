@@ -180,10 +180,12 @@ def statement(
     if not much and not of_baseline < 1 - MUCH:
         return None
     known = [row for row in rows if not np.isnan(own[row])]  # of others only scores are known
-    much = sorted(much or known, key=lambda row: own[row])
+    much = sorted(much, key=lambda row: own[row]) or sorted(known, key=lambda row: own[row])[:1]
     named = [f"{_percent(own[row])} of {runs[row]}" for row in much[:_NAMED]]
     if len(much) > _NAMED:
         named.append(f"more than a tenth of {counted(len(much) - _NAMED, 'other')}")
+    elif len(known) > 1 and not own[much[0]] < 1 - MUCH:
+        named = [f"at most {_percent(own[much[0]])} of a run"]
     compared = compared_with(baseline, called)
     if not np.isnan(of_baseline):
         named.append(f"{_percent(of_baseline)} of {compared}")

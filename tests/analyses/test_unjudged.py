@@ -256,3 +256,26 @@ def test_condensed_scores_are_never_compared_with_others(tmp_path: Path) -> None
     assert riskeval(*freeze, "--unjudged", "condensed", "-o", frozen).code == 0
     ran = riskeval("score", SAMPLES, "-q", QRELS, "-m", "P@5", "--population", frozen)
     assert ran.code == 2 and "frozen with unjudged condensed" in ran.err
+
+
+def test_a_baseline_that_nobody_judged_beside_runs_that_are_judged() -> None:
+    documents = [f"d{i}" for i in range(40)]
+    judged = {t: dict.fromkeys(documents[:24], 1) for t in TOPICS}
+    good = {t: {d: 20.0 - i for i, d in enumerate(documents[:20])} for t in TOPICS}
+    bad = {t: {d: 20.0 - i for i, d in enumerate(documents[20:])} for t in TOPICS}
+    runs = dict.fromkeys("bcdefg", good) | {"a": bad}
+    (said,) = risk_table(score_runs(runs, judged, "P@20"), "a").verdict.by("unjudged")
+    assert said.text.startswith("Nobody judged at most 0 % of a run and 80 % of a (first 20")
+    alone = {"b": good, "a": bad}
+    (said,) = risk_table(score_runs(alone, judged, "P@20"), "a").verdict.by("unjudged")
+    assert said.text.startswith("Nobody judged 0 % of b and 80 % of a (first 20 documents)")
+
+
+def test_a_gate_with_a_kept_baseline_says_what_is_judged_of_the_candidate(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    call = ("-q", QRELS, "-m", "ERR@20")
+    assert riskeval("matrix", SAMPLES / "indriCASP.run", *call, "-o", kept).code == 0
+    gate = ("check", SAMPLES / "oldTFIDF.run", "-b", kept, *call)
+    assert "Nobody judged 13 % of oldTFIDF (first 20 documents)" in riskeval(*gate).out
+    refused = riskeval(*gate, "--unjudged", "bounds")
+    assert refused.code == 2 and "give the baseline as a run, not as scores" in refused.err

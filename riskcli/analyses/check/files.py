@@ -158,7 +158,8 @@ def _joined(kept: FileScores, candidates: ScoreMatrix, name: str) -> ScoreMatrix
             message = f"its topics are others: it {what} {listed(sorted(topics))}"
             raise InputError(kept.path, "other-topics", message)
     baseline.check_finite()
-    return join(candidates.measure, [baseline, candidates], candidates.topics)[0]
+    joined = join(candidates.measure, [baseline, candidates], candidates.topics)[0]
+    return replace(joined, judging=candidates.judging)
 
 
 def _notes(before: Sequence[Note], kept: FileScores, files: Sequence[Input]) -> tuple[Note, ...]:

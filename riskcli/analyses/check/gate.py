@@ -54,13 +54,12 @@ def judge(
     plan = significance or Significance()
     chosen, every_rule = _what_is_checked(policy, rules)
     texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
-    if setup.provenance.settings.get(UNJUDGED) == "bounds":
-        _refuse_without_documents(setup)
+    _refuse_without_documents(setup)
     cases = _cases(setup, plan, texts)
+    topics = cases[0].matrix.topics
     for rule in every_rule:
-        check_quantity(rule, cases[0].matrix.topics)
-    if inconclusive is not None:
-        check_words(inconclusive=(inconclusive, Inconclusive))
+        check_quantity(rule, topics)
+    check_words(inconclusive=(inconclusive or "fail", Inconclusive))
     margins = language.checked_margins(chosen, margin)
     differences = _differences(cases, chosen, margins)
     outcomes = _outcomes(cases, differences, chosen, every_rule, margins, plan)
@@ -74,8 +73,8 @@ def judge(
         "population": population_record(setup.options) if population else POPULATION_OF_TWO,
     }  # fmt: skip
     notes = [note for case in cases for note in case.notes]
-    notes += texts.notes(cases[0].matrix.topics)
-    provenance = setup.provenance.adding(settings, [*notes, *_power_notes(verdicts, detect)])
+    notes += [*texts.notes(topics), *_power_notes(verdicts, detect)]
+    provenance = setup.provenance.adding(settings, notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
 
@@ -120,11 +119,15 @@ def _what_is_checked(
 
 def _refuse_without_documents(setup: Setup) -> None:
     """Refuse bounds where a kept baseline has scores alone: nothing would be found open."""
-    if any(matrix.judging is None for matrix in setup.matrices):
-        raise UsageError(
-            "what unjudged documents could change is known of runs alone: give the baseline as a "
-            "run, not as scores, or leave out --unjudged bounds (and --to-judge)"
-        )
+    if setup.provenance.settings.get(UNJUDGED) != "bounds":
+        return
+    for matrix in setup.matrices:
+        known = matrix.judging and matrix.judging.documents
+        if not known or not known.runs.keys() >= {*matrix.runs}:
+            raise UsageError(
+                "what unjudged documents could change is known of runs alone: give the baseline "
+                "as a run, not as scores, or leave out --unjudged bounds (and --to-judge)"
+            )
 
 
 def _cases(setup: Setup, plan: Significance, queries: QueryTexts) -> list[Case]:
