@@ -13,6 +13,8 @@ from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.rules import parse_rule, policy
 from riskcli.analyses.checker import Checks
 from riskcli.analyses.churn import ChurnTable, churn_table
+from riskcli.analyses.diff import RunDiff, diff
+from riskcli.analyses.diff_documents import DocumentDiff
 from riskcli.analyses.explain import explain_run
 from riskcli.analyses.population import freeze
 from riskcli.analyses.power import PowerTable, power_table
@@ -42,6 +44,7 @@ from riskcli.scores.frames import (
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Rules
 from riskcli.trec.qrels import Qrels, read_qrels
+from riskcli.trec.queries import read_queries
 from riskcli.trec.runs import Run, read_run
 
 if TYPE_CHECKING:
@@ -50,15 +53,14 @@ if TYPE_CHECKING:
     from riskcli.plots import FigureWidth
 
 __all__ = [
-    "Agreement", "Bias", "Checks", "ChurnTable", "Evaluation", "FrozenPopulation", "InputError",
-    "Options", "PoolToJudge", "PowerTable", "Qrels", "RiskTable", "RiskevalError", "Rules", "Run",
-    "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable", "UsageError", "Validation",
-    "alpha_sweep",
-    "baseline_bias", "churn_table", "compare_pairs", "evaluate", "explain_run", "freeze", "judge",
-    "parse_measure", "parse_rule", "policy", "population_bias", "power_table", "qrels_from_frame",
-    "ranking_agreement", "read_population", "read_qrels", "read_run", "risk_table",
-    "run_from_frame", "score_runs", "scores_from_frame", "scores_from_ir_measures", "to_judge",
-    "topic_table", "validate",
+    "Agreement", "Bias", "Checks", "ChurnTable", "DocumentDiff", "Evaluation", "FrozenPopulation",
+    "InputError", "Options", "PoolToJudge", "PowerTable", "Qrels", "RiskTable", "RiskevalError",
+    "Rules", "Run", "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable", "UsageError",
+    "Validation", "alpha_sweep", "baseline_bias", "churn_table", "compare_pairs", "diff",
+    "evaluate", "explain_run", "freeze", "judge", "parse_measure", "parse_rule", "policy",
+    "population_bias", "power_table", "qrels_from_frame", "ranking_agreement", "read_population",
+    "read_qrels", "read_queries", "read_run", "risk_table", "run_from_frame", "score_runs",
+    "scores_from_frame", "scores_from_ir_measures", "to_judge", "topic_table", "validate",
 ]  # fmt: skip
 """The names of the library: each is an attribute of `riskcli`."""
 

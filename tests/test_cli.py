@@ -256,9 +256,9 @@ def test_a_file_that_expands_beyond_the_limit_is_refused(tmp_path: Path) -> None
 
 def test_markdown_is_a_table() -> None:
     lines = riskeval("score", SAMPLES, *ONE, "-b", "indriCASP", "-f", "markdown").out.splitlines()
-    assert lines[0].startswith("neuralMix (mean ") and lines[3] == ""
-    assert lines[4] == "**ERR@20, baseline indriCASP, α = 1**"
-    assert lines[6].startswith("| \\# | run | Mean | W/T/L | URisk |")
+    assert lines[0].startswith("neuralMix (mean ") and lines[4] == ""
+    assert lines[5] == "**ERR@20, baseline indriCASP, α = 1**"
+    assert lines[7].startswith("| \\# | run | Mean | W/T/L | URisk |")
     assert len([line for line in lines if line.startswith("| ")]) == 10
 
 

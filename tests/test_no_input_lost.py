@@ -32,6 +32,7 @@ WRITERS = {
     "significance": (".csv", ("significance", "KEPT", "-o")),
     "sweep": (".csv", ("sweep", "KEPT", "-o")),
     "topics": (".csv", ("topics", "KEPT", "-b", "a", "--run", "b", "-o")),
+    "diff": (".csv", ("diff", "a.run", "b.run", *ONE, "--queries", "KEPT", "-o")),
     "explain": (".csv", ("explain", "KEPT", "-b", "a", "--run", "b", "-o")),
     "power": (".csv", ("power", "KEPT", "-b", "a", "-o")),
     "validate": (".csv", ("validate", "KEPT", "-o")),
@@ -60,6 +61,7 @@ CONTENT = {
     "teams": b"run,team\na,t\nb,t\n",
     "topics listed": b"1\n2\n3\n",
     "queries": b"1:one\n2:two\n",
+    "diff": b"1:one\n2:two\n",
     "rules": b"mean >= 0\n",
     "documents to judge": b"mean >= 0\n",
     "settings": b"no-legend = true\n",
@@ -147,6 +149,7 @@ def test_an_input_is_never_replaced(here: Path, case: str) -> None:
         ("score",), ("matrix",), ("significance",), ("sweep",), ("validate",), ("report",),
         ("power", "-b", "b"), ("topics", "-b", "b", "--run", "c"), ("check", "-b", "b"),
         ("explain", "-b", "b", "--run", "c"), ("population", "freeze"), ("plot", "alpha"),
+        ("diff",),
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.output.measure_words import columns_of_unjudged, every_column
@@ -43,6 +44,8 @@ class Block:
     """What unjudged documents may do, by column, as far as it is known."""
     ranges_exact: bool = True
     """Whether their ranges are reached."""
+    ranges: Ranges | None = None
+    """Those of every topic, if they were asked for."""
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
@@ -84,6 +87,7 @@ class Block:
             runs=tuple(self.runs[row] for row in indices),
             estimates={name: each.of_runs(indices) for name, each in self.estimates.items()},
             unjudged={name: values[indices] for name, values in self.unjudged.items()},
+            ranges=None if self.ranges is None else self.ranges.of_runs(indices),
             baseline_row=own_row,
             baseline_members=members,
         )

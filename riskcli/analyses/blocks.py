@@ -88,6 +88,7 @@ def _blocks_of(
             smooth=comparison.smooth,
             unjudged=columns_of(matrix, comparison, allowed, alpha),
             ranges_exact=allowed is None or allowed.exact,
+            ranges=allowed,
         )
         for alpha in options.levels
     ]
@@ -174,6 +175,7 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_row=None,
         baseline_members=named,
         baseline_size=len(named),
+        ranges=None,
         unjudged={
             name: _mean_of_known([block.unjudged[name] for block in same_alpha])
             for name in first.unjudged

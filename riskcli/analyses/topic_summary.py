@@ -92,6 +92,8 @@ class HardTopics:
     topics: tuple[TopicOfRuns, ...]
     failed: tuple[str, ...]
     """The topics on which every run, and the baseline, scores 0."""
+    unjudged: tuple[Statement, ...] = ()
+    """What is said of documents that nobody judged."""
 
     @property
     def about(self) -> str:
@@ -100,15 +102,21 @@ class HardTopics:
 
 
 def answers(
-    parts: Sequence[RunTopics], named: bool
+    parts: Sequence[RunTopics], named: bool, unjudged: Sequence[Statement]
 ) -> tuple[tuple[HardTopics, ...], tuple[Statement, ...]]:
-    """What all runs lose on, by measure and baseline; of runs that are named, or alone, theirs."""
+    """What all runs lose on, by measure and baseline; of runs that are named, or alone, theirs.
+
+    With each goes what is said of `unjudged` documents.
+    """
     compared: dict[str, dict[str, RunTopics]] = {}
     for part in parts:  # at every alpha the differences are the same
         compared.setdefault(part.comparison, {}).setdefault(part.run, part)
     if not named and all(len(runs) > 1 for runs in compared.values()):
-        return tuple(hard_topics([*runs.values()]) for runs in compared.values()), ()
-    return (), tuple(of_run(part) for runs in compared.values() for part in runs.values())
+        hard = [hard_topics([*runs.values()]) for runs in compared.values()]
+        told = [tuple(each for each in unjudged if each.about == of.about) for of in hard]
+        return tuple(replace(h, unjudged=t) for h, t in zip(hard, told, strict=True)), ()
+    of_runs = (of_run(part) for runs in compared.values() for part in runs.values())
+    return (), (*of_runs, *unjudged)
 
 
 def hard_topics(parts: Sequence[RunTopics]) -> HardTopics:
@@ -161,6 +169,7 @@ def sentences(of: HardTopics) -> Iterator[Statement]:
     if of.failed:
         text = f"{_topics(of.failed, 'is', 'are')} 0 for every run: {_named(of.failed)}."
         yield Statement("fails", text, about, topics=of.failed, numbers={"runs": number})
+    yield from of.unjudged
 
 
 def of_run(part: RunTopics) -> Statement:

@@ -13,6 +13,7 @@ from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
 from riskcli.analyses.topic_summary import HardTopics, RunTopics, answers, sentences, tables_of
+from riskcli.analyses.unjudged import Ranges, of_comparison, ranges
 from riskcli.core.arrays import Flags, Floats, divided
 from riskcli.core.choices import TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
@@ -42,6 +43,8 @@ FIGURES = {
     "zrisk_part": ("part", 4), "zrisk_share": ("share", 3),
 }  # fmt: skip
 """The columns of the topics: their headings and decimals in tables for people."""
+RANGE = {"delta_min": ("δ min", 4), "delta_max": ("δ max", 4)}
+"""The columns of what unjudged documents allow, where these are asked for."""
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
 """What the minus convention turns: what URisk and ZRisk are made of."""
 _PAIRED = ("score", "baseline_score", "delta", "w", "tr", "tj")
@@ -140,12 +143,19 @@ class TopicTable(base.Analysis):
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
         for name in listed:
-            if name not in (*FIGURES, *MOVES):
-                hint = nearest(name, (*FIGURES, *MOVES, "churn"))
+            if name not in (*FIGURES, *RANGE, *MOVES):
+                hint = nearest(name, (*FIGURES, *RANGE, *MOVES, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
+        if not self.has_ranges and {*RANGE} & {*listed}:
+            raise UsageError(f"{' and '.join(RANGE)} are known with --unjudged bounds")
         if asks_for_churn(listed) and self.churn is None:
             raise UsageError("columns of churn need what churn_table says of these runs")
         return replace(self, shown=tuple(dict.fromkeys(listed)), detailed=bool(listed))
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether it is known what unjudged documents allow."""
+        return any("delta_min" in part.columns for part in self.parts)
 
     @property
     def verdict(self) -> Statements:
@@ -186,7 +196,8 @@ class TopicTable(base.Analysis):
         title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
-        usual = (*_PAIRED, *(_MEANS if self.churn else ()))
+        of_ranges = RANGE if self.has_ranges else ()
+        usual = (*_PAIRED, *of_ranges, *(_MEANS if self.churn else ()))
         columns = [first, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
             texts = self.queries.beside(columns[:1], part.topics, width // 2)
@@ -200,7 +211,8 @@ class TopicTable(base.Analysis):
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
-        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()))
+        of_ranges = RANGE if self.has_ranges else ()
+        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *of_ranges)
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
@@ -211,7 +223,7 @@ def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
         return Column.of(name, [*cells, ""])
-    title, places = (FIGURES | MOVES)[name]
+    title, places = (FIGURES | RANGE | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
@@ -280,14 +292,17 @@ def topic_table(
     tables: list[RunTopics] = []
     notes: list[Note] = []
     fits: list[base.Fit] = []
+    unjudged: list[Statement] = []
     for matrix in setup.matrices:
         for comparison in comparisons(matrix, options):
             rows = _chosen_rows(matrix, comparison, names)
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
+            allowed = ranges(matrix, comparison, options.pool)
+            unjudged += of_comparison(matrix, comparison, rows, allowed)
             for level in options.levels:
-                tables += _tables(matrix, comparison, level, rows, options, churn)
+                tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
-    hard, of_runs = answers(tables, bool(names))
+    hard, of_runs = answers(tables, bool(names), unjudged)
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths
@@ -322,8 +337,11 @@ def _tables(
     rows: Sequence[int],
     options: Options,
     churn: ChurnTable | None,
+    allowed: Ranges | None,
 ) -> Iterator[RunTopics]:
     columns, critical = exploratory(comparison, alpha, options.significance.gamma)
+    if allowed is not None:
+        columns |= dict(zip(RANGE, (allowed.low, allowed.high), strict=True))
     totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
     if options.convention == MINUS:
         columns |= {name: negative(columns[name]) for name in _TURNING}

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, Rows
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import UsageError, counted, listed
+from riskcli.core.messages import UsageError, counted, joined, listed
 from riskcli.effectiveness.unjudged import difference_bounds
-from riskcli.output.display import Display, Heading, decimal
-from riskcli.output.verdict import Statement
+from riskcli.output.display import Display, Heading, decimal, in_title
+from riskcli.output.verdict import Number, Statement
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.scores.documents import Documents
@@ -45,6 +46,10 @@ class Ranges:
     high: Floats
     exact: bool
     """Whether both ends are reached; else they are bounds."""
+
+    def of_runs(self, rows: Rows) -> Self:
+        """Those of these runs, in this order."""
+        return replace(self, low=self.low[rows], high=self.high[rows])
 
 
 def ranges(matrix: ScoreMatrix, comparison: Comparison, pool: str) -> Ranges | None:
@@ -112,10 +117,7 @@ def shares(matrix: ScoreMatrix, comparison: Comparison) -> tuple[Floats, Floats]
     """
     if matrix.judging is None:
         return None
-    by_topic = matrix.judging.shares(matrix.runs, matrix.topics)
-    known = ~np.isnan(by_topic)
-    totals, counts = np.where(known, by_topic, 0.0).sum(axis=1), known.sum(axis=1)
-    own = np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
+    own = matrix.judging.mean_shares(matrix.runs, matrix.topics)
     if np.isnan(own).all():
         return None
     baseline = own[list(comparison.reference)].mean()
@@ -177,23 +179,31 @@ def statement(
     much = [row for row in rows if own[row] < 1 - MUCH]
     if not much and not of_baseline < 1 - MUCH:
         return None
-    much = sorted(much or rows, key=lambda row: own[row])
+    known = [row for row in rows if not np.isnan(own[row])]  # of others only scores are known
+    much = sorted(much or known, key=lambda row: own[row])
     named = [f"{_percent(own[row])} of {runs[row]}" for row in much[:_NAMED]]
     if len(much) > _NAMED:
         named.append(f"more than a tenth of {counted(len(much) - _NAMED, 'other')}")
-    compared = "all runs on average" if is_virtual(baseline) else called
-    text = (
-        f"Nobody judged {', '.join(named)} and {_percent(of_baseline)} of {compared} "
-        f"(first {judging.depth} documents); "
-    )
+    compared = compared_with(baseline, called)
+    if not np.isnan(of_baseline):
+        named.append(f"{_percent(of_baseline)} of {compared}")
+    text = f"Nobody judged {joined(named)} (first {judging.depth} documents); "
     if judging.rule == "condensed":
         text += "they are taken out of the rankings, as if they were like the judged"
     elif "mean_diff_min" in columns:
-        text += f"whatever their grades, {_in_the_mean(columns, runs, rows, compared)}"
+        text += _in_the_mean(columns, runs, rows, compared)
     else:
         text += "they count as not relevant: differences may be no more than that"
-    numbers = {"judged": tuple(float(own[row]) for row in much), "baseline_judged": of_baseline}
+    numbers: dict[str, Number | tuple[Number, ...]]
+    numbers = {"judged": tuple(float(own[row]) for row in much)}
+    if not np.isnan(of_baseline):
+        numbers["baseline_judged"] = of_baseline
     return Statement("unjudged", f"{text}.", about, tuple(runs[row] for row in much), (), numbers)
+
+
+def compared_with(baseline: str, called: str) -> str:
+    """Whose documents these are: of all runs, where the baseline is made of them."""
+    return "all runs on average" if is_virtual(baseline) else called
 
 
 def _in_the_mean(
@@ -207,11 +217,25 @@ def _in_the_mean(
         for names, side in ((above, "above"), (below, "below"))
         if names
     ]
-    return " and ".join(sides) or f"each mean may be above that of {compared}, or below it"
+    if not sides:
+        return f"in the mean no run is sure to be above or below {compared}"
+    return f"whatever their grades, in the mean {' and '.join(sides)}"
 
 
 def _percent(judged: float) -> str:
     return f"{1 - judged:.0%}".replace("%", " %")
+
+
+def of_comparison(
+    matrix: ScoreMatrix, comparison: Comparison, rows: Sequence[int], allowed: Ranges | None
+) -> list[Statement]:
+    """The same of a score matrix against a baseline, by the name of which it is called."""
+    if matrix.judging is None:
+        return []
+    columns, name = columns_of(matrix, comparison, allowed, 0.0), comparison.baseline.name
+    about = f"{matrix.measure}, baseline {name}"
+    said = statement(columns, matrix.runs, rows, name, in_title(name), matrix.judging, about)
+    return [] if said is None else [said]
 
 
 def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact: bool) -> Display:

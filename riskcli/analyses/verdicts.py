@@ -40,6 +40,12 @@ def about(block: Block) -> str:
     return f"{block.measure}, baseline {in_title(block.baseline)}"
 
 
+def called(baseline: str, size: int) -> str:
+    """What sentences call a baseline of so many runs."""
+    name = in_title(baseline)
+    return _CALLED.get(name, f"the baselines {name}" if size > 1 else name)
+
+
 def statements(
     block: Block,
     matrix: ScoreMatrix,
@@ -112,8 +118,7 @@ class _Verdict:
 
     @property
     def baseline(self) -> str:
-        name = in_title(self.block.baseline)
-        return _CALLED.get(name, f"the baselines {name}" if self.block.baseline_size > 1 else name)
+        return called(self.block.baseline, self.block.baseline_size)
 
     def better(self) -> Statement:
         """Who is better than the baseline in the mean, by how much, and who of them is safe."""

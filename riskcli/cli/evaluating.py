@@ -14,6 +14,7 @@ from riskcli.cli.progress import on_terminal
 from riskcli.cli.types import alpha_of_hat
 from riskcli.core.choices import PopulationRule, Sending, check_words, words
 from riskcli.core.files import replace_file
+from riskcli.core.inputs import identity
 from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
@@ -23,6 +24,7 @@ from riskcli.scores.comparisons import FrozenPopulation, Options, read_populatio
 from riskcli.scores.evaluation import Evaluation, evaluate, under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
+from riskcli.trec.names import named_place
 
 if TYPE_CHECKING:
     from riskcli.scores.remote import Workers
@@ -136,6 +138,25 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
         ]
     evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
     return _named(inputs, evaluation) if inputs.teams or inputs.anonymise else evaluation
+
+
+def two_runs(inputs: Given, checksums: bool) -> tuple[Evaluation, str, str]:
+    """The scores of two runs, each given by its place, and their names in that order."""
+    places = [named_place(place)[1] for place in inputs.runs]
+    if len(places) != 2:
+        raise UsageError(f"diff compares two runs: name RUN and BASELINE, found {len(places)}")
+    if len({identity(place) or str(place) for place in places}) == 1:
+        raise UsageError(f"{places[0]} is RUN and BASELINE: name two files")
+    evaluation = evaluated(inputs, (), checksums)
+    names = []
+    for place in places:
+        found = [n for n, file in evaluation.files.items() if place in (file, *file.parents)]
+        if not found:
+            raise UsageError(f"diff compares documents: give the runs themselves, not {place}")
+        if len(found) > 1:
+            raise UsageError(f"diff compares two runs, {place} holds {len(found)}: name run files")
+        names += found
+    return evaluation, names[0], names[1]
 
 
 def queries_in(file: Path | None, inputs: Given) -> dict[str, str] | None:

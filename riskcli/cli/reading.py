@@ -241,5 +241,10 @@ scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, teams=None, anonymi
 """RUNS and how to score without teams and other names, for a command that knows none."""
 candidate_options = options(Inputs, "inputs", teams=None, anonymise=None)
 """The same for one that knows what unjudged documents can change."""
+two_runs_options = options(
+    Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
+    unjudged="bounds",
+)  # fmt: skip
+"""RUN and BASELINE with their documents, and how to score."""
 organising_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None)
 """The same for a command that leaves out what is broken, and writes to participants by name."""

@@ -22,6 +22,7 @@ COMMANDS = {
     "significance": "Which runs differ: all pairs, or each from the baseline.",
     "sweep": "How the verdict changes with alpha, baseline, measure or population.",
     "topics": "Where a run's risk comes from, topic by topic.",
+    "diff": "What changed between two runs: which topics, and which documents.",
     "population": "Freeze a population, so later runs do not change a leaderboard.",
     "check": "A gate for CI: do candidates hold up against a baseline?",
     "power": "Before a run: how many topics detect a loss, and which loss given topics detect.",

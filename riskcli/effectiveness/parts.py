@@ -24,6 +24,11 @@ def parts(measure: Measure, ranked: RankedGrades, levels: Counts) -> Floats | No
     return part(measure, found, levels)
 
 
+def row_sums(values: Floats) -> Floats:
+    """The sum of each row, one number after another: columns of 0 at its end change no digit."""
+    return np.asarray(np.cumsum(values, axis=1)[:, -1] if values.size else np.zeros(len(values)))
+
+
 def relevant_of(levels: Counts, relevance: int) -> Counts:
     """How many judged documents of each topic are of that grade or more."""
     if relevance > levels.shape[1]:
@@ -54,7 +59,7 @@ def discounts(ranks: int) -> Floats:
 def ideal(measure: Measure, levels: Counts) -> Floats:
     """The DCG of the best ranking of so many documents of each level: its layers added up."""
     steps = np.diff(gains(measure, np.arange(levels.shape[1] + 1)))
-    return np.asarray(of_best_ranks(measure, levels) @ steps)
+    return row_sums(of_best_ranks(measure, levels) * steps)
 
 
 def of_best_ranks(measure: Measure, counts: Counts) -> Floats:

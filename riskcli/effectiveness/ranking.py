@@ -3,13 +3,14 @@
 Score descending, then docno descending by bytes; the rank column of the file plays no part.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskcli.core.arrays import Counts, Rows
+from riskcli.core.arrays import Counts, Mask, Rows
 from riskcli.core.choices import Precision
 from riskcli.trec.arrow import Texts, Words
 from riskcli.trec.runs import Run
@@ -127,6 +128,35 @@ def _settle_ties(
         names = run.docnos.take(group).as_bytes()
         falling = sorted(range(end - start), key=names.__getitem__, reverse=True)
         lines[start:end] = group[falling]
+
+
+# The first documents of a run by name: what scoring saw of its rankings.
+
+
+@dataclass(frozen=True)
+class Top:
+    """The documents of the judged topics that a run answers, topic after topic, best first."""
+
+    topics: tuple[str, ...]
+    counts: Counts
+    """How many documents each topic has here."""
+    docnos: Texts
+    grades: NDArray[np.int64]
+    """0 where a document is not judged."""
+    judged: Mask
+
+    @classmethod
+    def of(
+        cls,
+        topics: Sequence[str],
+        rows: NDArray[np.intp],
+        docnos: Texts,
+        grades: NDArray[np.int64],
+        judged: Mask,
+    ) -> Self:
+        """From the topic (its row) of each document."""
+        counts = np.bincount(rows, minlength=len(topics))
+        return cls(tuple(topics), counts, docnos, grades, judged)
 
 
 # Which of the documents of a run are judged: found by hash, and only then compared.

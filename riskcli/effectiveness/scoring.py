@@ -14,8 +14,7 @@ from riskcli.core.arrays import Floats, Mask, divided
 from riskcli.core.choices import Precision, Unjudged
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, RankedGrades
-from riskcli.effectiveness.ranking import JudgedDocuments, RankedLines, ranked
-from riskcli.effectiveness.tops import Top
+from riskcli.effectiveness.ranking import JudgedDocuments, RankedLines, Top, ranked
 from riskcli.trec.findings import refuse_unfit
 from riskcli.trec.qrels import Qrels
 from riskcli.trec.runs import Run

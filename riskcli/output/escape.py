@@ -58,7 +58,8 @@ _LATEX_SYMBOLS = {
     "·": r"$\cdot$", "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$",
     "∞": r"$\infty$", "−": "$-$", "⁻": "$^{-}$", "–": "--", "—": "---", "…": r"\ldots{}",
     "▲": r"$\uparrow$", "▼": r"$\downarrow$", "◆": r"$\diamond$", "†": r"$^{\dagger}$",
-    "‡": r"$^{\ddagger}$", "→": r"$\rightarrow$", "●": r"$\bullet$", "─": "--",
+    "‡": r"$^{\ddagger}$", "→": r"$\rightarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "⋯": r"$\cdots$", "●": r"$\bullet$", "─": "--",
 }  # fmt: skip
 _LATEX = re.compile("|".join(map(re.escape, (*_LATEX_SYMBOLS, *_LATEX_SPECIAL))))
 _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")

@@ -64,7 +64,7 @@ function computedTable(comparison, alpha) {
   for (const measure of comparison.data.riskMeasures) {
     Object.assign(table, columnsOf(comparison, measure, alpha, known));
   }
-  return table;
+  return Object.assign(table, rangesAt(comparison, alpha));
 }
 
 // A measure's columns at an alpha that the program made no table at.

@@ -10,7 +10,6 @@ measure; ids, titles, decimals and what depends on alpha come from the declarati
 test that it does not know, or computes otherwise than the table, is shown from the table alone.
 """
 
-import base64
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,14 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from riskcli.analyses.query_texts import QueryTexts
 from riskcli.analyses.score import ComparisonTable
 from riskcli.analyses.significance import compare_pairs
 from riskcli.analyses.sweep_population import left_out, members_of, who_is_in
-from riskcli.core.arrays import Counts, Floats
 from riskcli.core.choices import population_in_words
 from riskcli.core.messages import UsageError, nearest
 from riskcli.output.escape import visible
-from riskcli.output.measure_words import columns, usual_measures, words_of
+from riskcli.output.measure_words import columns, every_column, usual_measures, words_of
+from riskcli.page.packing import Numbers, packed
+from riskcli.page.unjudged import Taken, documents_of, of_baseline, of_measure, of_ranges, taken
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance, correction_title
 from riskcli.risk.inference import Inference
@@ -33,8 +34,6 @@ from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
-
-Numbers = Floats | Counts
 
 RunNotes = Mapping[str, Mapping[str, str]]
 """By run: `name` to show, `team`, `description`; empty where unknown."""
@@ -51,10 +50,13 @@ def page_data(
     matrices: Sequence[ScoreMatrix],
     tables: Sequence[ComparisonTable],
     about: RunNotes | None = None,
+    queries: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Every matrix against the baselines of every table; the tables differ in nothing else."""
     options = tables[0].options
     significance = options.significance
+    fits = taken(matrices, tables)
+    names = tables[0].result().columns
     return {
         "envelope": tables[0].result().envelope(),
         "about": _about(matrices[0].runs, about or {}),
@@ -63,9 +65,20 @@ def page_data(
         "correction": significance.correction,
         "pairs": CORRECTION_TITLES["holm"],
         "riskMeasures": [_declared(measure) for measure in usual_measures()],
-        "columns": list(columns()),
-        "measures": [_measure(matrix, tables) for matrix in matrices],
+        "columns": [name for name in every_column() if name in {*columns(), *names}],
+        "measures": [
+            {**_measure(matrix, tables, fits), **_asked(matrix, queries)} for matrix in matrices
+        ],
+        **documents_of(matrices, fits),
     }
+
+
+def _asked(matrix: ScoreMatrix, queries: Mapping[str, str] | None) -> dict[str, list[str]]:
+    """What each topic asks, where that was said of any."""
+    texts = QueryTexts.of(queries, matrix.topics)
+    if not texts.by_topic:
+        return {}
+    return {"queries": [visible(texts.of_topic(topic)) for topic in matrix.topics]}
 
 
 def _about(runs: Sequence[str], about: RunNotes) -> list[dict[str, str]] | None:
@@ -94,8 +107,10 @@ def _declared(measure: RiskMeasure) -> dict[str, Any]:
     }
 
 
-def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str, Any]:
+def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable], fits: Taken) -> dict[str, Any]:
     shared = _shared(matrix, tables[0].options)
+    ranges = of_ranges(matrix, tables, fits)
+    by_baseline = {name: number for number, name in enumerate(ranges)}
     return {
         "name": visible(matrix.measure),
         "runs": list(map(visible, matrix.runs)),
@@ -107,11 +122,20 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable]) -> dict[str
                 "family": number if table.options.pool == POOL_EACH else None,
                 "tables": _tables(matrix, comparison, table, shared),
                 **_verdict(matrix, comparison, table),
+                **of_baseline(matrix, comparison),
+                **_numbered(by_baseline, comparison.baseline.name),
             }
             for number, table in enumerate(tables)
             for comparison in comparisons(matrix, table.options)
         ],
+        **of_measure(matrix, fits),
+        **({"ranges": list(ranges.values())} if ranges else {}),
     }
+
+
+def _numbered(numbers: Mapping[str, int], name: str) -> dict[str, int]:
+    """Which of the measure's ranges are those to this baseline, if there are any."""
+    return {"ranges": numbers[name]} if name in numbers else {}
 
 
 def _verdict(matrix: ScoreMatrix, comparison: Comparison, table: ComparisonTable) -> dict[str, Any]:
@@ -271,8 +295,8 @@ def _tables(
                     column.name: _packed_column(
                         column, [by_run[run][index[column.name]] for run in matrix.runs]
                     )
-                    for column in columns().values()
-                    if column.name not in _NAMING
+                    for column in every_column().values()
+                    if column.name not in _NAMING and column.name in index
                 },
                 **beside.get(alpha, {}),
             },
@@ -290,8 +314,3 @@ def _packed_column(column: MeasureColumn, values: Sequence[Any]) -> Any:
     if column.kind == "name":
         return [visible(str(value)) for value in values]
     return packed(np.array([np.nan if value is None else value for value in values]))
-
-
-def packed(values: Numbers) -> str:
-    """Doubles, little-endian, row by row, in base64."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")

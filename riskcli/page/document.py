@@ -126,9 +126,9 @@ def read_about(path: Path) -> RunNotes:
 
 
 SCRIPTS = (
-    "statistics.js", "jackknife.js", "model.js", "answers.js", "draw.js", "figures.js", "pair.js",
-    "table.js", "sorted.js", "state.js", "take.js", "copying.js", "views.js", "sentences.js",
-    "page.js",
+    "statistics.js", "jackknife.js", "unjudged.js", "model.js", "answers.js", "draw.js",
+    "figures.js", "pair.js", "ranked.js", "table.js", "sorted.js", "state.js", "take.js",
+    "copying.js", "views.js", "sentences.js", "page.js",
 )  # fmt: skip
 STATIC_WIDTH = 120
 
@@ -149,12 +149,14 @@ class Page:
     further: Sequence[Display] = ()
     """Tables of another analysis of the same runs, below the leaderboard."""
     further_title: str = ""
+    queries: Mapping[str, str] | None = None
+    """What topics ask."""
 
 
 def as_page(page: Page) -> str:
     """The page as one HTML document; the same inputs and settings give the same bytes."""
     style, script = _asset("page.css"), _script()
-    data = page_data(page.matrices, page.tables, page.about)
+    data = page_data(page.matrices, page.tables, page.about, page.queries)
     if page.documents is not None:
         data["documents"] = page.documents
     parts = {

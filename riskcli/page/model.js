@@ -36,7 +36,7 @@ const FORMULAS = {
 };
 
 function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const bytes = bytesOf(text);
   const view = new DataView(bytes.buffer);
   return Float64Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
 }
@@ -68,8 +68,11 @@ class Measure {
     this.runs = packed.runs;
     this.topics = packed.topics;
     const width = this.topics.length;
-    this.scores = this.runs.map((_, row) => all.slice(row * width, (row + 1) * width));
+    this.scores = inRows(all, this.runs.length, width);
     this.topicTotals = columnTotals(this.scores, this.runs.keys(), width);
+    this.queries = packed.queries ?? null;
+    this.judging = packed.judging ? new Judging(packed.judging, width) : null;
+    this.ranges = (packed.ranges ?? []).map((each) => new Ranges(each, this.runs.length, width));
     this.comparisons = packed.comparisons.map((each) => new Comparison(data, this, each));
   }
 }
@@ -90,6 +93,8 @@ class Comparison {
     this.correctionTitle = packed.correctionTitle;
     this.verdict = packed.verdict;
     this.verdictAlpha = packed.verdictAlpha;
+    this.judged = packed.judged ?? null;
+    this.ranges = measure.ranges[packed.ranges] ?? null;
     this.members = packed.members;
     this.named = packed.named;
     this.reference = unpacked(packed.scores);

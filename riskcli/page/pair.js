@@ -1,6 +1,7 @@
 // Two runs against each other, topic by topic: what is drawn and listed of them.
 
-// By topic: both scores, the difference, what it counts at alpha, z, and URisk without the topic.
+// By topic: both scores, the difference, what it counts at alpha, z, and URisk without the topic;
+// what it asks, the range of the difference and the judged shares, as far as they are known.
 function topicRows(comparison, row, other, alpha) {
   const z = comparison.hasNegative ? null : comparison.departures(row);
   const reference = other === null ? comparison.reference : comparison.scores[other];
@@ -8,10 +9,42 @@ function topicRows(comparison, row, other, alpha) {
   const counted = deltas.map((delta) => (delta < 0 ? (1 + alpha) * delta : delta));
   const all = sum(counted);
   const left = Math.max(counted.length - 1, 1);
+  const ranges = rangesTo(comparison, other);
+  const { queries, judging } = comparison.measure;
+  const share = (run, q) => (judging?.byTopic && run !== null ? judging.share(run, q) : NaN);
   return comparison.topics.map((topic, q) => ({
     q, topic, score: comparison.scores[row][q], reference: reference[q], delta: deltas[q],
     counted: counted[q], z: z ? z[q] : NaN, without: (all - counted[q]) / left,
+    query: queries?.[q] ?? "", low: ranges?.low[row][q] ?? NaN, high: ranges?.high[row][q] ?? NaN,
+    judged: share(row, q), judgedThere: share(other ?? comparison.own, q),
   }));
+}
+
+// A topic as a sentence names it: its id, and the beginning of what it asks.
+function namedTopic({ topic, query }) {
+  return query ? `${topic} ${query.length > 40 ? `${query.slice(0, 39).trimEnd()}…` : query}` : topic;
+}
+
+function rangeText({ low, high }, decimals = 4) {
+  const ends = [low, high].map((end) => decimal(end, decimals));
+  if (Number.isNaN(low)) return "–";
+  return ends[0] === ends[1] ? ends[0] : `[${ends.join(", ")}]`;
+}
+
+function judgedText({ judged, judgedThere }) {
+  const known = [judged, judgedThere].map((share) => (Number.isNaN(share) ? "–" : `${Math.round(100 * share)} %`));
+  return known.every((text) => text === "–") ? "–" : known.join(" / ");
+}
+
+// Where the mean and the losses lie, whatever the grades of unjudged documents; "" where unknown.
+function rangeSentence(comparison, row, other) {
+  const ranges = row === other ? null : rangesTo(comparison, other);
+  if (!ranges || Number.isNaN(ranges.low[row][0])) return "";
+  const [low, high] = ranges.ofMean(row);
+  const [certain, possible] = ranges.losses(row);
+  const lost = certain === possible ? `${certain}` : `${certain} for certain, ${possible} at most`;
+  const bounds = ranges.exact ? "" : " (bounds, which may not be reached)";
+  return `Whatever is not judged, the mean difference lies in ${rangeText({ low, high })}; topics lost: ${lost}${bounds}.`;
 }
 
 // Wins, ties, losses and URisk of the pair in words, and whether one topic alone decides its sign.
@@ -22,7 +55,7 @@ function pairSentence(rows, alpha, names) {
   const record = `${names[0]} is above ${names[1]} on ${count((d) => d > 0)} topics, equal on ${count((d) => d === 0)}, below on ${count((d) => d < 0)}.`;
   const value = `URisk at α = ${short(alpha)}: ${decimal(urisk, 4)}.`;
   if (urisk === 0) return `${record} ${value}`;
-  const some = deciding.slice(0, 5).map(({ topic }) => topic).join(", ");
+  const some = deciding.slice(0, 5).map(namedTopic).join(", ");
   const decides = deciding.length
     ? `Its sign rests on single topics: without ${some}${deciding.length > 5 ? " or others" : ""} it would be another.`
     : "No single topic decides its sign.";
@@ -34,7 +67,7 @@ function drawTopics(rows, view, title, size) {
   const shown = [...rows].sort((a, b) => b.delta - a.delta || a.q - b.q);
   const margin = { ...MARGIN, right: 12, bottom: 34 };
   const drawn = chart({
-    ...size, xs: [0, shown.length], ys: bounds([0, ...shown.map(({ delta }) => delta)]),
+    ...size, xs: [0, shown.length], ys: bounds([0, ...shown.flatMap(({ delta, low, high }) => [delta, low, high])]),
     xTitle: "", yTitle: "difference", label: title, margin,
   });
   const zero = drawn.y(0);
@@ -47,6 +80,10 @@ function drawTopics(rows, view, title, size) {
       class: `bar ${each.delta < 0 ? "loss" : each.delta > 0 ? "gain" : "tie"}${each.q === view.topic ? " open" : ""}`,
     });
     drawn.svg.append(bar);
+    if (each.low < each.high) {
+      const middle = drawn.x(i + 0.5);
+      drawn.svg.append(line(middle, drawn.y(each.low), middle, drawn.y(each.high), "span"));
+    }
     return { drawn: bar, name: topicName(each), act: () => view.openTopic(each.q) };
   });
   drawn.svg.append(line(drawn.left, zero, drawn.right, zero, "axis"));
@@ -55,8 +92,10 @@ function drawTopics(rows, view, title, size) {
   return drawn;
 }
 
-function topicName({ topic, score, reference, delta }) {
-  return `topic ${topic}: ${decimal(score, 4)} against ${decimal(reference, 4)}, difference ${decimal(delta, 4)}`;
+function topicName(row) {
+  const { score, reference, delta, low, high } = row;
+  const range = low < high ? `, in ${rangeText(row)} whatever is not judged` : "";
+  return `topic ${namedTopic(row)}: ${decimal(score, 4)} against ${decimal(reference, 4)}, difference ${decimal(delta, 4)}${range}`;
 }
 
 // The topic's id below each bar where there is room, else below some of them.
@@ -120,31 +159,4 @@ function drawHistogram(rows, size) {
 function roundWidth(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map((m) => m * power).find((width) => width >= rough * (1 - 1e-12));
-}
-
-// The documents of both runs on one topic, side by side: place, document, grade, and what is new.
-function documentLists(documents, topic, rows, names) {
-  const known = documents.topics[topic];
-  const lists = rows.map((row) => known.runs[row] ?? []);
-  return lists.map((list, side) => {
-    const other = new Map(lists[1 - side].map((doc, place) => [doc, place + 1]));
-    const table = element("table", { class: "documents" });
-    table.append(element("caption", {}, names[side]));
-    const head = element("tr");
-    for (const title of ["#", "document", "grade", "in the other"]) head.append(element("th", { scope: "col" }, title));
-    const body = element("tbody");
-    list.forEach((doc, place) => {
-      const grade = known.grades[doc];
-      const row = element("tr", { class: grade === null ? "unjudged" : grade > 0 ? "relevant" : "other" });
-      row.append(element("td", {}, String(place + 1)), element("th", { scope: "row" }, known.docnos[doc]));
-      row.append(element("td", {}, grade === null ? "unjudged" : String(grade)));
-      row.append(element("td", {}, other.has(doc) ? `#${other.get(doc)}` : "not in its top"));
-      body.append(row);
-    });
-    if (!list.length) body.append(element("tr")).lastChild?.append(element("td", { colspan: 4 }, "no document"));
-    const thead = element("thead");
-    thead.append(head);
-    table.append(thead, body);
-    return table;
-  });
 }

@@ -1,4 +1,5 @@
-// A table of rows that sorts itself by its headings. Columns are {id, title, value, text}.
+// A table of rows that sorts itself by its headings. Columns are {id, title, value, text},
+// and `rising` where the least comes first.
 class Sorted {
   constructor(table, sorting, act = null) {
     this.table = table;
@@ -23,7 +24,8 @@ class Sorted {
 
   by(id) {
     const same = this.sorting.id === id;
-    this.sorting = { id, falling: same ? !this.sorting.falling : id !== this.columns[0].id };
+    const { rising } = this.columns.find((column) => column.id === id);
+    this.sorting = { id, falling: same ? !this.sorting.falling : !rising && id !== this.columns[0].id };
     this.show(this.columns, this.rows, this.current);
     this.table.tHead.querySelector(`[data-column="${CSS.escape(id)}"] button`).focus();
   }

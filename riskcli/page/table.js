@@ -22,16 +22,22 @@ function columnsFor(data, comparison) {
     id: `${id}_range`, title: id === "georisk" ? "# range" : `${title} # range`, key: `rank_${id}_min`, ends: [`rank_${id}_min`, `rank_${id}_max`],
     decimals: 0, whole: true, lowFirst: true, shown: id === "georisk",
   };
+  const ranged = has("losses_certain");
   const of = (test) => data.riskMeasures.filter(test);
   return [
     data.about && data.about.some(({ team }) => team) && { id: "team", title: "team", text: (row) => data.about[row].team, shown: true },
     ...of(({ dependsOnAlpha }) => !dependsOnAlpha).map(value),
     { id: "record", title: "W/T/L", key: "wins", counts: ["wins", "ties", "losses"], shown: true },
     { id: "losses20", title: "L>20%", decimals: 0, lowFirst: true, shown: true },
-    { id: "reward", title: "Reward", decimals: 4, shown: true },
-    { id: "risk", title: "Risk", decimals: 4, lowFirst: true, shown: true },
+    ranged && { id: "losses_range", title: "losses certain–possible", key: "losses_certain", ends: ["losses_certain", "losses_possible"], decimals: 0, whole: true, lowFirst: true, shown: true, folded: 9 },
+    { id: "reward", title: "Reward", decimals: 4, shown: !ranged },
+    { id: "risk", title: "Risk", decimals: 4, lowFirst: true, shown: !ranged },
     ...of(({ dependsOnAlpha }) => dependsOnAlpha).flatMap((measure) => [value(measure), range(measure)]),
     ...of(() => true).flatMap(details),
+    ...[["mean_diff", "mean difference"], ["urisk", "URisk"]].map(([id, title]) => has(`${id}_min`) && {
+      id: `${id}_span`, title: `${title} range`, key: `${id}_min`, ends: [`${id}_min`, `${id}_max`], decimals: 4,
+    }),
+    has("judged") && { id: "judged", title: "judged", decimals: 2 },
     has("mean_dz") && { id: "mean_dz", title: "effect size d", decimals: 2 },
     ...of(({ id }) => has(`${id}_group`)).map(({ id, title }) => ({
       id: `${id}_group`, title: `${title} group`, group: true, lowFirst: true, text: (row, table) => table[`${id}_group`]?.[row],
@@ -52,8 +58,8 @@ function probability(value) {
 }
 
 // What stands beside a column's value: a rank, with the interval it may lie in; or text.
-function kindOf({ ranked, spanned, text }) {
-  return [ranked && "ranked", spanned && "spanned", text && "words"].filter(Boolean).join(" ");
+function kindOf({ ranked, spanned, text, folded }) {
+  return [ranked && "ranked", spanned && "spanned", text && "words", folded && "folded"].filter(Boolean).join(" ");
 }
 
 class Leaderboard {
@@ -152,7 +158,8 @@ class Leaderboard {
   widen(column, letters) {
     const heading = this.headings.get(column.id);
     const beside = column.spanned ? 8 : column.ranked ? 4.5 : 1.5;
-    const wanted = Math.max(letters + (column.ranked ? 2 : 0), column.title.length + beside) + 1;
+    const title = column.folded ?? column.title.length;
+    const wanted = Math.max(letters + (column.ranked ? 2 : 0), title + beside) + 1;
     if (wanted <= (this.widths.get(column.id) ?? 0)) return;
     this.widths.set(column.id, wanted);
     heading.style.width = `${wanted}ch`;

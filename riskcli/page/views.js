@@ -64,7 +64,11 @@ function showPairNumbers(selected) {
   const rows = topicRows(shown.comparison, current, other, state.alpha);
   byId("pair").textContent = current === other
     ? "A run against itself: choose another." : pairSentence(rows, state.alpha, titles);
-  topicsTable.show(topicColumns(shown.comparison, titles), rows, state.topic);
+  byId("pair-unjudged").textContent = [
+    unjudgedSentence(shown.comparison, current, other, names()), rangeSentence(shown.comparison, current, other),
+  ].filter(Boolean).join(" ");
+  byId("topics-key").textContent = topicsKey(rows);
+  topicsTable.show(topicColumns(shown.comparison, titles, rows), rows, state.topic);
   return rows;
 }
 
@@ -79,25 +83,53 @@ function drawPair(rows, selected, titles) {
   byId("ties").textContent = ties === 1 ? "1 topic is equal" : `${ties} topics are equal`;
 }
 
-function topicColumns(comparison, titles) {
+function topicColumns(comparison, titles, rows) {
   const number = (id, title, decimals) => ({ id, title, value: (row) => row[id], text: (row) => decimal(row[id], decimals) });
-  const columns = [
+  const places = placesOf(rows.map(({ query }) => query));
+  return [
     { id: "q", title: "topic", value: ({ q }) => q, text: ({ topic }) => topic },
+    comparison.measure.queries && { id: "query", title: "query", rising: true, value: ({ q }) => places[q], text: ({ query }) => query },
     number("score", titles[0], 4), number("reference", titles[1], 4), number("delta", "difference", 4),
+    hasRanges(rows) && { id: "range", title: "its range", value: ({ low }) => low, text: (row) => rangeText(row) },
+    hasShares(rows) && { id: "judged", title: "judged", value: ({ judged }) => judged, text: judgedText },
     number("counted", "counted", 4), number("without", "URisk without it", 4),
-  ];
-  return comparison.hasNegative ? columns : [...columns, number("z", "z", 3)];
+    !comparison.hasNegative && number("z", "z", 3),
+  ].filter(Boolean);
+}
+
+const hasRanges = (rows) => rows.some(({ low }) => !Number.isNaN(low));
+const hasShares = (rows) => rows.some(({ judged, judgedThere }) => !Number.isNaN(judged) || !Number.isNaN(judgedThere));
+
+// What the columns on unjudged documents mean, where there are any.
+function topicsKey(rows) {
+  return [
+    hasRanges(rows) && "its range: the differences that the grades of unjudged documents allow; a line in the figure.",
+    hasShares(rows) && `judged: how much of the first ${measureNow().judging.depth} documents of the one and of the other.`,
+  ].filter(Boolean).join(" ");
 }
 
 function showDocuments(current, other, titles) {
-  const topic = state.topic === null ? null : measureNow().topics[state.topic];
+  const { topics, queries } = measureNow();
+  const topic = state.topic === null ? null : topics[state.topic];
   const known = data.documents && topic !== null && data.documents.topics[topic];
   byId("documents").hidden = !known;
   if (!known) return;
-  byId("documents-heading").textContent = `Topic ${topic}: the first ${data.documents.depth} documents`;
+  const named = namedTopic({ topic, query: queries?.[state.topic] });
+  const cutoff = measureNow().judging?.cutoff ?? Infinity;
+  const depth = Math.min(cutoff, data.documents.depth);
+  byId("documents-heading").textContent = `Topic ${named}: the first ${depth} documents`;
   const side = byId("documents").querySelector(".side");
-  if (other === null) side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
-  else side.replaceChildren(...documentLists(data.documents, topic, [current, other], titles));
+  if (other === null) {
+    byId("moves").textContent = byId("parts-key").textContent = "";
+    side.replaceChildren("Choose a run to compare with: the baseline is made from all runs and has no documents.");
+    return;
+  }
+  const both = sideBySide(known, [current, other], measureNow(), state.topic, depth);
+  const range = rangeOn(shown.comparison, current, other, state.topic);
+  byId("moves").textContent = documentSentence(named, both, range, depth === cutoff);
+  const parts = depth === cutoff ? "; the parts add up to the difference" : "; part: what a document adds to the difference";
+  byId("parts-key").textContent = `grade –: not judged; moved: ↑ ↓ ranks up or down, = none${both.hasParts ? parts : ""}.`;
+  side.replaceChildren(...rankedTables(both, titles));
 }
 
 // What is folded away is drawn when it is opened.

@@ -22,7 +22,7 @@ from riskcli.core.messages import (
 from riskcli.effectiveness.plausibility import notes_on
 from riskcli.scores.files.registry import JUDGEMENTS, SCALE, FileScores
 from riskcli.scores.matrix import ONLY_TOPICS, of_one_run
-from riskcli.scores.reading import Reader
+from riskcli.scores.reading import UNJUDGED, Reader
 from riskcli.trec import names as naming
 from riskcli.trec.qrels import text_sha256
 
@@ -166,6 +166,15 @@ _SHOWN = 12
 """Digits of a checksum."""
 
 
+def scoring_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that a score depends on, as far as they are stated."""
+    stated = {name: settings[name] for name in SCORING if name in settings}
+    if stated:  # it is stated where it is not the usual
+        is_condensed = settings.get(UNJUDGED) == "condensed"
+        stated[UNJUDGED] = "condensed" if is_condensed else "zero"
+    return stated
+
+
 def settings_in_force(
     loaded: Sequence[FileScores], here: Mapping[str, Any], scored: bool, judged: Set[str]
 ) -> dict[str, Any]:
@@ -175,10 +184,9 @@ def settings_in_force(
     behind them, or of all where they are not those that runs are `judged` by; files whose settings
     contradict each other, or those here, are an error.
     """
-    in_force = {name: (here[name], _HERE) for name in SCORING if scored}
+    in_force = {n: (value, _HERE) for n, value in scoring_settings(here).items() if scored}
     for file in loaded:
-        for name in (name for name in SCORING if name in file.settings):
-            value = file.settings[name]
+        for name, value in scoring_settings(file.settings).items():
             other, owner = in_force.setdefault(name, (value, file.path.name))
             if value != other:
                 message = f"was made with {name} = {value!r}, {owner} with {other!r}"
@@ -192,7 +200,7 @@ def settings_in_force(
         mixed = {JUDGEMENTS: sorted(stated | judged)} if judged and stated - judged else {}
         return {**here, **mixed}
     judgements = sorted(stated)
-    theirs = {name: value for name, (value, _) in in_force.items()}
+    theirs = {name: value for name, (value, _) in in_force.items() if value != "zero"}
     theirs |= {ONLY_TOPICS: only_topics} if only_topics else {}
     return {**here, **theirs, **({JUDGEMENTS: judgements} if judgements else {})}
 

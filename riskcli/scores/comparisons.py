@@ -21,7 +21,7 @@ from riskcli.risk.comparison import POOLS, VIRTUAL, Baseline, Comparison, with_l
 from riskcli.risk.estimate import Significance
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.population import Members
-from riskcli.scores.bookkeeping import SCORING
+from riskcli.scores.bookkeeping import scoring_settings
 from riskcli.scores.files.registry import JUDGEMENTS
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import refuse_percent
@@ -82,11 +82,12 @@ class FrozenPopulation:
         self, settings: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]
     ) -> None:
         """Refuse scores that were made with other settings or judgements, saying which."""
-        for name in SCORING:
-            if name in settings and name in self.settings and settings[name] != self.settings[name]:
+        now = scoring_settings(settings)
+        for name, value in scoring_settings(self.settings).items():
+            if now.get(name, value) != value:
                 raise UsageError(
-                    f"{self.source} was frozen with {name} {self.settings[name]}, the scores here "
-                    f"have {settings[name]}"
+                    f"{self.source} was frozen with {name} {value}, the scores here "
+                    f"have {now[name]}"
                 )
         frozen, here = _judgements(self.inputs, self.settings), _judgements(inputs, settings)
         if frozen and here and frozen != here:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from riskcli.core.arrays import Counts, Mask, Rows
 from riskcli.core.messages import UsageError, nearest
 from riskcli.effectiveness.measures import Measure, RankedGrades
-from riskcli.effectiveness.tops import Top
+from riskcli.effectiveness.ranking import Top
 from riskcli.effectiveness.unjudged import RankedPair
 from riskcli.trec.arrow import Texts
 from riskcli.trec.qrels import Qrels

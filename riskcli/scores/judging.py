@@ -12,8 +12,8 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import Unjudged
 from riskcli.effectiveness.measures import Measure, parse_measure
+from riskcli.effectiveness.ranking import Top
 from riskcli.effectiveness.scoring import top_of
-from riskcli.effectiveness.tops import Top
 from riskcli.scores.documents import Documents
 from riskcli.trec.qrels import Qrels
 
@@ -47,6 +47,13 @@ class Judging:
         unknown = np.full(len(self.topics), np.nan)
         rows = np.array([self.by_run.get(run, unknown) for run in runs])
         return rows if tuple(topics) == self.topics else rows[:, [self._column[t] for t in topics]]
+
+    def mean_shares(self, runs: Sequence[str], topics: Sequence[str]) -> Floats:
+        """By run, on average over the topics of which it has documents; NaN where it has none."""
+        by_topic = self.shares(runs, topics)
+        known = ~np.isnan(by_topic)
+        totals, counts = np.where(known, by_topic, 0.0).sum(axis=1), known.sum(axis=1)
+        return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
 
     def renamed(self, shown: Mapping[str, str]) -> Judging:
         """The same with other names for runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,11 +41,14 @@ def one(said: Statements, rule: str) -> Statement:
 def test_the_sample_runs_are_called_by_what_they_do() -> None:
     evaluation = evaluate([SAMPLES], qrels=QRELS)
     table = risk_table(evaluation["ERR@20"], "indriCASP")
-    better, ruins, undecided = table.verdict
+    better, ruins, undecided, unjudged = table.verdict
     assert better.runs == ("neuralMix", "caspPlus") and "and safe" in better.text
     assert ruins.runs == ("boldRerank",) and "highest mean" in ruins.text
     assert "loses over 20 % on 11 of 50 topics" in ruins.text
     assert undecided.runs[0] == "oldTFIDF"
+    assert (
+        unjudged.runs == ("oldTFIDF",) and "13 % of oldTFIDF and 8 % of indriCASP" in unjudged.text
+    )
     frame = table.to_frame().set_index("run")
     for row, run in enumerate(better.runs):
         for name, column in (("difference", "diff"), ("low", "diff_lo"), ("high", "diff_hi")):
@@ -80,7 +84,8 @@ def test_a_verdict_is_plain_words() -> None:
             table = risk_table(evaluate([SAMPLES], qrels=QRELS), baseline, alpha=alpha)
             text = str(table.verdict)
             assert not GREEK & set(text)
-            assert len(table.verdict.of(table.verdict.all[0].about)) <= 3
+            said = table.verdict.of(table.verdict.all[0].about)
+            assert len([each for each in said if each.rule != "unjudged"]) <= 3
     assert text.startswith("ERR@20, baseline indriCASP\n") and "\nnDCG@20, baseline" in text
 
 
@@ -302,3 +307,19 @@ def test_a_tenth_of_the_topics_is_a_tenth_whatever_rounding_makes_of_it() -> Non
 def test_several_baselines_of_a_pool_are_called_baselines() -> None:
     said = verdict(plain(), "r0,r1")
     assert "the baselines mean(r0,r1)" in said.all[0].text
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [("indriCASP", "Nobody judged 13 % of oldTFIDF (first 20 documents); "), ("oldTFIDF", "")],
+)
+def test_of_mere_scores_nobody_tells_a_judged_share(tmp_path: Path, kept: str, said: str) -> None:
+    """Of a baseline or a candidate that was kept as scores no documents are known."""
+    call = ("-q", QRELS, "-m", "ERR@20", "--quiet")
+    table, (other,) = tmp_path / "kept.json", {"indriCASP", "oldTFIDF"} - {kept}
+    assert riskeval("matrix", SAMPLES / f"{kept}.run", *call, "-o", table).code == 0
+    ran = riskeval("score", SAMPLES / f"{other}.run", table, *call, "-b", "indriCASP", "-f", "json")
+    found = [each for each in json.loads(ran.out)["verdicts"] if each["rule"] == "unjudged"]
+    assert len(found) == bool(said) and "nan" not in ran.out.lower()
+    for each in found:
+        assert each["text"].startswith(said) and "baseline_judged" not in each["numbers"]

@@ -107,6 +107,11 @@ def every_command_but(folder: Path) -> None:
     submitted = ("--teams", "re:^[^-]+", "-b", FOUR[-1], "-o", folder / "pack")
     assert run_inside("organise", *FOUR[:3], *JUDGED, "-m", "ERR@20", *submitted).code == 0
     assert ran("help", "settings") == 0
+    texts = folder / "texts"
+    texts.write_text("138:a text that is longer than any table has room for" + 99 * " and longer")
+    for more in ((), ("--full",), ("--topic", "138"), ("-m", "Bpref")):
+        assert ran("diff", *FOUR[1::2], *JUDGED, "--queries", texts, *more) == 0
+        assert ran("diff", *FOUR[1::2], *JUDGED, *more) == 0
 
 
 def spoken(heading: str) -> list[str]:

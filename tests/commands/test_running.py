@@ -15,8 +15,15 @@ from pathlib import Path
 import pytest
 
 from riskcli.__main__ import LEAST_FILES
-from riskcli.analyses import baseline_bias, churn_distances, doubts, pairwise, power
-from riskcli.analyses.check import gate
+from riskcli.analyses import (
+    baseline_bias,
+    churn_distances,
+    diff_topics,
+    doubts,
+    pairwise,
+    power,
+)
+from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
 from riskcli.commands import COMMANDS, load_command
 from riskcli.core.version import __version__
@@ -110,6 +117,7 @@ def test_a_fault_in_any_command_is_no_answer_and_no_wrong_input(
 
 
 SCORES = ("-q", QRELS, "-m", "P@5", "--quiet")
+TWO = (SAMPLES / "boldRerank.run", SAMPLES / "indriCASP.run")
 DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     "score": ((population_model, "standardised"), (SAMPLES, *SCORES)),
     "explain": ((population_model, "standardised"), (SAMPLES, *SCORES, "--run", "oldTFIDF")),
@@ -122,8 +130,9 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
         (churn_distances, "inversions"),
         (SAMPLES, *SCORES, "-b", "indriCASP"),
     ),
+    "diff": ((diff_topics, "kendall_distance"), (*TWO, *SCORES)),
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
-    "check": ((gate, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
+    "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
     "power": ((power, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
     "validate": ((doubts, "note_topics"), (SAMPLES, "-q", QRELS)),
     "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),

@@ -73,8 +73,7 @@ def pair_of(topics: Sequence[Topic], highest: int, max_grade: int = 4) -> Ranked
     run = ranked([topic.run for topic in topics], grades, max_grade)
     places = np.full(run.grades.shape, -1, dtype=np.intp)
     for row, topic in enumerate(topics):
-        for rank, document in enumerate(topic.run):
-            if document in topic.baseline:
-                places[row, rank] = topic.baseline.index(document)
+        there = {document: rank for rank, document in enumerate(topic.baseline)}
+        places[row, : len(topic.run)] = [there.get(document, -1) for document in topic.run]
     baseline = ranked([topic.baseline for topic in topics], grades, max_grade)
     return RankedPair(run, baseline, places, levels_of(grades, highest))

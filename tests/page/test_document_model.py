@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 import riskcli.page.document
 from riskcli import Options, ScoreMatrix, Significance, freeze, risk_table
 from riskcli.output.measure_words import usual_measures
-from riskcli.page.data import packed, page_data
+from riskcli.page.data import page_data
 from riskcli.page.document import SCRIPTS, Page, as_page
+from riskcli.page.packing import packed
 from riskcli.risk.estimate import CORRECTIONS
 from tests.helpers.browser import Tab, chromium, tab
 from tests.helpers.console import ROOT

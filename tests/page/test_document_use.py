@@ -491,7 +491,7 @@ def test_from_a_topic_to_its_documents(opened: Tab) -> None:
         first = rank(read_run(SAMPLES / f"{name}.run"), 5)["110"]
         assert tables.nth(side).locator("th[scope=row]").all_text_contents() == first
         shown = tables.nth(side).locator("td:nth-of-type(2)").all_text_contents()
-        assert shown == [str(grades[doc]) if doc in grades else "unjudged" for doc in first]
+        assert shown == [str(grades[doc]) if doc in grades else "–" for doc in first]
     assert "topic=110" in opened.page.url
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcli import InputError
@@ -200,6 +200,7 @@ def test_what_expands_without_end_is_refused(write: Write) -> None:
         read_queries(file, 1000)
 
 
+@settings(max_examples=40)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes_are_queries_or_an_input_error(
     tmp_path_factory: pytest.TempPathFactory, content: bytes

@@ -14,7 +14,7 @@ from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.measure_words import about_logarithms, every_column
+from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import loses_a_fifth, smallest_loss
 from riskcli.scores.comparisons import FrozenPopulation, Options
@@ -123,7 +123,10 @@ class Case:
         """The candidate's value or flag and, where there is one, the baseline's value."""
         quantity = topic_quantity(rule.quantity)
         if quantity is None:
-            return _cells(self.block(rule.alpha), rule.quantity)
+            block = self.block(rule.alpha)
+            if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
+                raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            return _cells(block, rule.quantity)
         base, run = self.matrix.values
         if rule.topic is not None:
             index = [self.matrix.topics.index(rule.topic)]
@@ -161,6 +164,12 @@ class Case:
             {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
             self.matrix.judging,
         )  # fmt: skip
+
+
+def _not_known(quantity: str) -> str:
+    if quantity in ("judged", "baseline_judged"):
+        return "what is judged is known of runs, not of files of scores"
+    return f"{quantity} is known with --unjudged bounds"
 
 
 def _outcome(

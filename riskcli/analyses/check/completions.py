@@ -4,7 +4,7 @@ A rule that fails stays failed where it is proved to fail for every completion o
 One that passes stays passed unless a completion breaks it. Else it is not decidable.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,15 +19,16 @@ from riskcli.core.messages import UsageError
 from riskcli.effectiveness.unjudged import difference_bounds
 from riskcli.output.measure_words import columns_of_unjudged
 from riskcli.risk.estimate import Significance
+from riskcli.risk.measure import RiskMeasure
+from riskcli.risk.measures import measures
 from riskcli.risk.ranges import may_be_below, surely_below
 
 NOT_DECIDABLE = "not decidable from these judgements"
+_TURNED = "unjudged documents could turn it"
+_NO_BOUND = "it is broken as judged, and nothing bounds what unjudged documents do to it"
 _RISE = ("mean_diff", "urisk", "reward", "wins", "max_gain")
 """What rises with every difference: at the high ends of all of them it is highest."""
 _FALL = ("risk", "losses", "max_loss", "loss")
-_LEVELS = ("mean",)
-_PAIRED: dict[str, float | None] = {"mean": 0.0, "trisk": None}
-"""The tests that are paired t tests, and how much more a loss counts; None: as is asked for."""
 _OF_JUDGEMENTS = ("topics", *columns_of_unjudged())
 """What no grade of an unjudged document changes."""
 
@@ -79,9 +80,9 @@ class Completions:
             return judged
         ends = [case.judge_rule(rule) for case in (self.low, self.high)]
         if any(end.passed != judged.passed for end in ends):
-            return self._undecided(judged)
+            return _undecided(judged, _TURNED)
         proved = judged.passed or _is_monotone(rule)
-        return judged if proved else self._undecided(judged)
+        return judged if proved else _undecided(judged, _NO_BOUND)
 
     def of_test(
         self, judged: RuleOutcome, margin: float | None, plan: Significance, family: int
@@ -96,9 +97,10 @@ class Completions:
             return judged
         strict = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
         failed = judged.outcome == "fail"
-        if test.of not in _PAIRED:
-            broken = failed or self._is_lower(test, strict)
-            return self._undecided(judged) if broken else judged
+        if not _is_paired(test):
+            if failed:
+                return _undecided(judged, _NO_BOUND)
+            return _undecided(judged, _TURNED) if self._is_lower(test, strict) else judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
         critical = _critical(strict, len(low))
         if failed:
@@ -107,7 +109,7 @@ class Completions:
             holds = not may_be_below(low, high, critical, now)
         else:  # that no larger loss is possible is a claim of its own, and is proved as such
             holds = surely_below(-(high + margin), -(low + margin), critical)
-        return judged if holds else self._undecided(judged)
+        return judged if holds else _undecided(judged, self._range_of_mean)
 
     def _is_lower(self, test: LossTest, level: float) -> bool:
         """Whether the candidate is significantly lower at one of the ends."""
@@ -116,16 +118,31 @@ class Completions:
 
     def _counted(self, delta: Floats, test: LossTest) -> Floats:
         """Differences as the test counts them, with which they rise."""
-        alpha = _PAIRED[test.of]
-        if alpha is None:
-            alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
+        if _measure(test.of).plain_mean:
+            return delta
+        alpha = self.case.options.alphas[0] if test.alpha is None else test.alpha
         return np.where(delta < 0, (1 + alpha) * delta, delta)
 
-    def _undecided(self, judged: RuleOutcome) -> RuleOutcome:
-        """Neither kept nor broken, whatever it is as judged."""
+    @property
+    def _range_of_mean(self) -> str:
         low, _, high = (float(delta.mean()) for delta in self.deltas)
-        why = f"{NOT_DECIDABLE}: the mean difference lies anywhere in [{low:+.4f}, {high:+.4f}]"
-        return replace(judged, outcome="inconclusive", why=why, open_to_judgements=True)
+        return f"the mean difference lies anywhere in [{low:+.4f}, {high:+.4f}]"
+
+
+def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:
+    """Neither kept nor broken, whatever it is as judged."""
+    why = f"{NOT_DECIDABLE}: {because}"
+    return replace(judged, outcome="inconclusive", why=why, open_to_judgements=True)
+
+
+def _measure(name: str) -> RiskMeasure:
+    return next(measure for measure in measures() if measure.id == name)
+
+
+def _is_paired(test: LossTest) -> bool:
+    """Whether it is a t test of what differences count for, and of nothing else."""
+    measure = _measure(test.of)
+    return measure.plain_mean or measure.value_is_t
 
 
 def _critical(level: float, topics: int) -> float:
@@ -136,8 +153,8 @@ def _is_monotone(rule: Rule) -> bool:
     """Whether a rule that fails at both ends fails wherever differences lie between them."""
     if rule.comparison in ("==", "!=") or rule.bound.word is not None:
         return False
-    if rule.quantity in _LEVELS:  # the baseline's mean moves, too: only their difference is bounded
-        return rule.bound.slope == 1
+    if rule.quantity in {measure.id for measure in measures() if measure.plain_mean}:
+        return rule.bound.slope == 1  # the baseline's moves, too: their difference is bounded
     return rule.quantity in (*_RISE, *_FALL) and not rule.bound.slope
 
 
@@ -145,7 +162,7 @@ def decided(
     cases: Sequence[Case],
     outcomes: Sequence[Sequence[RuleOutcome]],
     rules: Sequence[Rule],
-    margins: dict[str, float],
+    margins: Mapping[str, float],
     plan: Significance,
     tests: int,
 ) -> list[list[RuleOutcome]]:

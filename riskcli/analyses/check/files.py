@@ -36,11 +36,11 @@ from riskcli.output.formats import (
 )
 from riskcli.output.measure_words import meaning_of
 from riskcli.scores.bookkeeping import (
-    SCORING,
     UNUSED_SCALE,
     other_judgements,
     refuse_other_judgements,
     runs_of,
+    scoring_settings,
 )
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.files.registry import UNNAMED, FileScores, kind_of, on_scale, read_score_file
@@ -133,10 +133,10 @@ def _kept_scores(
     if len(runs) != 1:
         message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
         raise InputError(path, "not-one-run", message)
-    then, now = kept.settings, candidates.provenance.settings
-    for name in SCORING:
-        if name in then and then[name] != now[name]:
-            message = f"was made with {name} = {then[name]!r}, the candidates with {now[name]!r}"
+    now = scoring_settings(candidates.provenance.settings)
+    for name, value in scoring_settings(kept.settings).items():
+        if value != now[name]:
+            message = f"was made with {name} = {value!r}, the candidates with {now[name]!r}"
             raise InputError(path, "other-settings", message)
     return kept
 

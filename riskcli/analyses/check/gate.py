@@ -8,7 +8,7 @@ from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.case import Case, check_quantity
 from riskcli.analyses.check.completions import decided
 from riskcli.analyses.check.losses import Difference, families, judge_losses
-from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, Verdict
+from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Verdict
 from riskcli.analyses.check.rules import Policy, Rule
 from riskcli.analyses.check.sentences import rule_in_words
 from riskcli.analyses.check.verdict import Gate
@@ -63,14 +63,9 @@ def judge(
         check_words(inconclusive=(inconclusive, Inconclusive))
     margins = language.checked_margins(chosen, margin)
     differences = _differences(cases, chosen, margins)
-    tested = judge_losses(differences, chosen.tests, margins, plan)
+    outcomes = _outcomes(cases, differences, chosen, every_rule, margins, plan)
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
-    found = [
-        [*case.defined(chosen, own, margins), *case.judged(every_rule)]
-        for case, own in zip(cases, tested, strict=True)
-    ]
-    found = decided(cases, found, every_rule, margins, plan, len(cases) * len(chosen.tests))
-    verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, found, strict=True)]
+    verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, outcomes, strict=True)]
     settings = {
         "policy": chosen.name, "rules": [rule.text for rule in every_rule],
         "baseline": cases[0].options.baselines[0], "alpha": alpha, "gamma": plan.gamma,
@@ -92,6 +87,23 @@ def _differences(
     return [
         [case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases
     ]
+
+
+def _outcomes(
+    cases: Sequence[Case],
+    differences: Sequence[Sequence[Difference]],
+    chosen: Policy,
+    every_rule: Sequence[Rule],
+    margins: Mapping[str, float],
+    plan: Significance,
+) -> list[list[RuleOutcome]]:
+    """Of each case its tests and rules, as far as they hold whatever is not judged."""
+    tested = judge_losses(differences, chosen.tests, margins, plan)
+    found = [
+        [*case.defined(chosen, own, margins), *case.judged(every_rule)]
+        for case, own in zip(cases, tested, strict=True)
+    ]
+    return decided(cases, found, every_rule, margins, plan, len(cases) * len(chosen.tests))
 
 
 def _what_is_checked(

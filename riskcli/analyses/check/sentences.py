@@ -209,7 +209,7 @@ def of_many(
     away = f"; {counted(left_out, 'file')} left out, which fails too" if left_out else ""
     worst = max((c.outcome for c in candidates), key=OUTCOMES.index)
     whole: Outcome = "fail" if left_out else worst
-    whole = counts_as or whole if whole == "inconclusive" else whole
+    whole = "pass" if whole == "inconclusive" and counts_as == "pass" else whole
     text = f"{WORDS[whole]}: {_how_many(by, len(candidates))}; {about}{away}."
     numbers = {
         "candidates": len(candidates), "passed": len(passing),

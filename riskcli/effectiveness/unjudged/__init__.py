@@ -1,7 +1,9 @@
 """How far a difference may be from the one judged: bounds over all grades of unjudged documents.
 
 An unjudged document in either ranking, down to the measure's cutoff, may have any grade from 0 to
-the highest; one that both rankings have is graded once. All others stay as they are.
+the highest; one that both rankings have is graded once. All others stay as they are: a relevant
+document that neither ranking has changes nothing but what nDCG, R and AP divide by, which brings a
+difference nearer to 0, perhaps out of its bounds, and never to the other side of 0.
 """
 
 from collections.abc import Callable
@@ -11,12 +13,12 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Mask, row_blocks
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import parts
+from riskcli.effectiveness.parts import parts, row_sums
 from riskcli.effectiveness.unjudged.ap import average_precision
 from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
 from riskcli.effectiveness.unjudged.err import highest_err
 from riskcli.effectiveness.unjudged.ndcg import highest_ndcg
-from riskcli.effectiveness.unjudged.pairs import Case, End, RankedPair, cut, rows_of
+from riskcli.effectiveness.unjudged.pairs import End, RankedPair, TwoSides, cut, rows_of
 
 __all__ = ["Bounds", "RankedPair", "difference_bounds", "parts"]
 
@@ -83,13 +85,13 @@ def _as_judged(measure: Measure, pair: RankedPair) -> Floats:
     if pair.scores is not None:
         return pair.scores
     sides = [parts(measure, ranked, pair.levels) for ranked in (pair.baseline, pair.run)]
-    sums = [np.full(len(pair.levels), np.nan) if s is None else s.sum(axis=1) for s in sides]
+    sums = [np.full(len(pair.levels), np.nan) if s is None else row_sums(s) for s in sides]
     return np.stack(sums)
 
 
 # How each family is bounded.
 
-_Way = Callable[[Measure, Case], End]
+_Way = Callable[[Measure, TwoSides], End]
 
 _WAYS: dict[str, _Way] = {
     "nDCG": highest_ndcg,
@@ -118,7 +120,7 @@ def _way(measure: Measure) -> _Way | None:
     return _anything if within_1 else None
 
 
-def _anything(_measure: Measure, case: Case) -> End:
+def _anything(_measure: Measure, case: TwoSides) -> End:
     """The widest difference of scores between 0 and 1; a run without documents has 0."""
     run = (case.run.ranked.counts > 0).astype(float)
     return End(baseline=np.zeros(len(run)), run=run, exact=False)

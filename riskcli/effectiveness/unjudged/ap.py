@@ -11,10 +11,11 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, divided
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.unjudged.pairs import Case, End, Side
+from riskcli.effectiveness.parts import row_sums
+from riskcli.effectiveness.unjudged.pairs import End, Side, TwoSides
 
 
-def average_precision(measure: Measure, case: Case) -> End:
+def average_precision(measure: Measure, case: TwoSides) -> End:
     """The scores that the bound is made of."""
     relevant = case.relevant(measure.relevance)[:, None]
     in_run = case.run.unjudged.sum(axis=1, keepdims=True)
@@ -43,14 +44,14 @@ def _sums(measure: Measure, side: Side, first: bool) -> Floats:
     unjudged = side.unjudged
     ranks = np.arange(1, relevant.shape[1] + 1)
     above = relevant.cumsum(axis=1)
-    judged = (relevant * above / ranks).sum(axis=1, keepdims=True)
+    judged = row_sums(relevant * above / ranks)[:, None]
     # What one more adds: its own precision, and 1 / rank to each relevant document below it.
     if first:
         own, below = (above + unjudged.cumsum(axis=1)) / ranks, relevant
     else:
         own, below = (above + 1) / ranks, relevant | unjudged
     shares = below / ranks
-    added = np.where(unjudged, own + shares.sum(axis=1, keepdims=True) - shares.cumsum(axis=1), 0)
+    added = np.where(unjudged, own + row_sums(shares)[:, None] - shares.cumsum(axis=1), 0)
     order = np.argsort(~unjudged, axis=1, kind="stable")
     if not first:
         added, order = added[:, ::-1], np.argsort(~unjudged[:, ::-1], axis=1, kind="stable")

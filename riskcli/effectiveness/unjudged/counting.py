@@ -4,11 +4,11 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Mask, divided
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import binary_weights
-from riskcli.effectiveness.unjudged.pairs import Case, End, Side
+from riskcli.effectiveness.parts import binary_weights, row_sums
+from riskcli.effectiveness.unjudged.pairs import End, Side, TwoSides
 
 
-def weighted(measure: Measure, case: Case) -> End:
+def weighted(measure: Measure, case: TwoSides) -> End:
     """Sums of a weight for each relevant rank (P, RBP, SetP).
 
     A document is relevant where it weighs more in the run than in the baseline.
@@ -18,10 +18,10 @@ def weighted(measure: Measure, case: Case) -> End:
     in_run = _relevant(measure, run) | (run.unjudged & (of_run > run.gather(of_baseline)))
     gained = baseline.unjudged & (baseline.gather(of_run) > of_baseline)
     in_baseline = _relevant(measure, baseline) | gained
-    return End((in_baseline * of_baseline).sum(axis=1), (in_run * of_run).sum(axis=1))
+    return End(row_sums(in_baseline * of_baseline), row_sums(in_run * of_run))
 
 
-def recall(measure: Measure, case: Case) -> End:
+def recall(measure: Measure, case: TwoSides) -> End:
     """Recall: (d + x - y) / (R + x + y + s), of x documents of the run alone, y, s shared ones.
 
     d is the difference of the judged hits, -R <= d <= R. The derivative by x has the sign of
@@ -39,7 +39,7 @@ def recall(measure: Measure, case: Case) -> End:
     )
 
 
-def success(measure: Measure, case: Case) -> End:
+def success(measure: Measure, case: TwoSides) -> End:
     """Success: a document of the run alone costs nothing; a shared one only what is there."""
     found = [_relevant(measure, side).any(axis=1) for side in (case.run, case.baseline)]
     alone = case.run.alone.any(axis=1)
@@ -48,7 +48,7 @@ def success(measure: Measure, case: Case) -> End:
     return End(baseline=found[1].astype(float), run=run.astype(float))
 
 
-def reciprocal_rank(measure: Measure, case: Case) -> End:
+def reciprocal_rank(measure: Measure, case: TwoSides) -> End:
     """RR: of the unjudged documents only the run's first relevant one is relevant, or none is.
 
     Any other one leaves the run's score as it is, and can only raise the baseline's.

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from riskcli.core.arrays import Floats, Rows
 from riskcli.effectiveness.measures import Measure
 from riskcli.effectiveness.measures.err import stop_probability
-from riskcli.effectiveness.unjudged.pairs import Case, End, Side
+from riskcli.effectiveness.unjudged.pairs import End, Side, TwoSides
 from riskcli.effectiveness.unjudged.sweeps import ROUNDING, Found, Stops, sweep, tails
 
 
-def highest_err(_measure: Measure, case: Case) -> End:
+def highest_err(_measure: Measure, case: TwoSides) -> End:
     """The scores where the difference is highest."""
     stops = _decided(_stops(case))
     ranks, topics, least, largest = _derivatives(stops)
@@ -39,7 +39,7 @@ def highest_err(_measure: Measure, case: Case) -> End:
     return found.end()
 
 
-def _stops(case: Case) -> Stops:
+def _stops(case: TwoSides) -> Stops:
     """What is known of both rankings, the documents of one ranking alone decided."""
     sides = case.run, case.baseline
     ranks = max(1, *(side.elsewhere.shape[1] for side in sides))

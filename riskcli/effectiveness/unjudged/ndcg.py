@@ -18,14 +18,14 @@ import numpy as np
 
 from riskcli.core.arrays import Counts, Floats, Mask, divided
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import discounts, gains, ideal, of_best_ranks
-from riskcli.effectiveness.unjudged.pairs import Case, End
+from riskcli.effectiveness.parts import discounts, gains, ideal, of_best_ranks, row_sums
+from riskcli.effectiveness.unjudged.pairs import End, TwoSides
 
 _MOST_STEPS = 100
 _ROUNDING = 1e-15
 
 
-def highest_ndcg(measure: Measure, case: Case) -> End:
+def highest_ndcg(measure: Measure, case: TwoSides) -> End:
     """The scores where the difference is highest."""
     places = [discounts(side.ranked.grades.shape[1]) for side in (case.run, case.baseline)]
     in_run = np.broadcast_to(places[0], case.run.elsewhere.shape)
@@ -39,7 +39,7 @@ def highest_ndcg(measure: Measure, case: Case) -> End:
     of_run, of_baseline = (np.take_along_axis(v, order, axis=1) for v in (of_run, of_baseline))
     there = np.take_along_axis(there, order, axis=1)
     judged = [
-        (gains(measure, side.ranked.grades) * discount).sum(axis=1)
+        row_sums(gains(measure, side.ranked.grades) * discount)
         for side, discount in zip((case.run, case.baseline), places, strict=True)
     ]
     problem = _Ratio.of(measure, case.levels, judged[0] - judged[1], of_run - of_baseline, there)
@@ -47,8 +47,8 @@ def highest_ndcg(measure: Measure, case: Case) -> End:
     given = gains(measure, (counts[:, :, None] > np.arange(there.shape[1])).sum(axis=1))
     best = ideal(measure, case.levels + counts)
     return End(
-        baseline=divided(judged[1] + (given * of_baseline).sum(axis=1), best),
-        run=divided(judged[0] + (given * of_run).sum(axis=1), best),
+        baseline=divided(judged[1] + row_sums(given * of_baseline), best),
+        run=divided(judged[0] + row_sums(given * of_run), best),
     )
 
 
@@ -99,9 +99,9 @@ class _Ratio:
 
     def at(self, counts: Counts) -> Floats:
         """The ratio; 0 where nothing is relevant."""
-        above = self.judged + np.take_along_axis(self.prefix, counts, axis=1) @ self.steps
-        below = np.take_along_axis(self.ideals, counts[:, :, None], axis=2)[:, :, 0] @ self.steps
-        return divided(above, below)
+        above = row_sums(np.take_along_axis(self.prefix, counts, axis=1) * self.steps)
+        ideals = np.take_along_axis(self.ideals, counts[:, :, None], axis=2)[:, :, 0]
+        return divided(self.judged + above, row_sums(ideals * self.steps))
 
     def _step(self, ratio: Floats) -> Counts:
         """The counts where N - ratio I is highest."""

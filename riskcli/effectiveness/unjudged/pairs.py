@@ -80,7 +80,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Case:
+class TwoSides:
     """Two rankings down to a measure's cutoff, and the judgements' levels."""
 
     run: Side
@@ -88,9 +88,9 @@ class Case:
     levels: Counts
 
     @property
-    def reversed(self) -> "Case":
+    def reversed(self) -> "TwoSides":
         """The same with run and baseline exchanged."""
-        return Case(self.baseline, self.run, self.levels)
+        return TwoSides(self.baseline, self.run, self.levels)
 
     def relevant(self, relevance: int) -> Counts:
         """How many documents of each topic are judged relevant."""
@@ -121,14 +121,14 @@ def _cut(ranked: RankedGrades, depth: int | None) -> RankedGrades:
     )
 
 
-def rows_of(pair: RankedPair, rows: Rows | slice) -> Case:
+def rows_of(pair: RankedPair, rows: Rows | slice) -> TwoSides:
     """Some topics of a pair."""
     run, baseline = _rows_of(pair.run, rows), _rows_of(pair.baseline, rows)
     places = pair.places[rows]
     back = np.full(baseline.grades.shape, -1, dtype=np.intp)
     row, rank = np.nonzero(places >= 0)
     back[row, places[row, rank]] = rank
-    return Case(Side(run, places), Side(baseline, back), pair.levels[rows])
+    return TwoSides(Side(run, places), Side(baseline, back), pair.levels[rows])
 
 
 def _rows_of(ranked: RankedGrades, rows: Rows | slice) -> RankedGrades:

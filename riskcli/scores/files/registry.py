@@ -14,7 +14,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.plausibility import Doubt
-from riskcli.effectiveness.tops import Top
+from riskcli.effectiveness.ranking import Top
 from riskcli.scores.files import is_pool, objects, refuse_own_result, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.tables import JUDGEMENTS as JUDGEMENTS
