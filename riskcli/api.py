@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Agreement", "Bias", "Checks", "ChurnTable", "DocumentDiff", "Evaluation", "FrozenPopulation",
     "InputError", "Options", "PoolToJudge", "PowerTable", "Qrels", "RiskTable", "RiskevalError",
-    "Rules", "Run", "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable", "UsageError",
-    "Validation", "alpha_sweep", "baseline_bias", "churn_table", "compare_pairs", "diff",
-    "evaluate", "explain_run", "freeze", "judge", "parse_measure", "parse_rule", "policy",
+    "Rules", "Run", "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable",
+    "UsageError", "Validation", "alpha_sweep", "baseline_bias", "churn_table", "compare_pairs",
+    "diff", "evaluate", "explain_run", "freeze", "judge", "parse_measure", "parse_rule", "policy",
     "population_bias", "power_table", "qrels_from_frame", "ranking_agreement", "read_population",
     "read_qrels", "read_queries", "read_run", "risk_table", "run_from_frame", "score_runs",
     "scores_from_frame", "scores_from_ir_measures", "to_judge", "topic_table", "validate",
