@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from riskcli.analyses import base
+from riskcli.analyses import base, unjudged
 from riskcli.analyses.base import Names, Scores
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.query_texts import COLUMN, QueryTexts
@@ -143,6 +143,7 @@ def explain_run(
     if len(blocks) != 1:
         raise UsageError("explain takes one baseline, or a set of them pooled")
     (block,), (comparison,) = blocks, comparisons(matrix, options)
+    notes += unjudged.notes(matrix, comparison, [row])
     title = words_of(measure).title
     if measure.id not in block.estimates:
         raise UsageError(f"{title} needs scores of at least 0")

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from scipy.special import stdtrit
 
+from riskcli.analyses import unjudged
 from riskcli.analyses.blocks import risk_blocks
 from riskcli.analyses.cautions import NO_RANK_INTERVALS, cautions
 from riskcli.core.arrays import Flags, Floats, Mask, Rows, row_blocks, units
@@ -272,7 +273,7 @@ def all_pairs(
         shown[pairs.second], pairs, comparison.population_name,
         TUKEY if tukey else plan.correction, of_all_pairs=True,
     )  # fmt: skip
-    notes = cautions(matrix, comparison, options.alphas)
+    notes = [*cautions(matrix, comparison, options.alphas), *unjudged.notes(matrix, comparison)]
     if deviations is None:
         return table, [*notes, _not_tested(measure)]
     low, high = sure.ranks(~void)
@@ -328,6 +329,7 @@ def against_baseline(
     if len(blocks) != 1:
         raise UsageError("one baseline, or a set of them pooled, is needed here")
     (block,), (comparison,) = blocks, comparisons(matrix, options)
+    notes += unjudged.notes(matrix, comparison)
     values = _values(measure, comparison, alpha)
     rows = np.flatnonzero(np.arange(len(block.runs)) != block.baseline_row)
     estimate = block.estimates[measure.id].of_runs(rows)

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from riskcli.analyses import base
+from riskcli.analyses import base, unjudged
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.sweep_alpha_display import answer, event_table, series_tables, statements
 from riskcli.analyses.sweep_events import (
@@ -140,7 +140,7 @@ def alpha_sweep(
         for index, plain in enumerate(comparisons(matrix, replace(options, loss=LINEAR))):
             both = [plain, *smooth[index : index + 1]]
             sweeps.append(_swept(matrix, both, _rows_between(matrix, between), options, chosen))
-            notes += cautions(matrix, plain, options.alphas)
+            notes += [*cautions(matrix, plain, options.alphas), *unjudged.notes(matrix, plain)]
     settings = {"between": list(between), "of": [measure.id for measure in chosen]}
     provenance = setup.recorded(fits, notes, alphas=list(options.alphas), **settings)
     return Sweep(tuple(sweeps), options.significance.gamma, provenance=provenance)

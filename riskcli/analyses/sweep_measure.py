@@ -8,7 +8,7 @@ from math import isnan
 
 import numpy as np
 
-from riskcli.analyses import base
+from riskcli.analyses import base, unjudged
 from riskcli.analyses.cautions import cautions
 from riskcli.core.limits import refuse_many_pairs
 from riskcli.core.messages import Note, UsageError, joined
@@ -284,6 +284,7 @@ def ranking_agreement(
             fits.append((matrix.measure, comparison.baseline.name, comparison.smooth))
             warned = cautions(matrix, comparison, ())
             notes += [note for note in warned if note.code == "negative-score"]
+        notes += unjudged.notes(matrix, comparison)
     pairs = [
         _agreed(rankings, first, second, persistence, depth)
         for first, second in permutations(range(len(rankings)), 2)

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.choices import is_virtual
-from riskcli.core.messages import UsageError, counted, joined, listed
+from riskcli.core.messages import Note, UsageError, counted, joined, listed
 from riskcli.effectiveness.unjudged import difference_bounds
 from riskcli.output.display import Display, Heading, decimal, in_title
 from riskcli.output.verdict import Number, Statement
@@ -238,6 +238,16 @@ def of_comparison(
     about = f"{matrix.measure}, baseline {name}"
     said = statement(columns, matrix.runs, rows, name, in_title(name), matrix.judging, about)
     return [] if said is None else [said]
+
+
+def notes(
+    matrix: ScoreMatrix, comparison: Comparison, rows: Sequence[int] | None = None
+) -> list[Note]:
+    """The same as a warning, where no verdict says it."""
+    own = comparison.baseline.own_row
+    others = [row for row in range(len(matrix.runs)) if row != own] if rows is None else rows
+    said = of_comparison(matrix, comparison, others, None)
+    return [Note("unjudged-documents", f"{matrix.measure}: {each.text[:-1]}") for each in said]
 
 
 def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact: bool) -> Display:

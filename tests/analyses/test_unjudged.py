@@ -279,3 +279,19 @@ def test_a_gate_with_a_kept_baseline_says_what_is_judged_of_the_candidate(tmp_pa
     assert "Nobody judged 13 % of oldTFIDF (first 20 documents)" in riskeval(*gate).out
     refused = riskeval(*gate, "--unjudged", "bounds")
     assert refused.code == 2 and "give the baseline as a run, not as scores" in refused.err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("significance",), ("significance", "--between", "baseline"), ("sweep",),
+        ("sweep", "--over", "measure"), ("explain", "--run", "oldTFIDF"),
+    ],
+)  # fmt: skip
+def test_where_no_verdict_says_it_a_warning_does(call: tuple[str, ...]) -> None:
+    command, *options = call
+    ran = riskeval(
+        command, SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", *options, "-f", "json"
+    )
+    told = [each for each in json.loads(ran.out)["warnings"] if "Nobody judged" in str(each)]
+    assert len(told) == 1 and "13 % of oldTFIDF and 8 % of indriCASP" in str(told)

@@ -23,6 +23,13 @@ from riskcli.scores.teams import Teams
 # The gate itself.
 
 
+_RECORDED = (
+    "policy", "rules", "baseline", "alpha", "gamma", "correction", "detect", "margins",
+    "inconclusive", "population",
+)  # fmt: skip
+"""What settings say of a gate."""
+
+
 def judge(
     scores: Scores,
     baseline: str,
@@ -43,8 +50,7 @@ def judge(
     With a `margin` (for the mean, or one by risk measure) a test passes only where a loss above it
     is excluded, and what the data do not decide counts as `inconclusive` says (None: as neither).
 
-    Where an evaluation knows its documents (`Rules(unjudged="bounds")`), a test or rule is decided
-    only if the grades of unjudged documents cannot turn it.
+    With `Rules(unjudged="bounds")` only what no grade of an unjudged document can turn is decided.
 
     Each candidate is measured in the matrix of the baseline and itself, or in a frozen population,
     so that its verdict does not depend on other candidates; only the correction of the tests counts
@@ -65,13 +71,10 @@ def judge(
     outcomes = _outcomes(cases, differences, chosen, every_rule, margins, plan)
     level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
     verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, outcomes, strict=True)]
-    settings = {
-        "policy": chosen.name, "rules": [rule.text for rule in every_rule],
-        "baseline": cases[0].options.baselines[0], "alpha": alpha, "gamma": plan.gamma,
-        "correction": plan.correction, "detect": detect, "margins": margins,
-        "inconclusive": inconclusive,
-        "population": population_record(setup.options) if population else POPULATION_OF_TWO,
-    }  # fmt: skip
+    given = (cases[0].options.baselines[0], alpha, plan.gamma, plan.correction, detect, margins)
+    of_two = population_record(setup.options) if population else POPULATION_OF_TWO
+    values = (chosen.name, [rule.text for rule in every_rule], *given, inconclusive, of_two)
+    settings = dict(zip(_RECORDED, values, strict=True))
     notes = [note for case in cases for note in case.notes]
     notes += [*texts.notes(topics), *_power_notes(verdicts, detect)]
     provenance = setup.provenance.adding(settings, notes)
