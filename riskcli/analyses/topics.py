@@ -176,9 +176,10 @@ class TopicTable(base.Analysis):
         waiting, verdict = {each.about for each in self.verdict}, self.verdict
         for part in self.parts:
             first, *others = self._displays(part, width)
-            for about in waiting & {part.about, part.comparison}:
-                first = replace(first, verdict=verdict.of(about).sentences)
-                waiting.remove(about)
+            own = [about for about in (part.about, part.comparison) if about in waiting]
+            said = [text for about in own for text in verdict.of(about).sentences]
+            first = replace(first, verdict=said) if said else first
+            waiting -= {*own}
             tables += [first, *others]
         if self.parts:
             caption = [*tables[-1].caption]

@@ -295,3 +295,10 @@ def test_where_no_verdict_says_it_a_warning_does(call: tuple[str, ...]) -> None:
     )
     told = [each for each in json.loads(ran.out)["warnings"] if "Nobody judged" in str(each)]
     assert len(told) == 1 and "13 % of oldTFIDF and 8 % of indriCASP" in str(told)
+
+
+def test_topics_say_of_a_run_where_it_loses_and_what_nobody_judged() -> None:
+    call = ("topics", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "-f", "table")
+    first, *others = riskeval(*call, "--run", "oldTFIDF", "--full").out.splitlines()[:5]
+    assert first.startswith("oldTFIDF loses on 44 of 50 topics against indriCASP")
+    assert any(line.startswith("Nobody judged 13 % of oldTFIDF") for line in others)
