@@ -177,7 +177,7 @@ class TopicTable(base.Analysis):
         for part in self.parts:
             first, *others = self._displays(part, width)
             own = [about for about in (part.about, part.comparison) if about in waiting]
-            said = [text for about in own for text in verdict.of(about).sentences]
+            said = tuple(text for about in own for text in verdict.of(about).sentences)
             first = replace(first, verdict=said) if said else first
             waiting -= {*own}
             tables += [first, *others]
