@@ -20,7 +20,7 @@ from riskcli.effectiveness.unjudged.err import highest_err
 from riskcli.effectiveness.unjudged.ndcg import highest_ndcg
 from riskcli.effectiveness.unjudged.pairs import End, RankedPair, TwoSides, cut, rows_of
 
-__all__ = ["Bounds", "RankedPair", "difference_bounds", "parts"]
+__all__ = ["Bounds", "RankedPair", "any_unjudged", "difference_bounds", "parts"]
 
 _CELLS = 2**20
 """Numbers held at a time for each kind of array."""
@@ -64,6 +64,11 @@ def difference_bounds(measure: Measure, pair: RankedPair) -> Bounds | None:
             exact &= best.exact
     low, high = ends[:, 1] - ends[:, 0]
     return Bounds(low, high, ends[0], ends[1], exact)
+
+
+def any_unjudged(measure: Measure, pair: RankedPair) -> bool:
+    """Whether grades of unjudged documents can change a score of either ranking."""
+    return bool(_undecided(measure, cut(pair, measure.cutoff)).any())
 
 
 def _undecided(measure: Measure, pair: RankedPair) -> Mask:
