@@ -80,6 +80,24 @@ def test_every_completion_lies_within(given: dict[str, Any], measure: str) -> No
         assert (true["losses"][compared] <= frame["losses_possible"][compared]).all()
 
 
+@pytest.mark.parametrize("measure", ["nDCG@2", "nDCG(dcg='exp-log2')@2", "R@2", "AP@2", "AP"])
+@pytest.mark.parametrize("baseline", ["@mean", "@median", "@max"])
+def test_documents_of_a_third_run_change_what_two_are_divided_by(
+    measure: str, baseline: str
+) -> None:
+    known = {"1": {"good": 1, "bad": 0, "worse": 0}}
+    order = {"a": ["good", "bad"], "b": ["bad", "worse"], "c": ["new", "worse"]}
+    runs = {run: {"1": {docs[0]: 2.0, docs[1]: 1.0}} for run, docs in order.items()}
+    options = Options(baselines=baseline)
+    scores = score_runs(runs, known, measure, rules=BOUNDS)
+    frame = risk_table(scores, options=options).to_frame()
+    for grade in (0, 1):
+        full = score_runs(runs, {"1": known["1"] | {"new": grade}}, measure)
+        true = risk_table(full, options=options).to_frame()["mean_diff"]
+        assert (true >= frame["mean_diff_min"] - 1e-12).all()
+        assert (true <= frame["mean_diff_max"] + 1e-12).all()
+
+
 def test_ends_against_one_run_are_sums_over_topics_that_are_reached() -> None:
     runs = {"a": {"1": {"x": 2.0, "y": 1.0}, "2": {"x": 1.0}},
             "b": {"1": {"y": 2.0, "u": 1.0}, "2": {"v": 1.0}}}  # fmt: skip
