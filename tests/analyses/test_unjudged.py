@@ -249,6 +249,22 @@ def test_other_commands_do_not_know_bounds() -> None:
     )
 
 
+def test_what_is_asked_of_unjudged_documents_is_never_passed_over(tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    of_runs = (SAMPLES, "-q", QRELS, "-m", "P@5")
+    assert riskeval("matrix", *of_runs, "-o", scores).code == 0
+    for command in ("score", "topics"):
+        ran = riskeval(command, scores, "--unjudged", "bounds")
+        assert ran.code == 0 and "--unjudged bounds does nothing here" in ran.err
+        assert "does nothing" not in riskeval(command, *of_runs, "--unjudged", "bounds").err
+    shares = riskeval("score", *of_runs, "--columns", "run,judged,baseline_judged")
+    assert shares.code == 0, shares.err
+    for asked in (of_runs, (scores, "--unjudged", "bounds")):
+        ran = riskeval("score", *asked, "--columns", "run,losses_certain,urisk_min")
+        assert ran.code == 2 and ran.out == ""
+        assert "losses_certain and urisk_min are known of runs, with --unjudged bounds" in ran.err
+
+
 def test_topics_have_the_range_of_each_difference() -> None:
     scores = evaluate([SAMPLES], qrels=QRELS, rules=Rules(measures="ERR@20", unjudged="bounds"))
     call = ("topics", SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "-f", "json")
