@@ -263,7 +263,7 @@ def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact:
         rows.append([run, *cells, _between(lost), decimal(float(columns["judged"][row]), 2)])
     ends = "" if exact else "; these are bounds, which may not be reached"
     caption = [
-        "Ranges over all grades that the unjudged documents of both rankings could have"
+        "Ranges over all grades that unjudged documents of the rankings compared could have"
         f"{ends}. Losses: those that are certain, and those that are possible."
     ]
     return Display.of_rows(title, headings, rows, caption)

@@ -136,7 +136,7 @@ class Completions:
     @property
     def _range_of_mean(self) -> str:
         low, _, high = (float(delta.mean()) for delta in self.deltas)
-        return f"the mean difference lies anywhere in [{low:+.4f}, {high:+.4f}]"
+        return f"the mean difference lies in [{low:+.4f}, {high:+.4f}]"
 
 
 def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:
