@@ -298,6 +298,8 @@ def test_a_result_that_begins_with_sentences_is_known(here: Path, format: str) -
     [
         ("--report", "json=z", "--report", "csv=./z"), ("-o", "z", "--report", "csv=z"),
         ("-o", "z.json", "--update-baseline", "z.json"), ("--report", "json=-"),
+        ("-o", "z", "--to-judge", "z"), ("--report", "junit=z", "--to-judge", "z"),
+        ("--to-judge", "-"),
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -23,6 +23,7 @@ from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import notes_on_scores
+from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import each_baseline
 
@@ -87,6 +88,10 @@ def set_up(
         provenance = provenance.adding(notes=notes_on_scores(matrices, "the scores"))
     if isinstance(chosen.population, FrozenPopulation):
         chosen.population.check_settings(provenance.settings, input_records(provenance))
+    asked = provenance.settings.get(UNJUDGED)
+    if asked is not None and all(matrix.judging is None for matrix in matrices):
+        message = f"--unjudged {asked} does nothing here: of files of scores no document is known"
+        provenance = provenance.adding(notes=[Note("no-documents", message)])
     teams, names = chosen.teams, chosen.baselines
     if isinstance(scores, Evaluation) and not teams:
         teams = Teams(scores.teams)

@@ -187,8 +187,10 @@ def _sentences(of: SideBySide, queries: QueryTexts) -> Iterator[Statement]:
     unjudged = sum(each.grade is None for each in of.documents)
     if unjudged and pair.bounds is not None:
         low, high = of.figure("delta_min"), of.figure("delta_max")
-        of_all = counted(unjudged, "unjudged document")
-        text = f"Whatever the grades of the {of_all}, the difference lies "
+        all_of_them = "grade of the unjudged document"
+        if unjudged > 1:
+            all_of_them = f"grades of the {counted(unjudged, 'unjudged document')}"
+        text = f"Whatever the {all_of_them}, the difference lies "
         text += f"{'in' if pair.bounds.exact else 'within'} [{signed(low)}, {signed(high)}]."
         numbers = {"unjudged": unjudged, "delta_min": low, "delta_max": high}
         yield Statement("unjudged", text, about, runs, (of.topic,), numbers)

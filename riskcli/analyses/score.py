@@ -11,7 +11,7 @@ from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
 from riskcli.core.choices import Marks, is_virtual
-from riskcli.core.messages import Note, UsageError, natural_order, nearest
+from riskcli.core.messages import Note, UsageError, joined, natural_order, nearest
 from riskcli.output.display import Display, in_title
 from riskcli.output.measure_words import MINUS, columns, columns_of_unjudged, every_column, weights
 from riskcli.output.result import Result, Value, tidy
@@ -19,6 +19,9 @@ from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.measures import measure_ids
 from riskcli.scores.comparisons import FrozenPopulation, Options
+
+_OF_SHARES = {"judged", "baseline_judged"}
+"""The columns of unjudged documents that are always known of runs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +58,10 @@ class ComparisonTable(base.Analysis):
         precision: int | None = None,
     ) -> Self:
         """The table with these columns alone (none: the usual); for people, so many decimals."""
+        ranged = [name for name in columns if name in columns_of_unjudged().keys() - _OF_SHARES]
+        if ranged and not any(block.has_ranges for block in self.blocks):
+            are = "is" if len(ranged) == 1 else "are"
+            raise UsageError(f"{joined(ranged)} {are} known of runs, with --unjudged bounds")
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> Self:

@@ -9,7 +9,7 @@ import numpy as np
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.choices import is_virtual
 from riskcli.core.messages import Note, UsageError, counted, joined, listed
-from riskcli.effectiveness.unjudged import difference_bounds
+from riskcli.effectiveness.unjudged import difference_bounds, with_others
 from riskcli.output.display import Display, Heading, decimal, in_title
 from riskcli.output.verdict import Number, Statement
 from riskcli.risk.comparison import Comparison
@@ -55,7 +55,8 @@ class Ranges:
 def ranges(matrix: ScoreMatrix, comparison: Comparison, pool: str) -> Ranges | None:
     """The ranges of all differences to a baseline; None where documents were not asked for.
 
-    Less a set, or a virtual run, they are made of those to its members, which bounds them.
+    Less a set, or a virtual run, they are made of those to its members, of which each knows of the
+    unjudged documents of all: that bounds them.
     """
     judging = matrix.judging
     if judging is None or judging.documents is None:
@@ -75,7 +76,7 @@ def ranges(matrix: ScoreMatrix, comparison: Comparison, pool: str) -> Ranges | N
             f"{len(members)}, which takes long: name one run as the --baseline"
         )
     rows = [row for row, run in enumerate(matrix.runs) if run in judging.documents.runs]
-    each = [_against(matrix, judging, judging.documents, rows, member) for member in members]
+    each = [_against(matrix, judging, judging.documents, rows, m, members) for m in members]
     if len(each) == 1:
         return each[0]
     combined = _TO_POOLED[pool]
@@ -84,9 +85,14 @@ def ranges(matrix: ScoreMatrix, comparison: Comparison, pool: str) -> Ranges | N
 
 
 def _against(
-    matrix: ScoreMatrix, judging: Judging, documents: Documents, rows: Sequence[int], member: int
+    matrix: ScoreMatrix,
+    judging: Judging,
+    documents: Documents,
+    rows: Sequence[int],
+    member: int,
+    members: Sequence[int],
 ) -> Ranges:
-    """The ranges of the differences of these rows to one run."""
+    """The ranges of the differences of these rows to one of the members."""
     shape = matrix.values.shape
     low, high, exact = np.full(shape, np.nan), np.full(shape, np.nan), True
     depth = max(documents.numbers.shape[2], 1)
@@ -103,6 +109,12 @@ def _against(
                 f"nothing bounds what unjudged documents do to {judging.measure}: take another "
                 "measure, or leave out --unjudged bounds"
             )
+        if len(members) > 1:
+            others = documents.unjudged_elsewhere(
+                judging.measure, names, matrix.runs[member],
+                [matrix.runs[each] for each in members], matrix.topics,
+            )  # fmt: skip
+            found = with_others(judging.measure, found, scored.levels, others.ravel())
         low[some], high[some] = found.low.reshape(own.shape), found.high.reshape(own.shape)
         exact &= found.exact
     if matrix.runs[member] in documents.runs:
@@ -261,7 +273,7 @@ def table(runs: Sequence[str], columns: Mapping[str, Floats], title: str, exact:
         rows.append([run, *cells, _between(lost), decimal(float(columns["judged"][row]), 2)])
     ends = "" if exact else "; these are bounds, which may not be reached"
     caption = [
-        "Ranges over all grades that the unjudged documents of both rankings could have"
+        "Ranges over all grades that unjudged documents of the rankings compared could have"
         f"{ends}. Losses: those that are certain, and those that are possible."
     ]
     return Display.of_rows(title, headings, rows, caption)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from enum import Enum, StrEnum
 from functools import partial, wraps
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -174,7 +175,8 @@ class Command(click.Command):
                 self.tell_refusal(error, words)
             raise
         given = ctx.params
-        further = [given[name] for name in ("successor", "anonymise") if given.get(name)]
+        files = (given.get(name) for name in ("successor", "anonymise", "pool"))
+        further = [file for file in files if isinstance(file, Path)]  # --pool is none
         reports = [file for _, file in given.get("reports", ())]
         refuse_same([given.get("output"), *further, *reports])
         return rest

@@ -210,8 +210,10 @@ def _cause_of_none(run: Run, judgements: Mapping[str, Mapping[str, int]]) -> str
     sample = run.docnos.take(spread).as_strings()
     judged_docnos = {docno for grades in judgements.values() for docno in grades}
     folded = {docno.casefold() for docno in judged_docnos}
-    if any(docno.casefold() in folded for docno in sample):
+    if any(d.casefold() in folded and d not in judged_docnos for d in sample):
         return "they differ from the judged ones in upper and lower case"
+    if not judged_docnos.isdisjoint(sample):
+        return "they are judged for other topics"
     for docno in sample:
         for start in _starts(docno):
             if docno[start:] in judged_docnos:

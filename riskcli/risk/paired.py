@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import chdtri, nctdtr, stdtr, stdtrit
 
 from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, in_units, row_blocks, units
-from riskcli.risk.rounding import CONSTANT
+from riskcli.risk.rounding import CONSTANT, NO_DIFFERENCE
 
 LEAST_TOPICS = 3
 """Fewer topics have neither p-values nor intervals."""
@@ -191,8 +191,11 @@ class Paired:
 
 
 def loses_a_fifth(delta: Floats, baseline: Floats) -> Mask:
-    """Where more than a fifth of a baseline score above 0 is lost."""
-    return np.asarray((baseline > 0) & (delta < -0.2 * baseline))
+    """Where more than a fifth of a baseline score above 0 is lost.
+
+    A fifth is RBP's from rank to rank with p = 0.8: no rounding makes it more.
+    """
+    return np.asarray((baseline > 0) & (delta < -(0.2 + NO_DIFFERENCE) * baseline))
 
 
 def ratio_to_error(estimate: Floats, error: Floats) -> Floats:

@@ -121,6 +121,31 @@ class Documents:
             len(columns),
         )
 
+    def unjudged_elsewhere(
+        self,
+        measure: Measure,
+        runs: Sequence[str],
+        baseline: str,
+        members: Sequence[str],
+        topics: Sequence[str],
+    ) -> Counts:
+        """By run and topic: how many unjudged documents only others of the members have."""
+        columns = [self.topics[topic] for topic in topics]
+        of_members, own = (
+            self.numbers[np.ix_([self._row(run) for run in each], columns)][..., : measure.cutoff]
+            for each in (members, runs)
+        )
+        wanted = np.zeros(len(self.grades), dtype=np.bool_)
+        wanted[of_members] = True
+        wanted &= ~self.judged
+        wanted[_NONE] = False
+        by_topic = [np.unique(numbers) for numbers in of_members.swapaxes(0, 1)]
+        in_all = np.array([np.count_nonzero(wanted[numbers]) for numbers in by_topic])
+        theirs = self._of(baseline, topics)[:, : measure.cutoff]
+        in_baseline = wanted[theirs].sum(axis=1)
+        wanted[theirs] = False
+        return np.asarray(in_all - in_baseline - wanted[own].sum(axis=2))
+
     def _row(self, run: str) -> int:
         if run not in self.runs:
             raise UsageError(

@@ -62,7 +62,7 @@ def _reader(path: Path, text: bytes) -> Callable[[Path, bytes], Iterator[Query]]
     start = first.lstrip()
     if start.startswith(b"<"):
         return _of_sgml if _TOP.search(text) and not _XML.match(start) else _of_xml
-    if start.startswith(b"{"):
+    if start.startswith((b"{", b"[")):  # a list is refused there
         return _of_json
     if b"\t" in first:
         return _of_tabs

@@ -108,6 +108,23 @@ def test_rules_say_what_all_completions_say() -> None:
     assert all(outcomes == {"pass", "fail", "inconclusive"} for outcomes in seen.values()), seen
 
 
+def test_a_score_stays_open_where_run_and_baseline_gain_alike() -> None:
+    grades = {topic: {f"{topic}a": 1, f"{topic}b": 0} for topic in "12"}
+    same = {topic: [f"{topic}new", f"{topic}b", f"{topic}a"] for topic in "12"}
+    expected = {
+        "mean >= 0.5": "inconclusive",  # with the unjudged documents relevant it is 2 / 3
+        "score(1) >= 0.5": "inconclusive",
+        "georisk >= 0.9": "inconclusive",
+        "mean >= baseline + 0.1": "fail",  # the difference is 0, whatever they are
+        "mean_diff > 0": "fail",
+        "trisk > 0": "fail",
+        "losses <= 0": "pass",
+    }
+    runs = {"new": same, "old": same}
+    gate = judge(evaluated(runs, grades, "bounds"), "old", "none", rules=[*expected])
+    assert {each.rule: each.outcome for each in gate.verdicts[0].findings} == expected
+
+
 def of_test(evaluation: Evaluation, name: str, **more: float) -> RuleOutcome:
     findings = judge(evaluation, "old", "standard", **more).verdicts[0].findings  # type: ignore[arg-type]
     return next(each for each in findings if each.test is not None and each.test.of == name)

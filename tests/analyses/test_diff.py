@@ -166,7 +166,7 @@ def test_a_topic_tells_who_was_lost_and_what_it_cost(small: list[Path]) -> None:
     shown = ran(small, "-m", "P@3", "--topic", "1", "-f", "table").out
     assert shown.startswith(
         "1: 1.000 to 0.667; documents: 1 lost (-0.333), 1 new (0.000) and 2 in both\n(0.000).\n"
-        "Whatever the grades of the 1 unjudged document, the difference lies in [-0.333,\n0.000].\n"
+        "Whatever the grade of the unjudged document, the difference lies in [-0.333,\n0.000].\n"
     )
     lines = [line.split() for line in shown.splitlines()]
     assert ["1", "x", "–", "new", "0.000", "a", "2", "↓1"] in lines

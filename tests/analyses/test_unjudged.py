@@ -80,6 +80,24 @@ def test_every_completion_lies_within(given: dict[str, Any], measure: str) -> No
         assert (true["losses"][compared] <= frame["losses_possible"][compared]).all()
 
 
+@pytest.mark.parametrize("measure", ["nDCG@2", "nDCG(dcg='exp-log2')@2", "R@2", "AP@2", "AP"])
+@pytest.mark.parametrize("baseline", ["@mean", "@median", "@max"])
+def test_documents_of_a_third_run_change_what_two_are_divided_by(
+    measure: str, baseline: str
+) -> None:
+    known = {"1": {"good": 1, "bad": 0, "worse": 0}}
+    order = {"a": ["good", "bad"], "b": ["bad", "worse"], "c": ["new", "worse"]}
+    runs = {run: {"1": {docs[0]: 2.0, docs[1]: 1.0}} for run, docs in order.items()}
+    options = Options(baselines=baseline)
+    scores = score_runs(runs, known, measure, rules=BOUNDS)
+    frame = risk_table(scores, options=options).to_frame()
+    for grade in (0, 1):
+        full = score_runs(runs, {"1": known["1"] | {"new": grade}}, measure)
+        true = risk_table(full, options=options).to_frame()["mean_diff"]
+        assert (true >= frame["mean_diff_min"] - 1e-12).all()
+        assert (true <= frame["mean_diff_max"] + 1e-12).all()
+
+
 def test_ends_against_one_run_are_sums_over_topics_that_are_reached() -> None:
     runs = {"a": {"1": {"x": 2.0, "y": 1.0}, "2": {"x": 1.0}},
             "b": {"1": {"y": 2.0, "u": 1.0}, "2": {"v": 1.0}}}  # fmt: skip
@@ -229,6 +247,22 @@ def test_other_commands_do_not_know_bounds() -> None:
         condensed.code == 0
         and condensed.out != riskeval("matrix", SAMPLES, "-q", QRELS, "-m", "P@5").out
     )
+
+
+def test_what_is_asked_of_unjudged_documents_is_never_passed_over(tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    of_runs = (SAMPLES, "-q", QRELS, "-m", "P@5")
+    assert riskeval("matrix", *of_runs, "-o", scores).code == 0
+    for command in ("score", "topics"):
+        ran = riskeval(command, scores, "--unjudged", "bounds")
+        assert ran.code == 0 and "--unjudged bounds does nothing here" in ran.err
+        assert "does nothing" not in riskeval(command, *of_runs, "--unjudged", "bounds").err
+    shares = riskeval("score", *of_runs, "--columns", "run,judged,baseline_judged")
+    assert shares.code == 0, shares.err
+    for asked in (of_runs, (scores, "--unjudged", "bounds")):
+        ran = riskeval("score", *asked, "--columns", "run,losses_certain,urisk_min")
+        assert ran.code == 2 and ran.out == ""
+        assert "losses_certain and urisk_min are known of runs, with --unjudged bounds" in ran.err
 
 
 def test_topics_have_the_range_of_each_difference() -> None:

@@ -245,8 +245,8 @@ def wins_ties_losses(run: Row, baseline: Row) -> tuple[int, int, int]:
 
 
 def losses20(run: Row, baseline: Row) -> int:
-    """Topics with b > 0 and delta < -0.2 b."""
-    return sum(b > 0 and x - b < -0.2 * b for x, b in zip(run, baseline, strict=True))
+    """Topics with b > 0 and delta < -0.2 b, by more than rounding."""
+    return sum(b > 0 and x - b < -(0.2 + 1e-12) * b for x, b in zip(run, baseline, strict=True))
 
 
 def ratio(above: float, below: float) -> float | None:

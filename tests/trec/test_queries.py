@@ -132,6 +132,7 @@ WRONG = {
     "a JSON list": ('{"id": 1, "text": "a"}\n[1]\n', 2, "found a JSON list, expected an object"),
     "no member": ('{"id": 1, "words": "a"}\n', 1, "members 'id, words', expected a text (text,"),
     "a truth": ('{"id": true, "text": "a"}\n', 1, "members 'id, text', expected an id (_id,"),
+    "JSON in a list": ('[{"id": "1", "text": "a"}]', 1, "found a JSON list, expected an object"),
     "deep JSON": ('{"id":' + "[" * 100_000 + "\n", 1, "not JSON"),
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What a gate may say where documents are not judged: only what no judgement could turn.
 
 A rule that fails stays failed where it is proved to fail for every completion of the judgements.
-One that passes stays passed unless a completion breaks it. Else it is not decidable.
+One that passes stays passed unless a completion is found that breaks it. Else it is not decidable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.rules import LossTest, Rule
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
-from riskcli.effectiveness.unjudged import difference_bounds
+from riskcli.effectiveness.unjudged import any_unjudged, difference_bounds
 from riskcli.output.measure_words import columns_of_unjudged
 from riskcli.risk.estimate import Significance
 from riskcli.risk.measure import RiskMeasure
@@ -29,6 +29,8 @@ _NO_BOUND = "it is broken as judged, and nothing bounds what unjudged documents 
 _RISE = ("mean_diff", "urisk", "reward", "wins", "max_gain")
 """What rises with every difference: at the high ends of all of them it is highest."""
 _FALL = ("risk", "losses", "max_loss", "loss")
+_OF_SCORES = ("mean", "mean_lo", "mean_hi", "baseline_mean", "losses20", "score")
+"""What is not the same where run and baseline gain alike; nor are ZRisk and GeoRisk."""
 _OF_JUDGEMENTS = ("topics", *columns_of_unjudged())
 """What no grade of an unjudged document changes."""
 
@@ -56,7 +58,7 @@ class Completions:
                 f"nothing bounds what unjudged documents do to {matrix.measure}: take another "
                 "--measure, or leave out --unjudged bounds"
             )
-        if (bounds.low == bounds.high).all():
+        if not any_unjudged(judging.measure, pair):
             return None
         ends = (bounds.scores_low, bounds.scores_high)
         low, high = (
@@ -74,9 +76,15 @@ class Completions:
         )
         return low, judged, high
 
+    @cached_property
+    def _is_settled(self) -> bool:
+        """Whether differences are known, though scores may move together."""
+        low, _, high = self.deltas
+        return bool((low == high).all())
+
     def of_rule(self, rule: Rule, judged: RuleOutcome) -> RuleOutcome:
         """What may be said of a rule."""
-        if rule.quantity in _OF_JUDGEMENTS:
+        if rule.quantity in _OF_JUDGEMENTS or (self._is_settled and _is_of_differences(rule)):
             return judged
         ends = [case.judge_rule(rule) for case in (self.low, self.high)]
         if any(end.passed != judged.passed for end in ends):
@@ -101,6 +109,8 @@ class Completions:
             if failed:
                 return _undecided(judged, _NO_BOUND)
             return _undecided(judged, _TURNED) if self._is_lower(test, strict) else judged
+        if self._is_settled:
+            return judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
         critical = _critical(strict, len(low))
         if failed:
@@ -126,7 +136,7 @@ class Completions:
     @property
     def _range_of_mean(self) -> str:
         low, _, high = (float(delta.mean()) for delta in self.deltas)
-        return f"the mean difference lies anywhere in [{low:+.4f}, {high:+.4f}]"
+        return f"the mean difference lies in [{low:+.4f}, {high:+.4f}]"
 
 
 def _undecided(judged: RuleOutcome, because: str) -> RuleOutcome:
@@ -147,6 +157,13 @@ def _is_paired(test: LossTest) -> bool:
 
 def _critical(level: float, topics: int) -> float:
     return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
+
+
+def _is_of_differences(rule: Rule) -> bool:
+    """Whether a rule asks for differences to the baseline alone, whatever the scores are."""
+    if rule.quantity in _OF_SCORES:
+        return rule.bound.slope == 1
+    return "zrisk" not in rule.quantity and "georisk" not in rule.quantity
 
 
 def _is_monotone(rule: Rule) -> bool:

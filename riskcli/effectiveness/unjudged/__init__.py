@@ -7,20 +7,20 @@ difference nearer to 0, perhaps out of its bounds, and never to the other side o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, Mask, row_blocks
+from riskcli.core.arrays import Counts, Floats, Mask, divided, row_blocks
 from riskcli.effectiveness.measures import Measure
-from riskcli.effectiveness.parts import parts, row_sums
+from riskcli.effectiveness.parts import ideal, parts, relevant_of, row_sums
 from riskcli.effectiveness.unjudged.ap import average_precision
 from riskcli.effectiveness.unjudged.counting import recall, reciprocal_rank, success, weighted
 from riskcli.effectiveness.unjudged.err import highest_err
 from riskcli.effectiveness.unjudged.ndcg import highest_ndcg
 from riskcli.effectiveness.unjudged.pairs import End, RankedPair, TwoSides, cut, rows_of
 
-__all__ = ["Bounds", "RankedPair", "difference_bounds", "parts"]
+__all__ = ["Bounds", "RankedPair", "any_unjudged", "difference_bounds", "parts", "with_others"]
 
 _CELLS = 2**20
 """Numbers held at a time for each kind of array."""
@@ -66,6 +66,37 @@ def difference_bounds(measure: Measure, pair: RankedPair) -> Bounds | None:
     return Bounds(low, high, ends[0], ends[1], exact)
 
 
+def with_others(measure: Measure, bounds: Bounds, levels: Counts, others: Counts) -> Bounds:
+    """The bounds where so many further documents, of neither ranking, may be of any grade, too.
+
+    They change what nDCG, R and AP divide by, at most as they do where they alone are relevant:
+    nDCG's ideal DCG grows the less, the more documents it has. A difference is brought nearer to 0.
+    """
+    if measure.family.name in _DIVIDED:
+        whole = _divisor(measure, levels + others[:, None])
+        least = np.where(others > 0, divided(_divisor(measure, levels), whole), 1.0)
+        low = np.where(bounds.low > 0, bounds.low * least, bounds.low)
+        high = np.where(bounds.high < 0, bounds.high * least, bounds.high)
+    elif measure.family.name in _WAYS:
+        return bounds
+    else:  # of what else is between 0 and 1, nothing more is known
+        low = np.where(others > 0, -1.0, bounds.low)
+        high = np.where(others > 0, 1.0, bounds.high)
+    return replace(bounds, low=low, high=high, exact=False)
+
+
+def _divisor(measure: Measure, levels: Counts) -> Floats:
+    """What a topic's score is divided by."""
+    if measure.family.name == "nDCG":
+        return ideal(measure, levels)
+    return relevant_of(levels, measure.relevance).astype(np.float64)
+
+
+def any_unjudged(measure: Measure, pair: RankedPair) -> bool:
+    """Whether grades of unjudged documents can change a score of either ranking."""
+    return bool(_undecided(measure, cut(pair, measure.cutoff)).any())
+
+
 def _undecided(measure: Measure, pair: RankedPair) -> Mask:
     """The topics of which a document is unjudged, and may be of a grade that counts."""
     if measure.relevance > pair.levels.shape[1] and not measure.family.bounded:
@@ -90,6 +121,9 @@ def _as_judged(measure: Measure, pair: RankedPair) -> Floats:
 
 
 # How each family is bounded.
+
+_DIVIDED = ("nDCG", "R", "SetR", "AP")
+"""The families whose scores are parts of all that is relevant."""
 
 _Way = Callable[[Measure, TwoSides], End]
 
