@@ -231,7 +231,7 @@ def _table(pair: Pair, queries: QueryTexts, rows: Sequence[int], width: int) -> 
         _numbers(pair, "base", "baseline_score", rows, 3),
         _numbers(pair, "score", "score", rows, 3),
         _numbers(pair, "δ", "delta", rows, 3),
-        *(_numbers(pair, title, name, rows, 2)
+        *(_numbers(pair, title, name, rows, 3)
           for title, name in (("δ min", "delta_min"), ("δ max", "delta_max"))
           if pair.bounds is not None),
         Column.of("judged", [_judged(pair, i) for i in rows]),
@@ -264,7 +264,7 @@ def _judged(pair: Pair, topic: int) -> str:
 
 
 def _legend(pair: Pair) -> list[str]:
-    ends = "" if pair.bounds is None else "; δ min, max: whatever the unjudged documents are"
+    ends = "" if pair.bounds is None else "; δ min, max: for all grades of unjudged documents"
     text = (
         f"δ: score less base{ends}; judged: % of the top {pair.depth} of run and baseline; "
         "overlap ...: of the two rankings."

@@ -153,7 +153,8 @@ def risk_table(
 def _ranges(block: Block) -> Display:
     """What unjudged documents could change."""
     alpha = weights([block.alpha], block.convention)
-    title = f"{block.measure} against {in_title(block.baseline)}, {alpha}, whatever is not judged"
+    title = f"{block.measure} against {in_title(block.baseline)}, {alpha}, for all grades of "
+    title += "unjudged documents"
     return unjudged.table(block.runs, block.unjudged, title, block.ranges_exact)
 
 

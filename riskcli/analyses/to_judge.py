@@ -68,7 +68,7 @@ class PoolToJudge(WithProvenance):
     def note(self, path: Path) -> Note:
         """What the file holds."""
         if not self.documents:
-            message = f"{path} is empty: no unjudged document can settle anything"
+            message = f"{path} is empty: nothing that is open waits for a document"
         else:
             number = counted(len(self.documents), "document")
             open_ones = counted(self.compared, "open comparison")

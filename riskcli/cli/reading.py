@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from riskcli.cli import types
 from riskcli.cli.option import Reach, Section, argument, option, options, own_option
 from riskcli.cli.settings import take_settings
-from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, Unjudged, UnjudgedScored
+from riskcli.core.choices import OnError, Precision, RunNames, TopicRule, Unjudged
 from riskcli.core.limits import MOST_JOBS
 from riskcli.core.messages import UsageError
 from riskcli.scores.files import INPUT_FORMATS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from riskcli.trec.discovery import Folders
 
 NOTHING = Reach.NOTHING
+COMMANDLINE = ParameterSource.COMMANDLINE
 _most_used = partial(option, heading=Section.MOST_USED)
 _comparison = partial(option, heading=Section.COMPARISON)
 _input = partial(option, heading=Section.INPUT)
@@ -227,9 +229,20 @@ queries_option = own_option(
 
 file_options = options(Files, "files")
 """RUNS, --qrels and how to read them; the command gets `files`."""
-_WITHOUT_BOUNDS = {
+
+
+def _scored(ctx: click.Context, option: click.Parameter, value: Unjudged) -> Unjudged:
+    """`bounds` in a settings file is for other commands, and changes no score."""
+    if value == "bounds" and ctx.get_parameter_source(str(option.name)) is COMMANDLINE:
+        known = "zero or condensed here; score, topics, check, report and diff have bounds"
+        raise click.BadParameter(f"'bounds': expected {known}")
+    return "zero" if value == "bounds" else value
+
+
+_WITHOUT_BOUNDS: dict[str, dict[str, Any]] = {
     "unjudged": {
-        "choice": UnjudgedScored,
+        "callback": _scored,
+        "metavar": "[zero|condensed]",
         "help": "Documents that nobody judged: not relevant; or taken out of each ranking first.",
     }
 }

@@ -28,8 +28,6 @@ TopicOrder = Literal["loss", "topic"]
 Unjudged = Literal["zero", "bounds", "condensed"]
 """What documents are that nobody judged: not relevant; that, with what else they could be; or taken
 out of the rankings first."""
-UnjudgedScored = Literal["zero", "condensed"]
-"""The same where nothing is said of what else they could be."""
 OtherJudgements = Literal["refuse", "allow"]
 """What a gate does with files of scores that were made from other judgements than the rest."""
 Inconclusive = Literal["pass", "fail"]

@@ -94,7 +94,7 @@ function drawTopics(rows, view, title, size) {
 
 function topicName(row) {
   const { score, reference, delta, low, high } = row;
-  const range = low < high ? `, in ${rangeText(row)} whatever is not judged` : "";
+  const range = low < high ? `, in ${rangeText(row)} for all grades of unjudged documents` : "";
   return `topic ${namedTopic(row)}: ${decimal(score, 4)} against ${decimal(reference, 4)}, difference ${decimal(delta, 4)}${range}`;
 }
 

@@ -170,7 +170,7 @@ def test_where_all_is_judged_the_file_is_empty(here: Path) -> None:
     ran = checked(here, "--to-judge", "pool", qrels="full")
     assert ran.code in (0, 1)
     assert (here / "pool").read_text() == ""
-    assert "pool is empty: no unjudged document can settle anything" in ran.err
+    assert "pool is empty: nothing that is open waits for a document" in ran.err
 
 
 def test_check_refuses_what_cannot_be(here: Path) -> None:

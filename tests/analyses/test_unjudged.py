@@ -88,7 +88,7 @@ def test_documents_of_a_third_run_change_what_two_are_divided_by(
     known = {"1": {"good": 1, "bad": 0, "worse": 0}}
     order = {"a": ["good", "bad"], "b": ["bad", "worse"], "c": ["new", "worse"]}
     runs = {run: {"1": {docs[0]: 2.0, docs[1]: 1.0}} for run, docs in order.items()}
-    options = Options(baselines=baseline)
+    options = Options(baselines=(baseline,))
     scores = score_runs(runs, known, measure, rules=BOUNDS)
     frame = risk_table(scores, options=options).to_frame()
     for grade in (0, 1):
@@ -223,7 +223,7 @@ def test_the_same_whoever_reads_the_runs_and_however_they_are_called(tmp_path: P
 def test_the_ranges_are_a_table_below_and_rules_of_a_gate() -> None:
     call = (SAMPLES, "-q", QRELS, "-b", "indriCASP", "-m", "ERR@20", "--unjudged", "bounds")
     shown = riskeval("score", *call, "-f", "table").out
-    assert "ERR@20 against indriCASP, α = 1, whatever is not judged" in shown
+    assert "ERR@20 against indriCASP, α = 1, for all grades of unjudged documents" in shown
     rows = {r["run"]: r for r in json.loads(riskeval("score", *call, "-f", "json").out)["rows"]}
     ran = riskeval(
         "check", *call, "--policy", "none", "--require", "losses_certain <= 3", "--require",
@@ -241,7 +241,7 @@ def test_the_ranges_are_a_table_below_and_rules_of_a_gate() -> None:
 
 def test_other_commands_do_not_know_bounds() -> None:
     ran = riskeval("sweep", SAMPLES, "-q", QRELS, "--unjudged", "bounds")
-    assert ran.code == 2 and "'zero', 'condensed'" in ran.err
+    assert ran.code == 2 and "expected zero or condensed here; score, topics, check" in ran.err
     condensed = riskeval("matrix", SAMPLES, "-q", QRELS, "-m", "P@5", "--unjudged", "condensed")
     assert (
         condensed.code == 0
@@ -336,3 +336,12 @@ def test_topics_say_of_a_run_where_it_loses_and_what_nobody_judged() -> None:
     first, *others = riskeval(*call, "--run", "oldTFIDF", "--full").out.splitlines()[:5]
     assert first.startswith("oldTFIDF loses on 44 of 50 topics against indriCASP")
     assert any(line.startswith("Nobody judged 13 % of oldTFIDF") for line in others)
+
+
+def test_bounds_in_a_settings_file_are_for_those_who_know_them(tmp_path: Path) -> None:
+    (tmp_path / "riskeval.toml").write_text('unjudged = "bounds"\n')
+    call = (SAMPLES, "-q", QRELS, "-m", "P@5", "-f", "csv")
+    for command in ("sweep", "significance", "matrix"):
+        assert riskeval(command, *call, cwd=tmp_path).out == riskeval(command, *call).out != ""
+    bounded = riskeval("score", *call, "--unjudged", "bounds").out
+    assert riskeval("score", *call, cwd=tmp_path).out == bounded

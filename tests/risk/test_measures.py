@@ -178,7 +178,7 @@ def test_losses20_needs_a_loss_of_more_than_a_fifth() -> None:
     baseline = np.array([0.5, 0.5, 0.0, 1.0])
     paired = Paired(np.array([[0.4, 0.39, 0.0, 0.5]]), baseline)
     assert paired.losses20.tolist() == [2]
-    by_rank = (1 - 0.8) * 0.8 ** np.arange(20)  # RBP of one relevant document
+    by_rank = np.float64(1 - 0.8) * np.float64(0.8) ** np.arange(20.0)  # RBP of one document
     exactly = Paired(by_rank[None, 1:], by_rank[:-1])
     assert exactly.losses20.tolist() == [0]
     assert paired.losses.tolist() == [3]
