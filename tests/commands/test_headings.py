@@ -29,10 +29,13 @@ FOUR = tuple(
 )
 RUNS = {path.stem for path in SAMPLES.glob("*.run")}
 WITH_BASELINE = ("-b", "indriCASP", "-m", "ERR@20")
+EVERY_COLUMN = ("--columns", ",".join(column_names()), "--unjudged", "bounds")
 CALLS: tuple[tuple[str | Path | Key, ...], ...] = (
     ("score", *WITH_BASELINE, "-a", "1,5"),
-    ("score", *WITH_BASELINE, "--columns", ",".join(column_names()), "-a", "1,5"),
-    ("score", *WITH_BASELINE, "--columns", ",".join(column_names()), "--convention", "minus"),
+    ("score", *WITH_BASELINE, *EVERY_COLUMN, "-a", "1,5"),
+    ("score", *WITH_BASELINE, *EVERY_COLUMN, "--convention", "minus"),
+    ("score", *WITH_BASELINE, "--unjudged", "bounds"),
+    ("topics", *WITH_BASELINE, "--run", "boldRerank", "--unjudged", "bounds"),
     ("score", "-m", "AP,nDCG@20", "-b", "indriCASP", "--loss", "smooth"),
     ("explain", *WITH_BASELINE, "--run", "boldRerank"),
     ("explain", *WITH_BASELINE, "--run", "boldRerank", "--of", "zrisk"),
