@@ -3,7 +3,7 @@
 Figures and the page are annexes: each is imported when it is asked for, through its own door.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,15 +112,17 @@ class RiskTable(ComparisonTable):
         title: str = "Risk-sensitive leaderboard",
         collection: str = "",
         date: str = "",
+        queries: Mapping[str, str] | None = None,
     ) -> None:
         """Write the leaderboard page: one HTML file, as `riskeval report` makes it.
 
-        `also` names further baselines that a reader can switch to.
+        `also` names further baselines that a reader can switch to, `queries` what topics ask.
         """
         from riskcli.page import write_page  # late: an annex
 
         labels = (title, collection, date)
-        write_page(Path(path), self, self.scores, as_names(also or ()), both_populations, labels)
+        others = as_names(also or ())
+        write_page(Path(path), self, self.scores, others, both_populations, labels, queries)
 
 
 def risk_table(

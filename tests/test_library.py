@@ -390,6 +390,9 @@ def test_options_show_what_differs_from_the_defaults() -> None:
 
 def test_a_table_becomes_the_page_of_report(evaluation: riskcli.Evaluation, tmp_path: Path) -> None:
     table = riskcli.risk_table(evaluation, "indriCASP", alpha=[0, 5])
+    asked = {"101": "winter sports"}
+    table.report(tmp_path / "asked.html", queries=asked)
+    assert "winter sports" in (tmp_path / "asked.html").read_text(encoding="utf-8")
     table.sorted_by("urisk").report(tmp_path / "page.html", also="@mean", title="Mine")
     files = [SAMPLES / f"{name}.run" for name in NAMES]
     page = tmp_path / "other.html"

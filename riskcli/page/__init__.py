@@ -14,7 +14,7 @@ from riskcli.core.messages import UsageError
 from riskcli.output.overwriting import refuse_to_replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from riskcli.analyses.score import ComparisonTable
     from riskcli.scores.matrix import ScoreMatrix
@@ -48,8 +48,12 @@ def write_page(
     also: Sequence[str],
     both_populations: bool,
     labels: tuple[str, str, str],
+    queries: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the page of a risk table of these scores; `labels` are title, collection and date."""
+    """Write the page of a risk table of these scores; `labels` are title, collection and date.
+
+    `queries` are the texts of topics.
+    """
     refuse_other_formats(path)
     refuse_to_replace(path, table.inputs)
     options = table.options
@@ -65,7 +69,8 @@ def write_page(
     title, collection, date = labels
     tables = comparisons_of(risk_table(scores, options=options), scores, also, both_populations)
     tables[0] = replace(tables[0], provenance=table.provenance)
-    emit(leaderboard(title, scores, tables, collection=collection, date=date), path)
+    page = leaderboard(title, scores, tables, collection=collection, date=date, queries=queries)
+    emit(page, path)
 
 
 def leaderboard(
