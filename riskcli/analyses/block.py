@@ -10,7 +10,7 @@ import numpy as np
 from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
-from riskcli.output.measure_words import columns_of_unjudged, every_column
+from riskcli.output.measure_words import columns_beside, columns_of_unjudged, every_column
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
@@ -46,11 +46,15 @@ class Block:
     """Whether their ranges are reached."""
     ranges: Ranges | None = None
     """Those of every topic, if they were asked for."""
+    beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
+    """What labels of topics and runs add, by column."""
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""
         if name in columns_of_unjudged():
             return self.unjudged.get(name)
+        if name in columns_beside():
+            return self.beside.get(name)
         column = every_column()[name]
         estimate = self.estimates.get(column.measure or "")
         if estimate is None:
@@ -87,6 +91,7 @@ class Block:
             runs=tuple(self.runs[row] for row in indices),
             estimates={name: each.of_runs(indices) for name, each in self.estimates.items()},
             unjudged={name: values[indices] for name, values in self.unjudged.items()},
+            beside={name: values[indices] for name, values in self.beside.items()},
             ranges=None if self.ranges is None else self.ranges.of_runs(indices),
             baseline_row=own_row,
             baseline_members=members,

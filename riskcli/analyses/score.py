@@ -13,7 +13,14 @@ from riskcli.analyses.score_display import USUAL, Layout, View, displays
 from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, joined, natural_order, nearest
 from riskcli.output.display import Display, in_title
-from riskcli.output.measure_words import MINUS, columns, columns_of_unjudged, every_column, weights
+from riskcli.output.measure_words import (
+    MINUS,
+    columns,
+    columns_beside,
+    columns_of_unjudged,
+    every_column,
+    weights,
+)
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
@@ -114,7 +121,9 @@ class ComparisonTable(base.Analysis):
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""
         ranged = columns_of_unjudged() if any(block.has_ranges for block in self.blocks) else ()
-        names = for_machines(self.layout.columns) or (*columns(), *ranged)
+        labelled = {name for block in self.blocks for name in block.beside}
+        beside = filter(labelled.__contains__, columns_beside())
+        names = for_machines(self.layout.columns) or (*columns(), *ranged, *beside)
         rows = [row for block in self.shown_blocks for row in _rows(block, names)]
         return Result(names, rows, self.provenance)
 
@@ -182,7 +191,7 @@ def _rows(block: Block, names: Sequence[str]) -> Iterator[tuple[Value, ...]]:
 def _tidy_column(block: Block, column: MeasureColumn) -> list[Value]:
     if column.name == "run":
         return [*block.runs]
-    if column.measure is None and column.name not in columns_of_unjudged():
+    if column.measure is None and column.name in columns():
         return [getattr(block, column.name)] * len(block.runs)
     cells = block.cells(column.name)
     if cells is None:

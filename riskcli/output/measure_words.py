@@ -175,6 +175,9 @@ _OF_UNJUDGED = {
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
+_BESIDE: dict[MeasureColumn, str] = {}
+"""What labels of topics and runs add; a table has these columns where it has such labels."""
+
 ORDER = (
     "run", "measure", "baseline", "population", "alpha", "topics",
     "mean", "mean_lo", "mean_hi", "baseline_mean", "mean_diff", "mean_p", "mean_p_adj", "mean_flag",
@@ -206,14 +209,21 @@ def columns_of_unjudged() -> Mapping[str, MeasureColumn]:
 
 
 @cache
+def columns_beside() -> Mapping[str, MeasureColumn]:
+    """The columns of a table whose topics or runs have labels, by name."""
+    return {column.name: column for column in _BESIDE}
+
+
+@cache
 def every_column() -> Mapping[str, MeasureColumn]:
     """All columns that a risk table can have, by name."""
-    return {**columns(), **columns_of_unjudged()}
+    return {**columns(), **columns_of_unjudged(), **columns_beside()}
 
 
 def meaning_of(column: MeasureColumn) -> str:
     """What a column holds, in words."""
-    meaning = _KEYS.get(column) or _OF_UNJUDGED.get(column) or _COLUMNS.get(column.name)
+    known = {**_KEYS, **_OF_UNJUDGED, **_BESIDE}
+    meaning = known.get(column) or _COLUMNS.get(column.name)
     measure = next((m for m in measures() if m.id == column.measure), None)
     if meaning or measure is None or column.field is None:
         return meaning or column.name

@@ -64,6 +64,8 @@ class Comparison:
     members: Members | None = None
     logarithms: bool = False
     """Whether the scores are logarithms, whose means are shown as geometric means."""
+    weights: Floats | None = None
+    """How much each topic counts, 1 on average; None where all count the same."""
 
     def __post_init__(self) -> None:
         if self.rule == "baselines" and not self.named:

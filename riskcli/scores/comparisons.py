@@ -294,9 +294,11 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     rule, members = _population(matrix, options, named)
     rows = None if members is None else members.rows
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
-    logs = matrix.has_logarithms
+    logs, weights = matrix.has_logarithms, matrix.axes.weights_of(matrix.topics)
     compared = (
-        Comparison(matrix.values, baseline, rule, named, members=members, logarithms=logs)
+        Comparison(
+            matrix.values, baseline, rule, named, members=members, logarithms=logs, weights=weights
+        )
         for baseline in baselines
     )
     return [with_loss(comparison, options.loss) for comparison in compared]

@@ -28,6 +28,7 @@ from riskcli.core.messages import (
     naturally,
 )
 from riskcli.effectiveness.measures import is_logarithm, unanswered_score
+from riskcli.scores.axes import Axes
 from riskcli.scores.judging import Judging
 from riskcli.scores.plausibility import notes_on_scores
 
@@ -107,6 +108,8 @@ class ScoreMatrix:
     """What the scores rest on, where they were taken from an evaluation."""
     judging: Judging | None = field(default=None, compare=False, kw_only=True)
     """How far the documents behind the scores are judged, where that is known."""
+    axes: Axes = field(default=Axes(), compare=False, kw_only=True)
+    """What is known of topics and runs beside their names."""
 
     def __repr__(self) -> str:
         runs, topics = self.values.shape
