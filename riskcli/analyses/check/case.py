@@ -20,7 +20,7 @@ from riskcli.risk.paired import loses_a_fifth, smallest_loss
 from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.matrix import ScoreMatrix
 
-_NO_RULES = ("run", "measure", "baseline", "population", "alpha")
+_NO_RULES = ("run", "measure", "baseline", "population", "alpha", "group")
 _NAN = float("nan")
 
 
