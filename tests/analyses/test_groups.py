@@ -10,7 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riskcli import Options, ScoreMatrix, Significance, UsageError, freeze, risk_table
+from riskcli import (
+    Options,
+    ScoreMatrix,
+    Significance,
+    UsageError,
+    freeze,
+    risk_table,
+    topic_table,
+)
 from riskcli.analyses.groups import ALL
 from riskcli.analyses.score import ComparisonTable
 from riskcli.output.result import Value
@@ -274,3 +282,42 @@ def test_many_groups_show_the_worst_that_fit() -> None:
     assert shown.width() <= 80
     assert "not shown: -f tsv" in shown.caption[-1]
     assert shown.columns[1].heading.text.endswith("(5)\nmean diff")
+
+
+# ---------------------------------------------------------------- topic by topic
+
+
+def test_topics_carry_their_groups_and_losses_by_group_come_first() -> None:
+    scores, labels = matrix(effect=0.3), groups_of()
+    table = topic_table(scores.labelled(labels), "run0")
+    result = table.result()
+    found = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    assert result.columns[-1] == "group"
+    assert all(row["group"] == labels[str(row["topic"])] for row in found)
+    (by_group,) = table.by_group
+    delta = scores.values[1:] - scores.values[0]
+    for each in by_group.groups:
+        own = delta[:, [labels[topic] == each.group for topic in scores.topics]]
+        assert each.topics == own.shape[1]
+        assert each.losing == pytest.approx((own < 0).sum() / 3)
+        assert each.change == pytest.approx(own.mean())
+        assert each.worst_topic in scores.topics
+    assert [g.change for g in by_group.groups] == sorted(g.change for g in by_group.groups)
+    assert table.screen(80)[0].title.startswith("Losses by group, mean of 3 runs: AP against run0")
+    one = topic_table(scores.labelled(labels), "run0", runs="run1")
+    assert one.screen(80)[0].title.startswith("Losses by group, run1: AP against run0")
+    assert one.top(2).screen(80)[0].title.startswith("run1 against run0")
+    assert "group" not in topic_table(scores, "run0").result().columns
+
+
+def test_topics_of_several_groupings_have_a_column_each() -> None:
+    labels = groups_of()
+    both = {"type": labels, "half": {t: "a" if i % 2 else "b" for i, t in enumerate(labels)}}
+    table = topic_table(matrix().labelled(both), "run0")
+    assert table.result().columns[-2:] == ("group_type", "group_half")
+    assert len(table.by_group) == 2
+    chosen = table.of_columns(["delta", "group_half"])
+    assert chosen.result().columns[-2:] == ("delta", "group_half")
+    assert all(display.width() <= 80 for display in chosen.displays(80))
+    with pytest.raises(UsageError, match="no column is called 'group_hal'; did you mean group_ha"):
+        table.of_columns(["group_hal"])
