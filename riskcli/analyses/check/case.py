@@ -12,7 +12,7 @@ from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Topi
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
-from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.core.messages import Note, UsageError, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
 from riskcli.risk.measure import MeasureColumn
@@ -29,9 +29,10 @@ def column_quantities() -> list[MeasureColumn]:
     return [column for column in every_column().values() if column.name not in _NO_RULES]
 
 
-def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
-    """Refuse a name that nothing answers to, and a topic where none belongs or none is known."""
+def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
+    """Refuse a name that nothing answers to, a topic where none belongs, and what is not known."""
     name, topic, wrong = rule.quantity, rule.topic, f"rule {rule.text!r}"
+    topics = matrix.topics
     names = [column.name for column in column_quantities()]
     names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
     if name not in names:
@@ -45,6 +46,36 @@ def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
         raise UsageError(f"{wrong}: {name} takes no topic")
     if topic is not None and topic not in topics:
         raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
+    if rule.group is None and not rule.worst:
+        return
+    column = every_column().get(name)
+    if wants_topic or (column is not None and column.kind in ("p", "flag")):
+        raise UsageError(f"{wrong}: {name} is not known by group")
+    if not matrix.axes.groups:
+        raise UsageError(f"{wrong}: no topic has a group; say which with --groups FILE")
+    if rule.group is not None:
+        _places_of(rule.group, matrix, wrong)
+
+
+def _places_of(group: str, matrix: ScoreMatrix, wrong: str) -> list[int]:
+    """The topics of a group: its name, or GROUPING=GROUP."""
+    labels = matrix.axes.groups_of(matrix.topics)
+    named = {
+        (grouping, label): f"{grouping}={label}"
+        for grouping, each in labels.items()
+        for label in dict.fromkeys(each)
+    }
+    found = [key for key, full in named.items() if group in (key[1], full)]
+    if len(found) > 1:
+        several = joined([named[key] for key in found], "or")
+        raise UsageError(f"{wrong}: {group!r} is a group of several groupings: name {several}")
+    if not found:
+        known = [*(named.values() if len(labels) > 1 else (label for _, label in named))]
+        near = nearest(group, dict.fromkeys([*(label for _, label in named), *known]))
+        hint = f"{near} (the groups are {listed(known, 8)})"
+        raise UsageError(f"{wrong}: no group is called {group!r}{hint}")
+    grouping, label = found[0]
+    return [i for i, each in enumerate(labels[grouping]) if each == label]
 
 
 class Case:
@@ -56,6 +87,7 @@ class Case:
         self.options = options
         self.notes: list[Note] = []
         self._blocks: dict[float, Block] = {}
+        self._groups: dict[str, Case] = {}
 
     def block(self, alpha: float | None) -> Block:
         """The risk table of the pair."""
@@ -96,6 +128,28 @@ class Case:
         return [self.judge_rule(rule) for rule in rules]
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
+        """The outcome of a rule, on the topics that it is about; of every group the worst."""
+        if rule.group is None and not rule.worst:
+            return self._judged(rule)
+        labels = self.matrix.axes.groups_of(self.matrix.topics)
+        every = (
+            f"{name}={group}" if len(labels) > 1 else group
+            for name, each in labels.items()
+            for group in dict.fromkeys(each)
+        )
+        names = [*every] if rule.group is None else [rule.group]
+        found = {name: self._of_group(name, rule)._judged(rule) for name in names}
+        name, worst = min(found.items(), key=lambda each: _leeway(rule, each[1]))
+        return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
+
+    def _of_group(self, name: str, rule: Rule) -> "Case":
+        """The same pair on the topics of a group."""
+        if name not in self._groups:
+            part = self.matrix.of_topics(_places_of(name, self.matrix, f"rule {rule.text!r}"))
+            self._groups[name] = Case(part, self.options, self.queries)
+        return self._groups[name]
+
+    def _judged(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
         value, baseline = self._sides(rule)
         if rule.bound.word is not None:
@@ -164,6 +218,13 @@ class Case:
             {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
             self.matrix.judging,
         )  # fmt: skip
+
+
+def _leeway(rule: Rule, outcome: RuleOutcome) -> float:
+    """How far the rule is kept: below 0 where it is broken; what is undefined is the worst."""
+    if outcome.value is None or outcome.bound is None:
+        return float("-inf")
+    return (outcome.value - outcome.bound) * (1 if rule.comparison in (">", ">=") else -1)
 
 
 def _not_known(quantity: str) -> str:
