@@ -143,9 +143,14 @@ class ComparisonTable(base.Analysis):
         view = View(table.shown_blocks, ordered_by, self.layout, plan)
         return [
             *displays(view, width),
-            *(of_groups(g.mapped(self._shown), self.layout, width) for g in table.by_group),
+            *table.displays_by_group(width),
             *(_ranges(b) for b in view.blocks if b.has_ranges),
         ]
+
+    def displays_by_group(self, width: int) -> list[Display]:
+        """Those of groups of topics alone."""
+        table = self if self.order else self.sorted_by()
+        return [of_groups(g.mapped(self._shown), self.layout, width) for g in table.by_group]
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""
