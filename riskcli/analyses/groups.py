@@ -5,7 +5,7 @@ test asks whether differences depend on the group at all; then the p-values are 
 and groups.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,14 +13,12 @@ import numpy as np
 
 from riskcli.analyses.blocks import Block, corrected_together, risk_blocks
 from riskcli.analyses.verdicts import about, called
-from riskcli.core.arrays import Rows
 from riskcli.core.messages import UsageError, natural_key
 from riskcli.output.display import p_value
 from riskcli.output.measure_words import GROUP
 from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.estimate import Estimate, Significance
 from riskcli.risk.interaction import LEAST_GROUP, Interaction, interaction
-from riskcli.risk.rounding import equal_digits
 from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -66,50 +64,36 @@ class ByGroup:
     @property
     def said(self) -> Statements:
         """Whether the group matters, and for whom in which."""
-        if self.first[0].estimates["mean"].flag is None or len(self.groups) < 2:
+        first = self.first[0]
+        if first.estimates["mean"].flag is None or len(self.groups) < 2:
             return Statements()
-        baseline = called(self.first[0].baseline, self.first[0].baseline_size)
-        return Statements((self._tested(baseline), *self._flagged(baseline)))
-
-    def _tested(self, baseline: str) -> Statement:
-        by, numbers = f"By {self.grouping}", {}
-        if self.test is None:
-            few = f"fewer than two groups have {LEAST_GROUP} topics"
-            text = f"{by}: nothing is tested, for {few}."
-        else:
+        baseline, numbers = called(first.baseline, first.baseline_size), {}
+        text = f"nothing is tested, for fewer than two groups have {LEAST_GROUP} topics"
+        if self.test is not None:
             numbers = {"p": self.test.p, "shuffles": float(self.test.shuffles)}
-            p = f"(p {p_value(self.test.p)})"
-            text = f"{by}: differences to {baseline} depend on the group {p}."
+            text, end = f"differences to {baseline} depend on the group", ""
             if not self.depends:
-                text = (
-                    f"{by}: it is not shown that differences to {baseline} depend on the group "
-                    f"{p}, so no group has marks."
-                )
-        return Statement("by-group", text, self.about, numbers=numbers)
+                text, end = f"it is not shown that {text}", ", so no group has marks"
+            text += f" (p {p_value(self.test.p)}){end}"
+        tested = Statement("by-group", f"By {self.grouping}: {text}.", self.about, numbers=numbers)
+        return Statements((tested, *([self._marked(baseline)] if self.depends else [])))
 
-    def _flagged(self, baseline: str) -> list[Statement]:
+    def _marked(self, baseline: str) -> Statement:
         """Who is better or worse in which group, the worst group first."""
-        if not self.depends:
-            return []
         found = [
-            (group, block.runs[row], str(flag), float(mean.difference[row]))
+            (group, block.runs[row], str(flag), block.numbers("mean_diff")[row] or 0.0)
             for group, block in zip(self.groups, self.first, strict=True)
-            for mean in [block.estimates["mean"]]
-            if mean.flag is not None and mean.difference is not None
-            for row, flag in enumerate(mean.flag.tolist())
+            for row, flag in enumerate(np.asarray(block.estimates["mean"].flag).tolist())
             if flag
         ]
-        parts = [
-            f"{run} is {flag} in {group} (mean {difference:+.4f})"
-            for group, run, flag, difference in found[:MOST_NAMED]
-        ]
-        more = f"; and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        text = f"Compared with {baseline}, {'; '.join(parts)}{more}."
+        parts = [f"{run} is {flag} in {g} (mean {d:+.4f})" for g, run, flag, d in found]
+        more = [f"and {len(parts) - MOST_NAMED} more"] if len(parts) > MOST_NAMED else []
+        text = f"Compared with {baseline}, {'; '.join([*parts[:MOST_NAMED], *more])}."
         if not found:
             text = f"No run is shown to be better or worse than {baseline} in a single group."
-        runs = tuple(run for _, run, _, _ in found)
-        numbers = {"difference": tuple(difference for *_, difference in found)} if found else {}
-        return [Statement("in-group", text, self.about, runs, (), numbers)]
+        numbers = {"difference": tuple(each[3] for each in found)} if found else {}
+        runs = tuple(each[1] for each in found)
+        return Statement("in-group", text, self.about, runs, (), numbers)
 
 
 def of_all(block: Block) -> Block:
@@ -135,54 +119,38 @@ def tables_by_group(matrix: ScoreMatrix, options: Options, whole: Sequence[Block
 
 
 def _of_grouping(
-    matrix: ScoreMatrix,
-    options: Options,
-    whole: Sequence[Block],
-    grouping: str,
-    labels: Sequence[str],
-) -> list[ByGroup]:
-    names, numbers = np.unique(labels, return_inverse=True)
-    groups = list(map(str, names))
-    several = len(matrix.axes.groups) > 1
-    plan = options.significance
-    tested = _tests(matrix, options, numbers.reshape(-1))
+    matrix: ScoreMatrix, options: Options, whole: Sequence[Block], grouping: str, labels: list[str]
+) -> Iterator[ByGroup]:
+    plan, groups = options.significance, list(dict.fromkeys(labels))
+    numbers = np.array([groups.index(label) for label in labels])
     blocks: dict[tuple[str, str], list[Block]] = {}
     for number, group in enumerate(groups):
-        topics = np.flatnonzero(numbers == number).tolist()
-        label = f"{grouping}={group}" if several else group
+        label = f"{grouping}={group}" if len(matrix.axes.groups) > 1 else group
         found = whole
         if len(groups) > 1:
+            part = matrix.of_topics(np.flatnonzero(numbers == number).tolist())
             inner = replace(options, significance=_uncorrected(plan, len(groups)))
-            found, _ = risk_blocks(matrix.of_topics(topics), inner)
-            found = [_without_claims(block) for block in found]
+            found = [_without_claims(block) for block in risk_blocks(part, inner)[0]]
         for block in found:
             blocks.setdefault((block.baseline, group), []).append(_labelled(block, label))
     if len(groups) > 1:
         blocks = _corrected(blocks, options)
-    tables = []
+    compared = {each.baseline.name: each for each in comparisons(matrix, options)}
     for baseline in dict.fromkeys(baseline for baseline, _ in blocks):
         worst = sorted(groups, key=lambda group: _badness(blocks[baseline, group][0], group))
+        test = None
+        if (known := compared.get(baseline)) is not None:  # which averages of baselines are not
+            test = interaction(known.paired.delta, numbers, plan.seed, known.weights)
         of_each = tuple(tuple(blocks[baseline, group]) for group in worst)
-        table = ByGroup(grouping, tuple(worst), of_each, tested.get(baseline), plan.gamma)
-        tables.append(table if table.depends or len(groups) == 1 else table.mapped(_unmarked))
-    return tables
+        table = ByGroup(grouping, tuple(worst), of_each, test, plan.gamma)
+        marked = table.depends or len(groups) == 1
+        yield table if marked else table.mapped(lambda block: _emptied(block, "flag"))
 
 
 def _uncorrected(plan: Significance, groups: int) -> Significance:
     """How runs are tested in a group, before p-values are corrected over all groups."""
-    least = int(np.ceil(_FINE * groups / plan.gamma))
-    shuffles = max(plan.number_of_shuffles, least)
+    shuffles = max(plan.number_of_shuffles, int(np.ceil(_FINE * groups / plan.gamma)))
     return replace(plan, correction="none", family="column", shuffles=shuffles)
-
-
-def _tests(matrix: ScoreMatrix, options: Options, groups: Rows) -> dict[str, Interaction | None]:
-    """By baseline, whether differences depend on the group."""
-    return {
-        compared.baseline.name: interaction(
-            compared.paired.delta, groups, options.significance.seed, compared.weights
-        )
-        for compared in comparisons(matrix, options)
-    }
 
 
 def _corrected(
@@ -192,9 +160,8 @@ def _corrected(
     plan, in_turn = options.significance, options.pool == POOL_EACH
 
     def family_of(block: Block, name: str) -> object:
-        if plan.family == "all":
-            return ()
-        return (name, block.alpha, None if in_turn else block.baseline)
+        of_baseline = None if in_turn else block.baseline
+        return () if plan.family == "all" else (name, block.alpha, of_baseline)
 
     flat = corrected_together([b for each in blocks.values() for b in each], plan, family_of)
     rest = iter(flat)
@@ -203,42 +170,28 @@ def _corrected(
 
 def _without_claims(block: Block) -> Block:
     """The block without sentences and intervals of ranks, and untested if it has few topics."""
-
-    def bare(estimate: Estimate) -> Estimate:
-        nothing = np.full(len(block.runs), np.nan)
-        names = ["rank_low", "rank_high"]
-        if block.topics < LEAST_GROUP:
-            names += ["p", "p_adjusted", "difference_low", "difference_high"]
-        empty: dict[str, Any] = {
-            name: nothing for name in names if getattr(estimate, name) is not None
-        }
-        return replace(estimate, p_stepped=None, **empty)
-
-    bared = {name: bare(estimate) for name, estimate in block.estimates.items()}
-    return replace(block, estimates=bared, said=Statements())
+    names = ["rank_low", "rank_high"]
+    if block.topics < LEAST_GROUP:
+        names += ["p", "p_adjusted", "difference_low", "difference_high"]
+    return replace(_emptied(block, *names), said=Statements())
 
 
-def _unmarked(block: Block) -> Block:
-    """The block without flags."""
+def _emptied(block: Block, *names: str) -> Block:
+    """The block without these fields of its estimates."""
 
-    def unmarked(estimate: Estimate) -> Estimate:
-        flag = estimate.flag
-        return estimate if flag is None else replace(estimate, flag=np.full_like(flag, ""))
+    def emptied(estimate: Estimate) -> Estimate:
+        known = [name for name in names if getattr(estimate, name) is not None]
+        size = len(block.runs)
+        blank: dict[str, Any] = {n: np.full(size, "" if n == "flag" else np.nan) for n in known}
+        return replace(estimate, **blank)
 
-    return replace(block, estimates={n: unmarked(e) for n, e in block.estimates.items()})
+    return replace(block, estimates={n: emptied(e) for n, e in block.estimates.items()})
 
 
 def _badness(block: Block, group: str) -> tuple[float, float, object]:
     """What orders groups: mean differences; where these cancel out, means; then names."""
-    mean = block.estimates["mean"]
-    others = np.arange(len(block.runs)) != (
-        -1 if block.baseline_row is None else block.baseline_row
-    )
-    if mean.difference is None or not others.any():
-        return 0.0, float(mean.value.mean()), natural_key(group)
-    difference = float(mean.difference[others].mean())
-    size = float(np.abs(mean.difference[others]).max(initial=0.0))
-    if abs(difference) <= 1e-9 * size:  # of a virtual mean they are rounding
+    known = [each for each in block.numbers("mean_diff") if each is not None]
+    difference = sum(known) / max(len(known), 1)
+    if abs(difference) <= 1e-9 * max(map(abs, known), default=0.0):  # to a virtual mean
         difference = 0.0
-    values = equal_digits(np.array([difference, float(mean.value.mean())]))
-    return float(values[0]), float(values[1]), natural_key(group)
+    return difference, float(block.estimates["mean"].value.mean()), natural_key(group)

@@ -125,7 +125,8 @@ class TopicTable(base.Analysis):
     detailed: bool = False
     """Whether a screen, too, shows the topics of each run."""
     queries: QueryTexts = field(default_factory=QueryTexts)
-    by_group: tuple[topic_groups.LossesByGroup, ...] = ()
+    by_group: tuple[Display, ...] = ()
+    """What the groups of topics lose, a table a grouping."""
 
     def only_flagged(self) -> Self:
         """Only the topics that are flagged."""
@@ -172,13 +173,12 @@ class TopicTable(base.Analysis):
         """The topics on which most runs lose, unless runs, columns or topics were asked for."""
         if self.detailed or not self.hard:
             return self.displays(width)
-        groups = [each.display() for each in self.by_group]
-        taken = sum(len(each.rows) + len(each.caption) + 4 for each in groups)
-        return [*groups, *tables_of(self.hard, width, self.queries, taken)]
+        taken = sum(len(each.rows) + len(each.caption) + 4 for each in self.by_group)
+        return [*self.by_group, *tables_of(self.hard, width, self.queries, taken)]
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
-        tables = [] if self.detailed else [each.display() for each in self.by_group]
+        tables = [] if self.detailed else [*self.by_group]
         waiting, verdict = {each.about for each in self.verdict}, self.verdict
         for part in self.parts:
             first, *others = self._displays(part, width)

@@ -296,13 +296,14 @@ def test_topics_carry_their_groups_and_losses_by_group_come_first() -> None:
     assert all(row["group"] == labels[str(row["topic"])] for row in found)
     (by_group,) = table.by_group
     delta = scores.values[1:] - scores.values[0]
-    for each in by_group.groups:
-        own = delta[:, [labels[topic] == each.group for topic in scores.topics]]
-        assert each.topics == own.shape[1]
-        assert each.losing == pytest.approx((own < 0).sum() / 3)
-        assert each.change == pytest.approx(own.mean())
-        assert each.worst_topic in scores.topics
-    assert [g.change for g in by_group.groups] == sorted(g.change for g in by_group.groups)
+    shown = [[cell.text for cell in row] for row in by_group.rows]
+    for group, topics, losing, _, change, worst in shown:
+        own = delta[:, [labels[topic] == group for topic in scores.topics]]
+        assert int(topics) == own.shape[1]
+        assert losing == f"{(own < 0).sum() / 3:.1f}"
+        assert change == f"{own.mean():.4f}"
+        assert labels[worst] == group
+    assert [float(row[4]) for row in shown] == sorted(float(row[4]) for row in shown)
     assert table.screen(80)[0].title.startswith("Losses by group, mean of 3 runs: AP against run0")
     one = topic_table(scores.labelled(labels), "run0", runs="run1")
     assert one.screen(80)[0].title.startswith("Losses by group, run1: AP against run0")
