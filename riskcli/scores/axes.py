@@ -89,7 +89,8 @@ def _notes_on_groups(
 
 
 def _not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
-    others = [str(topic) for topic in given if str(topic) not in set(topics)]
+    known = set(topics)
+    others = [str(topic) for topic in given if str(topic) not in known]
     if not others:
         return []
     message = f"{what}: {counted(len(others), 'topic')} not evaluated: {listed(others)}"

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.calibration import robust_like
+from benchmarks.groups import NULLS, null_rates
 from riskcli import (
     Options,
     ScoreMatrix,
@@ -72,7 +74,7 @@ def test_figures_by_group_are_those_of_its_topics_alone(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["-b", "indriCASP"], ["-b", "@median", "--unjudged", "bounds"]]
+    "arguments", [["-b", "@median"], ["-b", "indriCASP", "--unjudged", "bounds"]]
 )
 def test_the_program_s_figures_are_those_of_only_topics(
     tmp_path: Path, arguments: list[str]
@@ -322,3 +324,11 @@ def test_topics_of_several_groupings_have_a_column_each() -> None:
     assert all(display.width() <= 80 for display in chosen.displays(80))
     with pytest.raises(UsageError, match="no column is called 'group_hal'; did you mean group_ha"):
         table.of_columns(["group_hal"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("null", NULLS)
+def test_marks_are_as_rare_as_promised_where_there_is_nothing_to_find(null: str) -> None:
+    """Of 100 samples 5 are expected; 12 or more come in one of 200 such tests."""
+    test, marked = null_rates(robust_like(8, 250, 1), (25, 15, 10), NULLS[null], 100)
+    assert marked <= test <= 0.11
