@@ -4,6 +4,7 @@ from riskcli.analyses.groups import ByGroup
 from riskcli.analyses.score_display import Layout, names_of
 from riskcli.core.messages import counted
 from riskcli.output.display import Cell, Column, Display, Heading, in_title, shortened, width_of
+from riskcli.output.escape import visible
 from riskcli.output.measure_words import weights
 from riskcli.risk.interaction import LEAST_GROUP
 
@@ -43,7 +44,7 @@ def of_groups(table: ByGroup, layout: Layout, width: int) -> Display:
 def _columns(table: ByGroup, number: int, layout: Layout) -> tuple[Column, Column]:
     """Of one group: the difference with its mark, and URisk."""
     block = table.first[number]
-    name = f"{shortened(table.groups[number], _NAME)} ({block.topics})\n"
+    name = f"{shortened(visible(table.groups[number]), _NAME)} ({block.topics})\n"
     flags = block.cells("mean_flag")
     marks = [""] * len(block.runs) if flags is None or layout.marks == "none" else flags.tolist()
     texts = layout.decimals(block.numbers("mean_diff"))

@@ -9,6 +9,7 @@ from riskcli.core.arrays import Flags
 from riskcli.core.messages import counted, natural_key
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, decimal, in_title
+from riskcli.output.escape import visible
 from riskcli.output.measure_words import GROUP
 from riskcli.risk.paired import loses_a_fifth
 from riskcli.scores.matrix import ScoreMatrix
@@ -36,7 +37,7 @@ def columns_of(part: RunTopics) -> list[Column]:
 
 def column_of(part: RunTopics, name: str) -> Column:
     """One of them; the line of all topics is in no group."""
-    title = name.removeprefix(f"{GROUP}_")
+    title = visible(name.removeprefix(f"{GROUP}_"))
     cells = [Cell(group) for group in part.columns[name].tolist()]
     return Column(Heading(title, left=True, optional=True), [*cells, Cell("")])
 

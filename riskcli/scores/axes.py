@@ -39,6 +39,14 @@ class Axes:
             for grouping, by_topic in self.groups.items()
         }
 
+    def parts_of(self, topics: Sequence[str]) -> dict[str, list[int]]:
+        """By GROUPING=GROUP, where among these topics those of the group are."""
+        parts: dict[str, list[int]] = {}
+        for grouping, labels in self.groups_of(topics).items():
+            for index, label in enumerate(labels):
+                parts.setdefault(f"{grouping}={label}", []).append(index)
+        return parts
+
     def settings(self) -> dict[str, Any]:
         """The labels in force, as a result records them."""
         found = {"groups": [*self.groups], "weights": bool(self.weights)}

@@ -329,6 +329,29 @@ def test_topics_of_several_groupings_have_a_column_each() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("null", NULLS)
 def test_marks_are_as_rare_as_promised_where_there_is_nothing_to_find(null: str) -> None:
-    """Of 100 samples 5 are expected; 12 or more come in one of 200 such tests."""
-    test, marked = null_rates(robust_like(8, 250, 1), (25, 15, 10), NULLS[null], 100)
-    assert marked <= test <= 0.11
+    """Of 40 samples 2 are expected; 7 or more come in one of 200 such tests."""
+    test, marked = null_rates(robust_like(8, 250, 1), (25, 15, 10), NULLS[null], 40)
+    assert marked <= test <= 0.15
+
+
+@pytest.mark.parametrize("command", ["score", "topics"])
+def test_names_of_groups_are_harmless_on_a_terminal(tmp_path: Path, command: str) -> None:
+    labels = {
+        topic: {"a\u202eb\x1b[1m": f"\u202ex\x1b[31m{group}", "z": group}
+        for topic, group in groups_of().items()
+    }
+    (tmp_path / "g.json").write_text(json.dumps(labels))
+    matrix().to_frame().to_csv(tmp_path / "s.csv")
+    for arguments in ([], ["--full"], ["--run", "run1"])[: 3 if command == "topics" else 1]:
+        call: list[str | Path] = [
+            command,
+            tmp_path / "s.csv",
+            "-b",
+            "run0",
+            "--groups",
+            tmp_path / "g.json",
+        ]
+        ran = riskeval(*call, *arguments, "-f", "table")
+        assert ran.code == 0, ran.err
+        assert "\\u202ex" in ran.out
+        assert not {"\u202e", "\x1b"} & {*ran.out, *ran.err}

@@ -54,28 +54,21 @@ def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
     if not matrix.axes.groups:
         raise UsageError(f"{wrong}: no topic has a group; say which with --groups FILE")
     if rule.group is not None:
-        _places_of(rule.group, matrix, wrong)
+        _group_named(rule.group, matrix, wrong)
 
 
-def _places_of(group: str, matrix: ScoreMatrix, wrong: str) -> list[int]:
-    """The topics of a group: its name, or GROUPING=GROUP."""
-    labels = matrix.axes.groups_of(matrix.topics)
-    named = {
-        (grouping, label): f"{grouping}={label}"
-        for grouping, each in labels.items()
-        for label in dict.fromkeys(each)
-    }
-    found = [key for key, full in named.items() if group in (key[1], full)]
+def _group_named(group: str, matrix: ScoreMatrix, wrong: str) -> str:
+    """GROUPING=GROUP, of which the first may be left out where that is clear."""
+    parts = matrix.axes.parts_of(matrix.topics)
+    found = [name for name in parts if group in (name, name.partition("=")[2])]
     if len(found) > 1:
-        several = joined([named[key] for key in found], "or")
-        raise UsageError(f"{wrong}: {group!r} is a group of several groupings: name {several}")
+        several = f"{group!r} is a group of several groupings"
+        raise UsageError(f"{wrong}: {several}: name {joined(found, 'or')}")
     if not found:
-        known = [*(named.values() if len(labels) > 1 else (label for _, label in named))]
-        near = nearest(group, dict.fromkeys([*(label for _, label in named), *known]))
-        hint = f"{near} (the groups are {listed(known, 8)})"
-        raise UsageError(f"{wrong}: no group is called {group!r}{hint}")
-    grouping, label = found[0]
-    return [i for i, each in enumerate(labels[grouping]) if each == label]
+        hint = nearest(group, [each for name in parts for each in (name.partition("=")[2], name)])
+        there = f"{hint} (the groups are {listed(parts, 8)})"
+        raise UsageError(f"{wrong}: no group is called {group!r}{there}")
+    return found[0]
 
 
 class Case:
@@ -131,23 +124,16 @@ class Case:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
         if rule.group is None and not rule.worst:
             return self._judged(rule)
-        labels = self.matrix.axes.groups_of(self.matrix.topics)
-        every = (
-            f"{name}={group}" if len(labels) > 1 else group
-            for name, each in labels.items()
-            for group in dict.fromkeys(each)
-        )
-        names = [*every] if rule.group is None else [rule.group]
-        found = {name: self._of_group(name, rule)._judged(rule) for name in names}
+        parts = self.matrix.axes.parts_of(self.matrix.topics)
+        names = [*parts]
+        if rule.group is not None:
+            names = [_group_named(rule.group, self.matrix, f"rule {rule.text!r}")]
+        for name in names:
+            part = self.matrix.of_topics(parts[name])
+            self._groups.setdefault(name, Case(part, self.options, self.queries))
+        found = {name: self._groups[name]._judged(rule) for name in names}
         name, worst = min(found.items(), key=lambda each: _leeway(rule, each[1]))
         return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
-
-    def _of_group(self, name: str, rule: Rule) -> "Case":
-        """The same pair on the topics of a group."""
-        if name not in self._groups:
-            part = self.matrix.of_topics(_places_of(name, self.matrix, f"rule {rule.text!r}"))
-            self._groups[name] = Case(part, self.options, self.queries)
-        return self._groups[name]
 
     def _judged(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
