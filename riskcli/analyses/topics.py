@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from riskcli.analyses import base
+from riskcli.analyses import base, topic_groups
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
@@ -125,6 +125,8 @@ class TopicTable(base.Analysis):
     detailed: bool = False
     """Whether a screen, too, shows the topics of each run."""
     queries: QueryTexts = field(default_factory=QueryTexts)
+    by_group: tuple[Display, ...] = ()
+    """What the groups of topics lose, a table a grouping."""
 
     def only_flagged(self) -> Self:
         """Only the topics that are flagged."""
@@ -143,8 +145,8 @@ class TopicTable(base.Analysis):
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
         for name in listed:
-            if name not in (*FIGURES, *RANGE, *MOVES):
-                hint = nearest(name, (*FIGURES, *RANGE, *MOVES, "churn"))
+            if name not in (*FIGURES, *RANGE, *MOVES, *self.groupings):
+                hint = nearest(name, (*FIGURES, *RANGE, *MOVES, *self.groupings, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
         if not self.has_ranges and {*RANGE} & {*listed}:
             raise UsageError(f"{' and '.join(RANGE)} are known with --unjudged bounds")
@@ -158,21 +160,25 @@ class TopicTable(base.Analysis):
         return any("delta_min" in part.columns for part in self.parts)
 
     @property
+    def groupings(self) -> tuple[str, ...]:
+        """The columns of the groups of topics."""
+        return tuple(filter(topic_groups.are_groups, self.parts[0].columns)) if self.parts else ()
+
+    @property
     def verdict(self) -> Statements:
         """On which topics most runs lose; of runs that were named, where each loses."""
         return Statements((*(s for each in self.hard for s in sentences(each)), *self.of_runs))
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """The topics on which most runs lose, unless runs, columns or topics were asked for."""
-        return (
-            self.displays(width)
-            if self.detailed or not self.hard
-            else tables_of(self.hard, width, self.queries)
-        )
+        if self.detailed or not self.hard:
+            return self.displays(width)
+        taken = sum(len(each.rows) + len(each.caption) + 4 for each in self.by_group)
+        return [*self.by_group, *tables_of(self.hard, width, self.queries, taken)]
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
-        tables: list[Display] = []
+        tables = [] if self.detailed else [*self.by_group]
         waiting, verdict = {each.about for each in self.verdict}, self.verdict
         for part in self.parts:
             first, *others = self._displays(part, width)
@@ -199,7 +205,8 @@ class TopicTable(base.Analysis):
         first = Column.of(Heading("topic", left=True), topics)
         of_ranges = RANGE if self.has_ranges else ()
         usual = (*_PAIRED, *of_ranges, *(_MEANS if self.churn else ()))
-        columns = [first, *(_column(part, name) for name in self.shown or usual)]
+        groups = [] if self.shown else topic_groups.columns_of(part)
+        columns = [first, *groups, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
             texts = self.queries.beside(columns[:1], part.topics, width // 2)
             columns = [*texts, *columns[1:]]
@@ -213,7 +220,8 @@ class TopicTable(base.Analysis):
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
         of_ranges = RANGE if self.has_ranges else ()
-        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *of_ranges)
+        usual = (*FIGURES, *(MOVES if self.churn else ()), *of_ranges, *self.groupings)
+        names = self.shown or usual
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
@@ -224,6 +232,8 @@ def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
         return Column.of(name, [*cells, ""])
+    if topic_groups.are_groups(name):
+        return topic_groups.column_of(part, name)
     title, places = (FIGURES | RANGE | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
@@ -304,6 +314,7 @@ def topic_table(
                 tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
     hard, of_runs = answers(tables, bool(names), unjudged)
+    by_group = topic_groups.losses_of(tables)
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths
@@ -313,7 +324,7 @@ def topic_table(
     provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
     return TopicTable(
         tuple(tables), options.significance.gamma, churn, hard=hard, of_runs=of_runs,
-        queries=texts, provenance=provenance,
+        queries=texts, by_group=by_group, provenance=provenance,
     )  # fmt: skip
 
 
@@ -341,6 +352,7 @@ def _tables(
     allowed: Ranges | None,
 ) -> Iterator[RunTopics]:
     columns, critical = exploratory(comparison, alpha, options.significance.gamma)
+    groups = topic_groups.columns_in(matrix)
     if allowed is not None:
         columns |= dict(zip(RANGE, (allowed.low, allowed.high), strict=True))
     totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
@@ -359,7 +371,7 @@ def _tables(
             population=comparison.population_name,
             alpha=alpha if comparison.smooth is None else None,
             topics=matrix.topics,
-            columns={name: column[row] for name, column in columns.items()} | moves,
+            columns={name: column[row] for name, column in columns.items()} | moves | groups,
             totals={name: float(values[row]) for name, values in totals.items()}
             | {name: float(moves[name].mean()) for name in _MEANS if moves},
             baseline_mean=float(comparison.shown_mean(comparison.baseline.scores.mean())),
