@@ -1,6 +1,7 @@
 """What a figure shows, in words, for those who cannot see it (ACM asks for a Description)."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,11 @@ from riskcli.analyses.baseline_bias import principal_components
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import counted, listed
 from riskcli.plots.kinds import MEANINGS, WITHOUT_BASELINE
+from riskcli.plots.panels import grouping_of
 from riskcli.plots.request import ExperimentRequest, Request, falling
 from riskcli.plots.topics import GAINED, LOST, pair_shown, rows_of_losses, side_of, topics_shown
 from riskcli.risk.paired import Paired
+from riskcli.scores.matrix import ScoreMatrix
 
 
 def alternative(kind: str, request: Request | ExperimentRequest) -> str:
@@ -24,9 +27,18 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
         f"{what[0].upper()}{what[1:]}.",
         f"{matrix.measure} of {counted(len(matrix.runs), 'run')} on "
         f"{counted(len(matrix.topics), 'topic')}{_compared(kind, request)}.",
+        *_panels(matrix),
         *([_FACTS[kind](request)] if kind in _FACTS else []),
     ]
     return " ".join(parts)
+
+
+def _panels(matrix: ScoreMatrix) -> Iterator[str]:
+    """The groups of topics, where each has a panel."""
+    if matrix.axes.groups:
+        name, by_topic = grouping_of(matrix)
+        groups = (f"{g} ({counted(n, 'topic')})" for g, n in Counter(by_topic).items())
+        yield f"A panel for each group by {name}: {listed(groups)}."
 
 
 def _compared(kind: str, request: Request) -> str:

@@ -108,7 +108,8 @@ def draw_alpha(request: Request) -> Any:
         raise UsageError(f"{title} takes no score below 0: choose a risk measure with --of")
     alphas, series = swept.series[0].alphas, swept.series[0].values[of]
     ends = float(alphas[0] or 0), float(alphas[-1] or 0)
-    frame = style.Frame(ends, style.domain(series), *request.panel(420, 340))
+    y_ends = request.ends_of("y", style.domain(series))
+    frame = style.Frame(ends, y_ends, *request.panel(420, 340))
     x = style.on_scale(alt.X, "alpha", "α", frame.x)
     y = style.on_scale(alt.Y, "value", f"{title} of {swept.measure}", frame.y)
     names = [swept.runs[row] for row in rows]

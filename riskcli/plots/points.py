@@ -243,7 +243,8 @@ def draw_tradeoff(request: Request) -> Any:
     risk, gain = paired.risk, paired.reward - paired.risk
     points = np.column_stack([risk, gain])
     width, height = sized(request)
-    frame = style.Frame(_reach(risk), _reach(gain), width, height)
+    ends = request.ends_of("x", _reach(risk)), request.ends_of("y", _reach(gain))
+    frame = style.Frame(*ends, width, height)
     alphas = request.options.alphas if request.ranged else _ALPHAS
     lines = [_clipped(a, frame, "break even", f"URisk = 0, α = {a:g}") for a in alphas]
     best_risk, best_gain = points[int(np.argmax(gain))].tolist()

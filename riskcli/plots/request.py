@@ -1,6 +1,6 @@
 """What a figure is asked to show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +15,8 @@ from riskcli.scores.comparisons import Options, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
 _NARROW = 480
+Ends = tuple[float, float]
+"""The least and the greatest value of an axis."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,17 @@ class Request(FigureOptions):
     """Whether alphas were asked for."""
     notes: list[Note] = field(default_factory=list)
     """Notes on what the figure leaves out."""
+    whole: ScoreMatrix | None = None
+    """The matrix on all topics, where the figure is the panel of a group of them."""
+    ends: dict[str, Ends] = field(default_factory=dict)
+    """Where its axes end, as they were drawn."""
+    common: Mapping[str, Ends] = field(default_factory=dict)
+    """Where the axes end that all panels have in common."""
+
+    def ends_of(self, axis: str, own: Ends) -> Ends:
+        """Where an axis ends: by the panel's own values, or as in all panels."""
+        self.ends[axis] = own
+        return self.common.get(axis, own)
 
     @property
     def comparison(self) -> Comparison:
@@ -136,7 +149,8 @@ class Request(FigureOptions):
             if not rows:
                 raise UsageError(f"{runs[next(iter(found))]} is the baseline itself")
             return rows
-        rows = [row for row in falling(self.matrix.values.mean(axis=1)) if row != without]
+        means = (self.whole or self.matrix).values.mean(axis=1)
+        rows = [row for row in falling(means) if row != without]
         if len(rows) > most:
             message = f"the figure shows the best {most} of {counted(len(rows), 'run')}; "
             self.notes.append(Note("runs-left-out", message + "--run chooses others", False))

@@ -22,7 +22,8 @@ from riskcli.core.messages import UsageError
 from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.formats import emit
 from riskcli.plots.in_words import alternative
-from riskcli.plots.kinds import MEANINGS
+from riskcli.plots.kinds import BY_GROUP, MEANINGS
+from riskcli.plots.panels import draw_by_group
 from riskcli.plots.request import ExperimentRequest, Request, Size
 from riskcli.plots.style import finished
 from riskcli.trec.discovery import ALTERNATIVE
@@ -155,12 +156,22 @@ def _fitted(kind: str, request: AnyRequest, size: Size) -> AnyRequest:
 
 def _wrapped(kind: str, request: AnyRequest) -> dict[str, Any]:
     """The figure with titles in as many lines as its width asks for."""
-    figure = dict(_visible(finished(DRAWN[kind](request)).to_dict()))
+    figure = dict(_visible(finished(_drawing(kind, request)).to_dict()))
     if request.size is None:
         return figure
     if request.narrow:
         figure["config"]["legend"]["columns"] = 1
     return dict(_wrap(figure, request.size.design - _MARGINS))
+
+
+def _drawing(kind: str, request: AnyRequest) -> Any:
+    """One figure, or one for each group of topics."""
+    if not isinstance(request, Request) or not request.matrix.axes.groups:
+        return DRAWN[kind](request)
+    if kind not in BY_GROUP:
+        known = ", ".join(BY_GROUP)
+        raise UsageError(f"panels by group are drawn of {known}: leave out --groups for {kind}")
+    return draw_by_group(DRAWN[kind], request)
 
 
 def _wrap(node: Any, width: float) -> Any:
