@@ -266,6 +266,7 @@ def _portions(
     for rows in row_blocks(len(comparison.scores), comparison.topics, _CELLS_IN_PORTION):
         given = {each.name: getattr(comparison, each.name) for each in fields(comparison)}
         given["scores"] = comparison.scores[rows]
+        given["noise"] = None if comparison.noise is None else comparison.noise[rows]
         portion = Portion(**given, whole=comparison, rows=rows)
         yield replace(inference, comparison=portion, ranked=False, references=references)
 

@@ -1,11 +1,23 @@
 """What is known of the topics and runs of a score matrix beside their names."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """The runs that a system is the mean of, and what each scores."""
+
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    scores: Floats
+    """A row a run, a column a topic."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +28,8 @@ class Axes:
     """By grouping, the group of each topic that has one."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """How much each topic counts; empty where all count the same."""
+    replicates: Mapping[str, Replicates] = field(default_factory=dict)
+    """By system, the runs that it is the mean of; empty where runs are systems."""
 
     def weights_of(self, topics: Sequence[str]) -> Floats | None:
         """The weights of these topics, with a mean of 1; None where all count the same."""
@@ -23,3 +37,23 @@ class Axes:
             return None
         weights = np.array([self.weights[topic] for topic in topics], dtype=np.float64)
         return None if (weights == weights[0]).all() else weights / weights.mean()
+
+    def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
+        """By system, the scores of its replicates on these topics; no row where none are known."""
+        columns: dict[tuple[str, ...], list[int]] = {}
+        found = []
+        for system in systems:
+            own = self.replicates.get(system)
+            if own is None:
+                found.append(np.zeros((0, len(topics))))
+                continue
+            if own.topics not in columns:
+                index = {topic: number for number, topic in enumerate(own.topics)}
+                columns[own.topics] = [index[topic] for topic in topics]
+            found.append(own.scores[:, columns[own.topics]])
+        return found
+
+    def renamed(self, shown: Mapping[str, str]) -> Axes:
+        """The same with other names for systems."""
+        systems = {shown.get(name, name): each for name, each in self.replicates.items()}
+        return replace(self, replicates=systems)
