@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from riskcli.analyses.replicates import FLOOR, SELF_RISK, Spread
+from riskcli.analyses.replicates import FLOOR, SELF_RISK, ReplicateSpread
 from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
@@ -49,7 +49,7 @@ class Block:
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
     """What labels of topics and runs add, by column."""
-    spread: Spread | None = None
+    spread: ReplicateSpread | None = None
     """How much replicates differ, where runs are systems."""
 
     def cells(self, name: str) -> Floats | Flags | None:

@@ -74,7 +74,7 @@ def _blocks_of(
 ) -> list[Block]:
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
-    spread = replicates.Spread.of(matrix, comparison)
+    spread = replicates.ReplicateSpread.of(matrix, comparison)
     return [
         Block(
             measure=matrix.measure,

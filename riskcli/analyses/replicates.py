@@ -14,8 +14,8 @@ from riskcli.output.verdict import Statement
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.replicates import Components, Loss, Repeats, components
-from riskcli.scores.comparisons import pulls_of, repeats_of
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.replicates import pulls_of, repeats_of
 
 SELF_RISK, FLOOR = "self_risk", "floor"
 OF_REPLICATES = {"replicates", SELF_RISK, FLOOR}
@@ -34,7 +34,7 @@ _CAPTION = (
 
 
 @dataclass(frozen=True)
-class Spread:
+class ReplicateSpread:
     """How much the replicates of each system differ by one measure."""
 
     columns: Mapping[str, Floats]
@@ -44,7 +44,7 @@ class Spread:
     """The topics on which replicates differ most."""
 
     @classmethod
-    def of(cls, matrix: ScoreMatrix, comparison: Comparison) -> "Spread | None":
+    def of(cls, matrix: ScoreMatrix, comparison: Comparison) -> "ReplicateSpread | None":
         """None where runs are no systems."""
         repeats = repeats_of(matrix)
         if repeats is None:

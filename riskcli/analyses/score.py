@@ -7,7 +7,7 @@ from typing import Self
 from riskcli.analyses import base, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
-from riskcli.analyses.replicates import OF_REPLICATES, Spread
+from riskcli.analyses.replicates import OF_REPLICATES, ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
@@ -118,7 +118,7 @@ class ComparisonTable(base.Analysis):
         return Statements((*said, *(each for each in flaky if each)))
 
     @property
-    def _spreads(self) -> list[tuple[Block, Spread]]:
+    def _spreads(self) -> list[tuple[Block, ReplicateSpread]]:
         """How much replicates differ, once for each measure, with its first block."""
         first: dict[str, Block] = {}
         for block in self.shown_blocks:
@@ -189,7 +189,7 @@ def _ranges(block: Block) -> Display:
     return unjudged.table(block.runs, block.unjudged, title, block.ranges_exact)
 
 
-def _replicates(block: Block, spread: Spread, precision: int | None) -> Display:
+def _replicates(block: Block, spread: ReplicateSpread, precision: int | None) -> Display:
     """How much the replicates of each system differ."""
     counting = weights([block.alpha], block.convention)
     title = f"{block.measure}: replicates, {counting}, floor against {in_title(block.baseline)}"

@@ -186,7 +186,7 @@ class Inputs(Files):
         "team in a run's name (its first group, or the whole match): each team has weight one in "
         "the population, as the mean of its distinct runs.",
     )
-    replicates: Path | str | None = _comparison(
+    replicates: Path | str | None = _input(
         "--replicates", type=types.REPLICATES, metavar="REGEX|FILE",
         settings=Reach.PATTERN_OR_INPUT,
         help="Runs are replicates of systems (seeds, repeats), which are compared by their means: "

@@ -25,6 +25,7 @@ from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import score_runs
+from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Rules
 from riskcli.trec.arrow import Texts
 from riskcli.trec.qrels import Qrels
@@ -52,9 +53,11 @@ class ModelComparison:
 
     outcome: Outcome
     evaluations: Sequence[Evaluation]
-    """The test runs scored, a seed each; all but the first only tell how far seeds matter."""
+    """The test runs scored, a seed each."""
+    whole: Evaluation
+    """Of each run the mean over seeds, where there are several."""
     table: ComparisonTable
-    """Of the first seed's runs: what `riskeval score` says of them."""
+    """What `riskeval score` says of the whole."""
 
     @property
     def notes(self) -> Sequence[Note]:
@@ -68,7 +71,12 @@ class ModelComparison:
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
-        """By run of the first seed, its scores on the counted test queries, fold after fold."""
+        """By run, its mean over seeds on the counted test queries, fold after fold."""
+        return self._scores(self.whole)
+
+    @cached_property
+    def first(self) -> dict[str, Floats]:
+        """The same of the first seed alone, with which coins and equal risks are compared."""
         return self._scores(self.evaluations[0])
 
     def _scores(self, evaluation: Evaluation) -> dict[str, Floats]:
@@ -147,7 +155,7 @@ class ModelComparison:
     def _of_coin(self, chances: Sequence[float]) -> tuple[float, float]:
         """Expected mean and risk of using the plain model with that chance in each fold."""
         chance = np.repeat(chances, [len(fold) for fold in self.outcome.fallback])
-        plain, fallback = self.scores[PLAIN.name], np.concatenate(self.outcome.fallback)
+        plain, fallback = self.first[PLAIN.name], np.concatenate(self.outcome.fallback)
         mean = chance * plain + (1 - chance) * fallback
         lost = chance * self._losses(plain) + (1 - chance) * self._losses(fallback)
         return float(mean.mean()), float(lost.mean())
@@ -157,7 +165,7 @@ class ModelComparison:
         folds = self.outcome.equal.get(name, [])
         if len(folds) < len(self.outcome.plan.folds):
             return {}
-        model = self.scores[name]
+        model = self.first[name]
         row: Row = {}
         ways = {
             "blend": [fold.blend for fold in folds],
@@ -213,7 +221,7 @@ class ModelComparison:
                 f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."
             )
         equal = [
-            {**row, "risk": mean_loss(self.scores[row["run"]], self.baseline)}
+            {**row, "risk": mean_loss(self.first[row["run"]], self.baseline)}
             for row in self.rows
             if row["equal_coin_mean"] is not None
         ]
@@ -224,7 +232,7 @@ class ModelComparison:
         """One HTML document: the leaderboard of the test runs, and whether training pays."""
         return leaderboard(
             "Rankers trained for less risk",
-            self.evaluations[0].matrices,
+            self.whole.matrices,
             [self.table],
             further=self.further_displays(),
             further_title="Does training for risk pay?",
@@ -242,7 +250,23 @@ def compare_models(
     provenance = first.provenance.adding({"training": settings}, _notes(outcome, alphas))
     first = replace(first, provenance=replace(provenance, inputs=tuple(outcome.inputs)))
     options = Options(tuple(plan.baselines), plan.settings.baseline_pool, alphas=tuple(alphas))
-    return ModelComparison(outcome, evaluations, risk_table(first, options=options).sorted_by())
+    whole = _over_seeds([first, *evaluations[1:]], seeds) if len(seeds) > 1 else first
+    return ModelComparison(
+        outcome, evaluations, whole, risk_table(whole, options=options).sorted_by()
+    )
+
+
+def _over_seeds(evaluations: Sequence[Evaluation], seeds: Sequence[int]) -> Evaluation:
+    """Each run as the mean over seeds; what rests on no seed is the same with each."""
+    matrices = [matrix for each in evaluations for matrix in each.matrices]
+    named = [
+        f"{run} seed {seed}" for seed, m in zip(seeds, matrices, strict=True) for run in m.runs
+    ]
+    values = np.concatenate([matrix.values for matrix in matrices])
+    first, systems = matrices[0], [run for matrix in matrices for run in matrix.runs]
+    stacked = ScoreMatrix(first.measure, tuple(named), first.topics, values)
+    whole = replace(evaluations[0], matrices=(stacked,))
+    return whole.of_systems(dict(zip(named, systems, strict=True)))
 
 
 def _evaluated(outcome: Outcome, seed: int) -> Evaluation:

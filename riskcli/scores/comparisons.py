@@ -21,11 +21,11 @@ from riskcli.risk.comparison import POOLS, VIRTUAL, Baseline, Comparison, with_l
 from riskcli.risk.estimate import Significance
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.population import Members
-from riskcli.risk.replicates import Repeats, pulls_of_pool
 from riskcli.scores.bookkeeping import scoring_settings
 from riskcli.scores.files.registry import JUDGEMENTS
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import refuse_percent
+from riskcli.scores.replicates import noise_of
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import refuse_virtual_names
 
@@ -296,45 +296,16 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     rows = None if members is None else members.rows
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
     logs, weights = matrix.has_logarithms, matrix.axes.weights_of(matrix.topics)
+    gamma = options.significance.gamma
     compared = (
         Comparison(
             matrix.values, baseline, rule, named, members=members, logarithms=logs,
-            weights=weights, noise=_noise(matrix, baseline, options, members),
+            weights=weights,
+            noise=noise_of(matrix, baseline, options.pool, gamma, members is not None),
         )
         for baseline in baselines
     )  # fmt: skip
     return [with_loss(comparison, options.loss) for comparison in compared]
-
-
-def _noise(
-    matrix: ScoreMatrix, baseline: Baseline, options: Options, members: Members | None
-) -> Floats | None:
-    """Which differences are no more than noise of repeats; None where runs are no systems."""
-    repeats = repeats_of(matrix)
-    if repeats is None:
-        return None
-    pulls = pulls_of(baseline, matrix.values, options.pool, members is not None)
-    return repeats.half_widths(pulls, options.significance.gamma)
-
-
-def repeats_of(matrix: ScoreMatrix) -> Repeats | None:
-    """The replicates of the matrix's systems; None where runs are no systems."""
-    if not matrix.axes.replicates:
-        return None
-    return Repeats(matrix.axes.repeats_of(matrix.runs, matrix.topics))
-
-
-def pulls_of(baseline: Baseline, scores: Floats, pool: str, of_others: bool) -> Floats:
-    """By run and topic, how much a run's score moves the baseline's.
-
-    A virtual baseline made `of_others` (teams, frozen runs) is taken as it is.
-    """
-    pulls = np.zeros(scores.shape)
-    rows = list(baseline.members or ([] if of_others else range(len(scores))))
-    if rows:
-        how = pool if baseline.members else baseline.name.removeprefix("@")
-        pulls[rows] = pulls_of_pool("mean" if len(rows) == 1 else how, scores[rows])
-    return pulls
 
 
 def _population(
