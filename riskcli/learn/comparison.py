@@ -54,8 +54,6 @@ class ModelComparison:
     outcome: Outcome
     evaluations: Sequence[Evaluation]
     """The test runs scored, a seed each."""
-    whole: Evaluation
-    """Of each run the mean over seeds, where there are several."""
     table: ComparisonTable
     """What `riskeval score` says of the whole."""
 
@@ -68,6 +66,11 @@ class ModelComparison:
     def verdict(self) -> Statements:
         """That of the table."""
         return self.table.verdict
+
+    @cached_property
+    def whole(self) -> Evaluation:
+        """The means over seeds."""
+        return _over_seeds(self.evaluations)
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
@@ -250,23 +253,24 @@ def compare_models(
     provenance = first.provenance.adding({"training": settings}, _notes(outcome, alphas))
     first = replace(first, provenance=replace(provenance, inputs=tuple(outcome.inputs)))
     options = Options(tuple(plan.baselines), plan.settings.baseline_pool, alphas=tuple(alphas))
-    whole = _over_seeds([first, *evaluations[1:]], seeds) if len(seeds) > 1 else first
-    return ModelComparison(
-        outcome, evaluations, whole, risk_table(whole, options=options).sorted_by()
-    )
+    evaluations[0] = first
+    table = risk_table(_over_seeds(evaluations), options=options).sorted_by()
+    return ModelComparison(outcome, evaluations, table)
 
 
-def _over_seeds(evaluations: Sequence[Evaluation], seeds: Sequence[int]) -> Evaluation:
-    """Each run as the mean over seeds; what rests on no seed is the same with each."""
-    matrices = [matrix for each in evaluations for matrix in each.matrices]
-    named = [
-        f"{run} seed {seed}" for seed, m in zip(seeds, matrices, strict=True) for run in m.runs
-    ]
+def _over_seeds(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Of each run the mean over seeds, where there are several."""
+    first, matrices = evaluations[0], [matrix for each in evaluations for matrix in each.matrices]
+    if len(matrices) == 1:
+        return first
+    systems = {
+        f"{run} of seed {number}": run
+        for number, matrix in enumerate(matrices, start=1)
+        for run in matrix.runs
+    }
     values = np.concatenate([matrix.values for matrix in matrices])
-    first, systems = matrices[0], [run for matrix in matrices for run in matrix.runs]
-    stacked = ScoreMatrix(first.measure, tuple(named), first.topics, values)
-    whole = replace(evaluations[0], matrices=(stacked,))
-    return whole.of_systems(dict(zip(named, systems, strict=True)))
+    stacked = ScoreMatrix(matrices[0].measure, tuple(systems), matrices[0].topics, values)
+    return replace(first, matrices=(stacked,)).of_systems(systems)
 
 
 def _evaluated(outcome: Outcome, seed: int) -> Evaluation:
