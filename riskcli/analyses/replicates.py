@@ -13,7 +13,7 @@ from riskcli.output.result import tidy
 from riskcli.output.verdict import Statement
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.risk.replicates import Components, Loss, Repeats, components
+from riskcli.risk.replicates import Loss, Repeats, VarianceParts, components
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.replicates import pulls_of, repeats_of
 
@@ -38,7 +38,7 @@ class ReplicateSpread:
     """How much the replicates of each system differ by one measure."""
 
     columns: Mapping[str, Floats]
-    parts: Components | None
+    parts: VarianceParts | None
     """The variance of one score; None where there are too few topics."""
     flaky: Statement | None
     """The topics on which replicates differ most."""

@@ -114,7 +114,7 @@ def pulls_of_pool(pool: str, scores: Floats) -> Floats:
     return pulls
 
 
-class Components(NamedTuple):
+class VarianceParts(NamedTuple):
     """The variance of one score of one replicate, by what it is due to; None where unknown."""
 
     system: float
@@ -124,7 +124,7 @@ class Components(NamedTuple):
     seed_topic: float
 
 
-def components(each: Sequence[Floats]) -> Components:
+def components(each: Sequence[Floats]) -> VarianceParts:
     """By moments: topics crossed with systems, replicates within systems; none is below 0.
 
     Systems of one replicate say nothing of noise, and are taken as having none.
@@ -148,7 +148,7 @@ def components(each: Sequence[Floats]) -> Components:
     by_system -= left * max(seed, 0.0)
     crossed -= left * seed_topic
     found = (max(value, 0.0) for value in (by_system, by_topic, crossed, seed, seed_topic))
-    return Components(*found)
+    return VarianceParts(*found)
 
 
 def _centred(scores: Floats) -> Floats:
