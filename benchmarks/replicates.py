@@ -5,10 +5,14 @@ with a standard deviation of 0.08, as those of LightGBM models of different seed
 better than another, so each mark is an error.
 
     python -m benchmarks.replicates [--trials 1000] [--only errors|floor|lost]
+    python -m benchmarks.replicates --write seeds.csv
+
+The second call writes an example: two systems of one recipe with five seeds, and a single run.
 """
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +42,7 @@ def field(rng: np.random.Generator, sizes: Sequence[int], spread: float = 0.0) -
     topics = rng.beta(1, 2.5, TOPICS)
     noise = NOISE * np.exp(spread * rng.normal(size=TOPICS) - spread**2)
     names = [f"{system}-{n}" for system, size in zip(SYSTEMS, sizes, strict=False)
-             for n in range(size)]  # fmt: skip
+             for n in range(1, size + 1)]  # fmt: skip
     values = np.clip(topics + noise * rng.normal(size=(len(names), TOPICS)), 0, 1)
     return ScoreMatrix("score", tuple(names), tuple(map(str, range(TOPICS))), values)
 
@@ -141,16 +145,32 @@ def print_lost(trials: int) -> None:
     print()
 
 
+def write_example(file: Path) -> None:
+    """Scores of dense-s1 to -s5, hybrid-s1 to -s5 (of one recipe) and bm25, as CSV."""
+    matrix = field(np.random.default_rng(12), (5, 5))
+    runs = {run.replace("a-", "dense-s").replace("b-", "hybrid-s"): row
+            for run, row in zip(matrix.runs, matrix.values, strict=True)}  # fmt: skip
+    runs["bm25"] = 0.8 * matrix.values.mean(axis=0)
+    lines = ["run,measure,topic,score"]
+    for run, row in runs.items():
+        lines += [f"{run},AP,{151 + q},{score:.4f}" for q, score in enumerate(row.tolist())]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def main() -> None:
-    """Print all tables, or those of one kind."""
+    """Print all tables, or those of one kind; or write the example."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=1000, help="samples of each case")
     kinds = {"errors": print_errors, "floor": print_floor, "lost": print_lost}
     parser.add_argument("--only", choices=kinds, action="append", help="tables of this kind")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write an example, no table")
     chosen = parser.parse_args()
-    for kind, table in kinds.items():
-        if not chosen.only or kind in chosen.only:
-            table(chosen.trials)
+    if chosen.write:
+        write_example(chosen.write)
+    else:
+        for kind, table in kinds.items():
+            if not chosen.only or kind in chosen.only:
+                table(chosen.trials)
 
 
 if __name__ == "__main__":

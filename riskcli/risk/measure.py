@@ -125,7 +125,7 @@ class RiskMeasure:
         baseline = comparison.baseline
         if self.paired:
             alone = replace(baseline, members=())
-            itself = replace(comparison, scores=baseline.scores[None], baseline=alone)
+            itself = replace(comparison, scores=baseline.scores[None], baseline=alone, noise=None)
             return float(self.values(itself, alpha)[0])
         own_row = baseline.own_row
         return float("nan") if own_row is None else float(self.values(comparison, alpha)[own_row])
