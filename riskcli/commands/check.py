@@ -139,7 +139,7 @@ _REPORT = "--report"
     help="What an inconclusive verdict counts as. [default: neither, exit code 3]",
 )  # fmt: skip
 @own_option(
-    "--repeats", is_flag=True, settings=Reach.NOTHING,
+    "--repeats", is_flag=True, settings=Reach.NOTHING, heading=Section.TESTS,
     help="RUNS are repeats of one pipeline that gives something else each time: one candidate, "
     "their mean. A topic counts as lost beyond their noise only.",
 )  # fmt: skip

@@ -23,7 +23,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.inputs import note_input
 from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.output.display import shortened
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import every_column, words_of
 from riskcli.plots.request import ExperimentRequest, Request, falling
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -146,7 +146,8 @@ def _band_of_replicates(
 ) -> list[Any]:
     """Which URisk replicates make alone, whichever of the systems shown: none, without systems."""
     beside = columns_of(request.matrix, request.comparison, request.options.pool, 1.0)
-    floors = beside[FLOOR][rows] if measure.id == "urisk" and FLOOR in beside else np.zeros(1)
+    has_floor = FLOOR in beside and every_column()[FLOOR].measure == measure.id
+    floors = beside[FLOOR][rows] if has_floor else np.zeros(1)
     slope = float(np.max(floors))  # it is proportional to alpha; the least deep holds for all
     if np.isnan(slope) or slope == 0:
         return []

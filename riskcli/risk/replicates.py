@@ -101,13 +101,20 @@ def _self_risk(scores: Floats, counted: Loss, weights: Floats | None) -> float:
     return float(sum(pairs) / (count * (count - 1))) + 0.0
 
 
+_PLACES: dict[str, Callable[[int], tuple[int, int]]] = {
+    "max": lambda _: (-1, -1),
+    "min": lambda _: (0, 0),
+    "median": lambda count: ((count - 1) // 2, count // 2),
+}
+"""The two scores in order that a pool is the mean of; the mean itself is none of them."""
+
+
 def pulls_of_pool(pool: str, scores: Floats) -> Floats:
     """By run and topic, how much the run's score moves the mean, median, max or min of all."""
     count = len(scores)
-    if pool == "mean":
+    places = _PLACES.get(pool, lambda _: None)(count)
+    if places is None:
         return np.full(scores.shape, 1 / count)
-    middle = ((count - 1) // 2, count // 2)
-    places = {"max": (-1, -1), "min": (0, 0), "median": middle}[pool]
     order, pulls = np.argsort(scores, axis=0, kind="stable"), np.zeros(scores.shape)
     for place in places:
         pulls[order[place], np.arange(scores.shape[1])] += 0.5
