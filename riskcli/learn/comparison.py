@@ -191,8 +191,9 @@ class ModelComparison:
         """The rows of the risk table; JSON has those of the comparators beside them."""
         of_models = self.comparators()
         rows = [dict(zip(of_models.columns, row, strict=True)) for row in of_models.rows]
-        extra = {**alpha_ranges(self.outcome), "comparators": rows}
-        return replace(self.table.result(), extra=extra)
+        of_table = self.table.result()
+        extra = {**of_table.extra, **alpha_ranges(self.outcome), "comparators": rows}
+        return replace(of_table, extra=extra)
 
     def comparators(self) -> Result:
         """A row for each model and each comparator that is a run."""
