@@ -19,6 +19,13 @@ class Replicates:
     scores: Floats
     """A row a run, a column a topic."""
 
+    def on(self, topics: Sequence[str]) -> Floats:
+        """The scores on these topics."""
+        if tuple(topics) == self.topics:
+            return self.scores
+        index = {topic: number for number, topic in enumerate(self.topics)}
+        return self.scores[:, [index[topic] for topic in topics]]
+
 
 @dataclass(frozen=True)
 class Axes:
@@ -40,18 +47,9 @@ class Axes:
 
     def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
         """By system, the scores of its replicates on these topics; no row where none are known."""
-        columns: dict[tuple[str, ...], list[int]] = {}
-        found = []
-        for system in systems:
-            own = self.replicates.get(system)
-            if own is None:
-                found.append(np.zeros((0, len(topics))))
-                continue
-            if own.topics not in columns:
-                index = {topic: number for number, topic in enumerate(own.topics)}
-                columns[own.topics] = [index[topic] for topic in topics]
-            found.append(own.scores[:, columns[own.topics]])
-        return found
+        none = np.zeros((0, len(topics)))
+        each = map(self.replicates.get, systems)
+        return [none if own is None else own.on(topics) for own in each]
 
     def renamed(self, shown: Mapping[str, str]) -> Axes:
         """The same with other names for systems."""

@@ -11,6 +11,8 @@ import pytest
 
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, judge, risk_table, topic_table
 from riskcli.analyses.churn import churn_table
+from riskcli.page.data import page_data
+from riskcli.page.packing import packed
 from riskcli.scores.comparisons import comparisons
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key
@@ -163,6 +165,18 @@ def test_a_gate_blames_no_topic_for_noise() -> None:
     lost = comparison.paired.losses[systems().runs.index("new")]
     assert len(verdict.losses) == min(lost, 3)
     assert next(f for f in verdict.findings if f.rule == "losses <= 5").value == lost
+
+
+def test_the_page_counts_as_the_table_does() -> None:
+    table = risk_table(systems(), "old", alpha=5.0)
+    (measure,) = page_data([systems()], [table])["measures"]
+    (compared,) = measure["comparisons"]
+    (comparison,) = comparisons(systems(), table.options)
+    for name in ("wins", "ties", "losses"):
+        shown = comparison.off_baseline(getattr(comparison.paired, name))
+        assert compared[name] == packed(shown)
+    assert any("replicates alone make" in text for text in compared["verdict"])
+    assert "floor" in compared["tables"][0]["columns"]
 
 
 # ---------------------------------------------------------------- commands
