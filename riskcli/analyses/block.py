@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from riskcli.analyses.replicates import FLOOR, SELF_RISK, ReplicateSpread
 from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
@@ -48,6 +49,8 @@ class Block:
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
     """What labels of topics and runs add, by column."""
+    spread: ReplicateSpread | None = None
+    """How much replicates differ, where runs are systems."""
 
     @property
     def group(self) -> str:
@@ -98,6 +101,7 @@ class Block:
             unjudged={name: values[indices] for name, values in self.unjudged.items()},
             beside={name: values[indices] for name, values in self.beside.items()},
             ranges=None if self.ranges is None else self.ranges.of_runs(indices),
+            spread=None if self.spread is None else self.spread.of_runs(indices),
             baseline_row=own_row,
             baseline_members=members,
         )
@@ -111,7 +115,12 @@ class Block:
             ends = -unjudged["urisk_max"], -unjudged["urisk_min"]
             unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
         turned = {**self.estimates, **negated}
-        return replace(self, estimates=turned, unjudged=unjudged, convention="minus")
+        risks = {*self.beside} & {SELF_RISK, FLOOR}
+        beside = {
+            name: np.negative(cells) + 0.0 if name in risks else cells
+            for name, cells in self.beside.items()
+        }
+        return replace(self, estimates=turned, unjudged=unjudged, beside=beside, convention="minus")
 
     @property
     def has_ranges(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from riskcli.analyses import replicates
 from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.analyses.unjudged import Ranges, columns_of, ranges
@@ -73,6 +74,7 @@ def _blocks_of(
 ) -> list[Block]:
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
+    spread = replicates.ReplicateSpread.of(matrix, comparison)
     return [
         Block(
             measure=matrix.measure,
@@ -89,6 +91,8 @@ def _blocks_of(
             unjudged=columns_of(matrix, comparison, allowed, alpha),
             ranges_exact=allowed is None or allowed.exact,
             ranges=allowed,
+            beside=replicates.columns_of(matrix, comparison, options.pool, alpha),
+            spread=spread,
         )
         for alpha in options.levels
     ]
@@ -176,6 +180,7 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_members=named,
         baseline_size=len(named),
         ranges=None,
+        beside={**first.beside, **replicates.of_all([block.beside for block in same_alpha])},
         unjudged={
             name: _mean_of_known([block.unjudged[name] for block in same_alpha])
             for name in first.unjudged

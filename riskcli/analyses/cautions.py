@@ -54,9 +54,7 @@ def _of_differences(matrix: ScoreMatrix, comparison: Comparison) -> Iterator[Not
         return
     few = (
         f"{run} ({count})"
-        for row, (run, count) in enumerate(
-            zip(matrix.runs, paired.wins + paired.losses, strict=True)
-        )
+        for row, (run, count) in enumerate(zip(matrix.runs, paired.differing, strict=True))
         if count < FEW_DIFFERING and row != baseline.own_row
     )
     message = (

@@ -9,6 +9,7 @@ from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.group_display import of_groups
 from riskcli.analyses.groups import ByGroup, of_all, tables_by_group
+from riskcli.analyses.replicates import OF_REPLICATES, ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
@@ -85,6 +86,10 @@ class ComparisonTable(base.Analysis):
             raise UsageError(f"{joined(ranged)} {are} known of runs, with --unjudged bounds")
         if GROUP in columns and not self.by_group:
             raise UsageError("group is known of groups of topics, with --groups")
+        labels = {name for block in self.blocks for name in block.beside}
+        unknown = [name for name in columns if name in OF_REPLICATES - labels]
+        if unknown:
+            raise UsageError(f"{joined(unknown)}: known of systems, with --replicates")
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> Self:
@@ -132,8 +137,18 @@ class ComparisonTable(base.Analysis):
     @property
     def verdict(self) -> Statements:
         """Who is better than the baseline, who ruins topics, what is open, what else weighs."""
+        flaky = (spread.flaky for _, spread in self._spreads)
         parts = [*(block.said for block in self.blocks), *(each.said for each in self.by_group)]
-        return Statements(tuple(statement for part in parts for statement in part))
+        said = (statement for part in parts for statement in part)
+        return Statements((*said, *(each for each in flaky if each)))
+
+    @property
+    def _spreads(self) -> list[tuple[Block, ReplicateSpread]]:
+        """How much replicates differ, once for each measure, with its first block."""
+        first: dict[str, Block] = {}
+        for block in self.shown_blocks:
+            first.setdefault(block.measure, block)
+        return [(block, block.spread) for block in first.values() if block.spread is not None]
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
@@ -141,10 +156,12 @@ class ComparisonTable(base.Analysis):
         column = (table.order or "mean").removeprefix("-")
         ordered_by, plan = "mean" if column == "run" else column, self.options.significance
         view = View(table.shown_blocks, ordered_by, self.layout, plan)
+        spreads = [] if self.layout.columns else table._spreads
         return [
             *displays(view, width),
             *table.displays_by_group(width),
             *(_ranges(b) for b in view.blocks if b.has_ranges),
+            *(_replicates(*each, self.layout.precision) for each in spreads),
         ]
 
     def displays_by_group(self, width: int) -> list[Display]:
@@ -159,7 +176,11 @@ class ComparisonTable(base.Analysis):
         beside = filter(labelled.__contains__, columns_beside())
         names = for_machines(self.layout.columns) or (*columns(), *ranged, *beside)
         rows = [row for b in self._every_block for row in _rows(self._shown(b), names)]
-        return Result(names, rows, self.provenance)
+        spreads = self._spreads
+        records = [each for b, spread in spreads for each in spread.records(b.measure, b.runs)]
+        parts = {b.measure: spread.parts._asdict() for b, spread in spreads if spread.parts}
+        extra = {"replicates": records, "variance": parts} if spreads else {}
+        return Result(names, rows, self.provenance, extra)
 
 
 def risk_table(
@@ -203,6 +224,13 @@ def _ranges(block: Block) -> Display:
     title = f"{block.measure} against {in_title(block.baseline)}, {alpha}, for all grades of "
     title += "unjudged documents"
     return unjudged.table(block.runs, block.unjudged, title, block.ranges_exact)
+
+
+def _replicates(block: Block, spread: ReplicateSpread, precision: int | None) -> Display:
+    """How much the replicates of each system differ."""
+    counting = weights([block.alpha], block.convention)
+    title = f"{block.measure}: replicates, {counting}, floor against {in_title(block.baseline)}"
+    return spread.display(title, block.runs, block.beside, precision)
 
 
 def sortable_columns() -> list[str]:

@@ -45,7 +45,7 @@ def for_machines(names: Iterable[str]) -> tuple[str, ...]:
 
 def depends_on_alpha(name: str) -> bool:
     """Whether a column is another at another alpha."""
-    column = columns().get(name.removesuffix(INTERVAL).removesuffix(RANK_INTERVAL))
+    column = every_column().get(name.removesuffix(INTERVAL).removesuffix(RANK_INTERVAL))
     if column is None or name in _OF_THE_LOSSES:
         return False
     return any(m.depends_on_alpha for m in measures() if m.id == column.measure)

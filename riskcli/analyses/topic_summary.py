@@ -63,6 +63,11 @@ class RunTopics:
         """What tells the runs that are compared by it from others."""
         return f"{self.measure}, baseline {self.baseline}"
 
+    @property
+    def lost(self) -> Mask:
+        """Which topics it loses, beyond the noise of replicates where there are any."""
+        return np.asarray(self.columns["delta"] < -self.columns.get("noise", np.zeros(1)))
+
     def chosen(self, topics: Rows | Mask | slice) -> Self:
         """Only those topics, in that order."""
         columns = {name: column[topics] for name, column in self.columns.items()}
@@ -126,8 +131,9 @@ def hard_topics(parts: Sequence[RunTopics]) -> HardTopics:
         np.array([part.columns[name] for part in parts], dtype=float)
         for name in ("score", "baseline_score", "delta")
     )
-    losing = np.count_nonzero(deltas < 0, axis=0)
-    ruined = np.count_nonzero(loses_a_fifth(deltas, bases), axis=0)
+    lost = np.array([part.lost for part in parts])
+    losing = np.count_nonzero(lost, axis=0)
+    ruined = np.count_nonzero(lost & loses_a_fifth(deltas, bases), axis=0)
     mean, worst = deltas.mean(axis=0), np.argmin(deltas, axis=0)
     logarithm = is_logarithm(measure)
     order = np.lexsort([mean, -ruined, -losing]).tolist()
@@ -176,8 +182,8 @@ def of_run(part: RunTopics) -> Statement:
     """On how many topics a run loses, and the worst of them."""
     topics, baseline = part.topics, part.baseline
     delta, base, score = (part.columns[name] for name in ("delta", "baseline_score", "score"))
-    lost = [i for i in np.argsort(delta, kind="stable").tolist() if delta[i] < 0]
-    fifths = np.flatnonzero(loses_a_fifth(delta, base))
+    lost = [i for i in np.argsort(delta, kind="stable").tolist() if part.lost[i]]
+    fifths = np.flatnonzero(part.lost & loses_a_fifth(delta, base))
     text = f"{part.run} loses on {len(lost)} of {counted(len(topics), 'topic')} against {baseline}"
     if lost:
         worst = lost[0]

@@ -35,6 +35,7 @@ from riskcli.risk.estimate import flags, negative
 from riskcli.risk.measures import measures, zrisk
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.replicates import repeats_of
 
 KEYS = ("run", "measure", "baseline", "population", "alpha", "topic")
 FIGURES = {
@@ -45,6 +46,8 @@ FIGURES = {
 """The columns of the topics: their headings and decimals in tables for people."""
 RANGE = {"delta_min": ("δ min", 4), "delta_max": ("δ max", 4)}
 """The columns of what unjudged documents allow, where these are asked for."""
+REPEATS = {"repeat_sd": ("± repl.", 4)}
+"""The standard deviation of a system's replicates, where runs are systems."""
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
 """What the minus convention turns: what URisk and ZRisk are made of."""
 _PAIRED = ("score", "baseline_score", "delta", "w", "tr", "tj")
@@ -145,11 +148,13 @@ class TopicTable(base.Analysis):
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
         for name in listed:
-            if name not in (*FIGURES, *RANGE, *MOVES, *self.groupings):
-                hint = nearest(name, (*FIGURES, *RANGE, *MOVES, *self.groupings, "churn"))
+    X name not in known:
+                hint = nearest(name, (*known, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
         if not self.has_ranges and {*RANGE} & {*listed}:
             raise UsageError(f"{' and '.join(RANGE)} are known with --unjudged bounds")
+        if {*REPEATS} & {*listed} and not self._beside:
+            raise UsageError("repeat_sd is known of systems, with --replicates")
         if asks_for_churn(listed) and self.churn is None:
             raise UsageError("columns of churn need what churn_table says of these runs")
         return replace(self, shown=tuple(dict.fromkeys(listed)), detailed=bool(listed))
@@ -163,6 +168,11 @@ class TopicTable(base.Analysis):
     def groupings(self) -> tuple[str, ...]:
         """The columns of the groups of topics."""
         return tuple(filter(topic_groups.are_groups, self.parts[0].columns)) if self.parts else ()
+
+    @property
+    def _beside(self) -> tuple[str, ...]:
+        """The columns of replicates, where runs are systems."""
+        return tuple(REPEATS) if any("repeat_sd" in part.columns for part in self.parts) else ()
 
     @property
     def verdict(self) -> Statements:
@@ -204,7 +214,7 @@ class TopicTable(base.Analysis):
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
         of_ranges = RANGE if self.has_ranges else ()
-        usual = (*_PAIRED, *of_ranges, *(_MEANS if self.churn else ()))
+        usual = (*_PAIRED, *of_ranges, *self._beside, *(_MEANS if self.churn else ()))
         groups = [] if self.shown else topic_groups.columns_of(part)
         columns = [first, *groups, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
@@ -220,7 +230,8 @@ class TopicTable(base.Analysis):
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
         of_ranges = RANGE if self.has_ranges else ()
-        usual = (*FIGURES, *(MOVES if self.churn else ()), *of_ranges, *self.groupings)
+        moves = MOVES if self.churn else ()
+        usual = (*FIGURES, *moves, *of_ranges, *self._beside, *self.groupings)
         names = self.shown or usual
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
@@ -234,7 +245,7 @@ def _column(part: RunTopics, name: str) -> Column:
         return Column.of(name, [*cells, ""])
     if topic_groups.are_groups(name):
         return topic_groups.column_of(part, name)
-    title, places = (FIGURES | RANGE | MOVES)[name]
+    title, places = (FIGURES | RANGE | REPEATS | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
@@ -355,6 +366,9 @@ def _tables(
     groups = topic_groups.columns_in(matrix)
     if allowed is not None:
         columns |= dict(zip(RANGE, (allowed.low, allowed.high), strict=True))
+    repeats = repeats_of(matrix)
+    if repeats is not None and comparison.noise is not None:
+        columns |= {"repeat_sd": repeats.deviations, "noise": comparison.noise}
     totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
     if options.convention == MINUS:
         columns |= {name: negative(columns[name]) for name in _TURNING}

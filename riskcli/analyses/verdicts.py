@@ -12,6 +12,7 @@ import numpy as np
 
 from riskcli.analyses.block import Block
 from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC
+from riskcli.analyses.replicates import within_floor
 from riskcli.analyses.unjudged import statement
 from riskcli.core.arrays import Floats, Rows
 from riskcli.core.messages import counted, joined
@@ -19,7 +20,7 @@ from riskcli.output.display import decimal, in_title
 from riskcli.output.verdict import Number, Statement, Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance
-from riskcli.risk.paired import LEAST_TOPICS, loses_a_fifth, topics_needed
+from riskcli.risk.paired import LEAST_TOPICS, topics_needed
 from riskcli.scores.matrix import ScoreMatrix
 
 MOST_SENTENCES = 3
@@ -63,7 +64,9 @@ def statements(
     if block.topics < LEAST_TOPICS or not len(said.others):
         return Statements((said.untested(),))
     weighs = [said.few_topics(), said.unanswered()]
-    found = (said.better(), said.ruins(), weighs[0], said.undecided(), weighs[1])
+    found = (
+        said.better(), said.ruins(), said.within_floor(), weighs[0], said.undecided(), weighs[1]
+    )  # fmt: skip
     first = [each for each in found if each is not None][:MOST_SENTENCES]
     unjudged = said.unjudged()
     return Statements((*first, *([] if unjudged is None else [unjudged])))
@@ -196,9 +199,7 @@ class _Verdict:
         """The topic that loses most of those that lose over a fifth, before and after."""
         own, baseline = self.comparison.scores[row], self.comparison.baseline.scores
         delta = own - baseline
-        ruined = loses_a_fifth(delta, baseline)
-        if self.comparison.logarithms:
-            ruined = delta < np.log(0.8)
+        ruined = self.comparison.ruined[row]
         worst = int(np.argmin(np.where(ruined, delta, np.inf) if ruined.any() else delta))
         shown = self.comparison.shown_mean(np.array([baseline[worst], own[worst]])).tolist()
         return self.matrix.topics[worst], (shown[0], shown[1])
@@ -227,6 +228,11 @@ class _Verdict:
         if not parts:
             return None
         return self._stating("undecided", [*worse, *open_rows], "; ".join(parts))
+
+    def within_floor(self) -> Statement | None:
+        """Whose URisk is no more than noise of replicates, where runs are systems."""
+        urisk, runs = self.block.estimates["urisk"].value, self.block.runs
+        return within_floor(self.block.beside, urisk, runs, self.others, about(self.block))
 
     def few_topics(self) -> Statement | None:
         """What makes every test rough."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 from riskcli.cli.progress import on_terminal
 from riskcli.cli.types import alpha_of_hat
 from riskcli.core.choices import PopulationRule, Sending, check_words, words
-from riskcli.core.files import replace_file
+from riskcli.core.files import replace_file, sha256_of_file
 from riskcli.core.inputs import identity
 from riskcli.core.locations import Location, place_of
-from riskcli.core.messages import UsageError
+from riskcli.core.messages import Input, UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
 from riskcli.risk.estimate import Significance
@@ -138,8 +138,19 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
             for qrels in inputs.judged or (None,)
         ]
     evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
+    if inputs.replicates is not None:
+        evaluation = of_systems(evaluation, inputs.replicates, checksums)
     evaluation = _labelled(inputs, evaluation)
     return _named(inputs, evaluation) if inputs.teams or inputs.anonymise else evaluation
+
+
+def of_systems(evaluation: Evaluation, given: Path | str, checksums: bool) -> Evaluation:
+    """Runs made into systems by a pattern, or by a file, which is then one of the inputs."""
+    if not isinstance(given, Path):
+        return evaluation.of_systems(given)
+    made = evaluation.of_systems(teams.read_systems(given))
+    file = Input(given, "replicates", sha256_of_file(given) if checksums else None)
+    return replace(made, provenance=replace(made.provenance, inputs=(*made.inputs, file)))
 
 
 def two_runs(inputs: Given, checksums: bool) -> tuple[Evaluation, str, str]:

@@ -200,6 +200,13 @@ class Inputs(Files):
         "team in a run's name (its first group, or the whole match): each team has weight one in "
         "the population, as the mean of its distinct runs.",
     )
+    replicates: Path | str | None = _input(
+        "--replicates", type=types.REPLICATES, metavar="REGEX|FILE",
+        settings=Reach.PATTERN_OR_INPUT,
+        help="Runs are replicates of systems (seeds, repeats), which are compared by their means: "
+        "a pattern that finds the system in a run's name (its first group, or the whole match; in "
+        "settings re:REGEX), or CSV with the columns run and system.",
+    )
     anonymise: Path | None = _input(
         "--anonymise", type=types.OUTPUT, metavar="KEY", key_only=True, settings=Reach.OUTPUT,
         never_ignored=True,

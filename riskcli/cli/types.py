@@ -104,7 +104,16 @@ class TeamsSource(FilePath):
         return super().convert(value, param, ctx)
 
 
+class ReplicatesSource(TeamsSource):
+    """A file that lists systems, or, where there is none of that name, a pattern."""
+
+    def convert(self, value: Any, param: Param, ctx: Context) -> Any:
+        found = super().convert(value, param, ctx)
+        return str(value) if isinstance(found, Path) and not found.is_file() else found
+
+
 INPUT, OUTPUT, TEAMS = FilePath(read=True), FilePath(read=False), TeamsSource(read=True)
+REPLICATES = ReplicatesSource(read=True)
 
 
 _SCORE_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")

@@ -138,6 +138,11 @@ _REPORT = "--report"
     "--inconclusive", choice=Inconclusive, settings=Reach.NOTHING,
     help="What an inconclusive verdict counts as. [default: neither, exit code 3]",
 )  # fmt: skip
+@own_option(
+    "--repeats", is_flag=True, settings=Reach.NOTHING, heading=Section.TESTS,
+    help="RUNS are repeats of one pipeline that gives something else each time: one candidate, "
+    "their mean. A topic counts as lost beyond their noise only.",
+)  # fmt: skip
 @options.gamma_option()
 @one_option(
     options.Comparing, "correction", help="Correction over the policy's tests and all candidates."
@@ -186,6 +191,7 @@ def check(
     alpha: float,
     margins: tuple[tuple[str, float], ...],
     inconclusive: Inconclusive | None,
+    repeats: bool,
     gamma: float,
     correction: Correction,
     detect: float | None,
@@ -214,7 +220,7 @@ def check(
         inputs = _with_bounds(inputs)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
     frozen, texts = frozen_population(population), queries_in(queries, inputs)
-    evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements)
+    evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements, repeats)
     judged = gate.judge(
         evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
         significance=Significance(gamma=gamma, correction=correction),

@@ -25,6 +25,7 @@ from riskcli.risk.paired import Paired, two_sided_p
 from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frames import score_runs
+from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Rules
 from riskcli.trec.arrow import Texts
 from riskcli.trec.qrels import Qrels
@@ -52,9 +53,9 @@ class ModelComparison:
 
     outcome: Outcome
     evaluations: Sequence[Evaluation]
-    """The test runs scored, a seed each; all but the first only tell how far seeds matter."""
+    """The test runs scored, a seed each."""
     table: ComparisonTable
-    """Of the first seed's runs: what `riskeval score` says of them."""
+    """What `riskeval score` says of the whole."""
 
     @property
     def notes(self) -> Sequence[Note]:
@@ -67,8 +68,18 @@ class ModelComparison:
         return self.table.verdict
 
     @cached_property
+    def whole(self) -> Evaluation:
+        """The means over seeds."""
+        return _over_seeds(self.evaluations)
+
+    @cached_property
     def scores(self) -> dict[str, Floats]:
-        """By run of the first seed, its scores on the counted test queries, fold after fold."""
+        """By run, its mean over seeds on the counted test queries, fold after fold."""
+        return self._scores(self.whole)
+
+    @cached_property
+    def first(self) -> dict[str, Floats]:
+        """The same of the first seed alone, with which coins and equal risks are compared."""
         return self._scores(self.evaluations[0])
 
     def _scores(self, evaluation: Evaluation) -> dict[str, Floats]:
@@ -147,7 +158,7 @@ class ModelComparison:
     def _of_coin(self, chances: Sequence[float]) -> tuple[float, float]:
         """Expected mean and risk of using the plain model with that chance in each fold."""
         chance = np.repeat(chances, [len(fold) for fold in self.outcome.fallback])
-        plain, fallback = self.scores[PLAIN.name], np.concatenate(self.outcome.fallback)
+        plain, fallback = self.first[PLAIN.name], np.concatenate(self.outcome.fallback)
         mean = chance * plain + (1 - chance) * fallback
         lost = chance * self._losses(plain) + (1 - chance) * self._losses(fallback)
         return float(mean.mean()), float(lost.mean())
@@ -157,7 +168,7 @@ class ModelComparison:
         folds = self.outcome.equal.get(name, [])
         if len(folds) < len(self.outcome.plan.folds):
             return {}
-        model = self.scores[name]
+        model = self.first[name]
         row: Row = {}
         ways = {
             "blend": [fold.blend for fold in folds],
@@ -180,8 +191,9 @@ class ModelComparison:
         """The rows of the risk table; JSON has those of the comparators beside them."""
         of_models = self.comparators()
         rows = [dict(zip(of_models.columns, row, strict=True)) for row in of_models.rows]
-        extra = {**alpha_ranges(self.outcome), "comparators": rows}
-        return replace(self.table.result(), extra=extra)
+        of_table = self.table.result()
+        extra = {**of_table.extra, **alpha_ranges(self.outcome), "comparators": rows}
+        return replace(of_table, extra=extra)
 
     def comparators(self) -> Result:
         """A row for each model and each comparator that is a run."""
@@ -213,7 +225,7 @@ class ModelComparison:
                 f"{', '.join(ends)}; above it, the baseline itself has a higher URisk."
             )
         equal = [
-            {**row, "risk": mean_loss(self.scores[row["run"]], self.baseline)}
+            {**row, "risk": mean_loss(self.first[row["run"]], self.baseline)}
             for row in self.rows
             if row["equal_coin_mean"] is not None
         ]
@@ -224,7 +236,7 @@ class ModelComparison:
         """One HTML document: the leaderboard of the test runs, and whether training pays."""
         return leaderboard(
             "Rankers trained for less risk",
-            self.evaluations[0].matrices,
+            self.whole.matrices,
             [self.table],
             further=self.further_displays(),
             further_title="Does training for risk pay?",
@@ -242,7 +254,24 @@ def compare_models(
     provenance = first.provenance.adding({"training": settings}, _notes(outcome, alphas))
     first = replace(first, provenance=replace(provenance, inputs=tuple(outcome.inputs)))
     options = Options(tuple(plan.baselines), plan.settings.baseline_pool, alphas=tuple(alphas))
-    return ModelComparison(outcome, evaluations, risk_table(first, options=options).sorted_by())
+    evaluations[0] = first
+    table = risk_table(_over_seeds(evaluations), options=options).sorted_by()
+    return ModelComparison(outcome, evaluations, table)
+
+
+def _over_seeds(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Of each run the mean over seeds, where there are several."""
+    first, matrices = evaluations[0], [matrix for each in evaluations for matrix in each.matrices]
+    if len(matrices) == 1:
+        return first
+    systems = {
+        f"{run} of seed {number}": run
+        for number, matrix in enumerate(matrices, start=1)
+        for run in matrix.runs
+    }
+    values = np.concatenate([matrix.values for matrix in matrices])
+    stacked = ScoreMatrix(matrices[0].measure, tuple(systems), matrices[0].topics, values)
+    return replace(first, matrices=(stacked,)).of_systems(systems)
 
 
 def _evaluated(outcome: Outcome, seed: int) -> Evaluation:

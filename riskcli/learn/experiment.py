@@ -100,7 +100,7 @@ class Outcome:
     plan: Plan
     tests: list[Features] = field(default_factory=list)
     runs: dict[int, dict[str, RunScores]] = field(default_factory=dict)
-    """By seed and name; blends and selections are made of the first seed's plain model."""
+    """By seed and name; blends and selections are made of that seed's plain model."""
     fallback: list[Floats] = field(default_factory=list)
     """By fold, the effectiveness of what a coin flip has where it does without the plain model."""
     coins: dict[str, list[float]] = field(default_factory=dict)
@@ -154,7 +154,7 @@ def run_experiment(
                 done = len(outcome.models) * trees  # as if none had stopped early
                 tick = _counting(count(done + 1), total, on_progress, stop)
                 trial.add_model(outcome, seed, spec, tick)
-            if seed == plan.seeds[0] and not stop.pressed:
+            if not stop.pressed:
                 trial.add_comparators(outcome, seed)
     outcome.interrupted = stop.pressed
     return outcome
@@ -201,13 +201,18 @@ class _Trial:
             outcome.alpha_range_valid.append(_gain_over_risk(self.valid, model))
 
     def add_comparators(self, outcome: Outcome, seed: int) -> None:
-        """For each model trained for risk, what takes as much risk without."""
+        """For each model trained for risk, what takes as much risk without.
+
+        Coins and what is as risky on the test queries are told of the first seed alone.
+        """
         runs = outcome.runs[seed]
         plain = outcome.models[seed, self.number, training.PLAIN.name]
         test = plain.scores(self.test.part)
         matching = comparators.RiskMatcher(self.valid, plain.scores(self.valid.part))
         matching_test = comparators.RiskMatcher(self.test, test)
-        outcome.fallback.append(self.test.fallback)
+        is_first = seed == self.plan.seeds[0]
+        if is_first:
+            outcome.fallback.append(self.test.fallback)
         for spec in self.plan.models[1:]:
             model = outcome.models[seed, self.number, spec.name]
             risk = self.valid.risk(model.scores(self.valid.part))
@@ -219,6 +224,8 @@ class _Trial:
                 threshold = matching.threshold(selector, risk)
                 scores = comparators.selected(self.test.part, test, selector, threshold)
                 self._add(runs, f"{spec.name}{SELECTIVE}", scores, threshold)
+            if not is_first:
+                continue
             outcome.coins.setdefault(spec.name, []).append(matching.chance(risk))
             equal = matching_test.at_risk(self.test.risk(model.scores(self.test.part)), selector)
             outcome.equal.setdefault(spec.name, []).append(equal)

@@ -116,6 +116,11 @@ def how_to_score(path: Path, comparison: ModelComparison) -> Note:
         f"riskeval score {shlex.quote(str(path / 'runs'))} -q {shlex.quote(str(path / 'qrels'))}"
         f'{against} -m "{settings.effectiveness}" -a {alphas}{grades}'
     )
+    if len(comparison.evaluations) > 1:
+        folders = sorted(path.glob("runs*"))
+        of_seeds = " ".join(shlex.quote(str(folder)) for folder in folders)
+        command = command.replace(shlex.quote(str(path / "runs")), of_seeds, 1)
+        command += " --replicates '[^/]+$'"
     message = f"{path} has runs, models and a page; to score the runs again: {command}"
     return Note("scored-again", message, False)
 

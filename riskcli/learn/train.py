@@ -88,7 +88,7 @@ class Training:
     seed: int = option("--seed", type=int, default=1, help="Random seed of the first training.")
     seeds: int = option(
         "--seeds", type=FROM_1, default=1,
-        help="Train with this many seeds, to see how much they matter.",
+        help="Train with this many seeds: what is compared are means over seeds.",
     )
 
     # fmt: on

@@ -238,7 +238,10 @@ def in_teams(
     submitted = [run for run in runs if run not in evaluation.added.values()]
     provenance = evaluation.provenance.adding(notes=without_team(submitted, by_run))
     evaluation = replace(evaluation, provenance=provenance)
-    reports = _reports_by_run(runs, submissions)
+    systems = evaluation.systems or dict(zip(runs, runs, strict=True))
+    reports: dict[str, list[FileReport]] = {}
+    for run, report in _reports_by_run([*systems], submissions).items():
+        reports.setdefault(systems[run], []).append(report)
     shown = {run: name for run, name in listed.names.items() if run in runs}
     gathered: dict[tuple[bool, str], tuple[list[str], list[FileReport]]] = {}
     for run in sorted(set(runs) - set(evaluation.added.values()), key=natural_key):
@@ -246,7 +249,7 @@ def in_teams(
         key = (run in by_run, by_run.get(run, name))
         theirs, files = gathered.setdefault(key, ([], []))
         theirs.append(name)
-        files += [reports[run]] if run in reports and reports[run] not in files else []
+        files += [report for report in reports.get(run, ()) if report not in files]
     for report in submissions.left_out:
         team = _team_of(report, listed, team_of)
         key = (team is not None, team or file_name(report.path))

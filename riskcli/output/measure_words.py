@@ -179,7 +179,12 @@ _OF_UNJUDGED = {
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
 _BESIDE = {
-    MeasureColumn(GROUP, "name"): "the group of topics that the row is about: all, or one of them"
+    MeasureColumn(GROUP, "name"): "the group of topics that the row is about: all, or one of them",
+    MeasureColumn("replicates", "count"): "number of runs that the system is the mean of",
+    MeasureColumn("self_risk", "number", measure="urisk"): "URisk of a replicate against another "
+    "of its system, on average",
+    MeasureColumn("floor", "number", measure="urisk"): "URisk that noise of replicates alone would "
+    "make, were system and baseline alike",
 }
 """What labels of topics and runs add; a table has these columns where it has such labels."""
 

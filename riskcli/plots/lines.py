@@ -16,13 +16,14 @@ from scipy.special import stdtrit
 
 import riskcli.plots.style as style
 from riskcli.analyses.power import power_table, share_in_words
+from riskcli.analyses.replicates import FLOOR, columns_of
 from riskcli.analyses.sweep_alpha import alpha_sweep
 from riskcli.analyses.sweep_events import Swept
 from riskcli.core.arrays import Floats
 from riskcli.core.inputs import note_input
 from riskcli.core.messages import InputError, UsageError, counted
 from riskcli.output.display import shortened
-from riskcli.output.measure_words import words_of
+from riskcli.output.measure_words import every_column, words_of
 from riskcli.plots.request import ExperimentRequest, Request, falling
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
@@ -120,7 +121,8 @@ def draw_alpha(request: Request) -> Any:
         )
         for some in (rows, quiet)
     )
-    layers = run_lines(thin, strong, names, x, y)
+    layers = _band_of_replicates(request, measure, rows, frame)
+    layers += run_lines(thin, strong, names, x, y)
     layers += _levels(request, measure, frame)
     layers += _event_layers(swept, rows, x, y)
     layers += end_names(names, series[-1, rows], frame)
@@ -138,6 +140,24 @@ def _heading(request: Request, measure: RiskMeasure, swept: Swept) -> str:
     else:
         against = "population of the baselines and each run"
     return f"{words_of(measure).title}, {counted(len(request.matrix.topics), 'topic')}, {against}"
+
+
+def _band_of_replicates(
+    request: Request, measure: RiskMeasure, rows: Sequence[int], frame: style.Frame
+) -> list[Any]:
+    """Which URisk replicates make alone, whichever of the systems shown: none, without systems."""
+    beside = columns_of(request.matrix, request.comparison, request.options.pool, 1.0)
+    has_floor = FLOOR in beside and every_column()[FLOOR].measure == measure.id
+    floors = beside[FLOOR][rows] if has_floor else np.zeros(1)
+    slope = float(np.max(floors))  # it is proportional to alpha; the least deep holds for all
+    if np.isnan(slope) or slope == 0:
+        return []
+    ends = [{"alpha": alpha, "floor": slope * alpha, "none": 0.0} for alpha in frame.x]
+    x = style.on_scale(alt.X, "alpha", "α", frame.x)
+    y = style.on_scale(alt.Y, "floor", None, frame.y)
+    band = style.chart(ends).mark_area(color=style.QUIET, opacity=0.35, clip=True)
+    named = style.name_of_level("below: what replicates alone make", 0.0)
+    return [band.encode(x=x, y=y, y2="none:Q"), *named]
 
 
 def _levels(request: Request, measure: RiskMeasure, frame: style.Frame) -> list[Any]:

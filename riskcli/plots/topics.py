@@ -125,7 +125,7 @@ def draw_wins(request: Request) -> Any:
     panels = [
         _histogram(one, step, float(reach), titles).properties(
             width=width, height=height,
-            title=alt.Title(_record(request, row, one), fontSize=12, anchor="middle"),
+            title=alt.Title(_record(request, row, comparison.paired), fontSize=12, anchor="middle"),
         )
         for row, one, titles in zip(
             rows, delta, style.outer_titles(len(rows), columns, "difference", "topics"), strict=True
@@ -152,10 +152,9 @@ def _columns_without_gaps(panels: int, request: Request) -> int:
     return next((columns for columns in (4, 3, 2) if panels % columns == 0), min(panels, 3))
 
 
-def _record(request: Request, row: int, delta: Floats) -> list[str]:
-    won, lost = int((delta > 0).sum()), int((delta < 0).sum())
-    name = shortened(request.matrix.runs[row], 18)
-    return [name, f"{won}/{len(delta) - won - lost}/{lost}"]
+def _record(request: Request, row: int, paired: Paired) -> list[str]:
+    counts = (int(of[row]) for of in (paired.wins, paired.ties, paired.losses))
+    return [shortened(request.matrix.runs[row], 18), "/".join(map(str, counts))]
 
 
 def bin_width(delta: Floats) -> float:

@@ -66,6 +66,8 @@ class Comparison:
     """Whether the scores are logarithms, whose means are shown as geometric means."""
     weights: Floats | None = None
     """How much each topic counts, 1 on average; None where all count the same."""
+    noise: Floats | None = None
+    """By run and topic, which differences are no more than noise of repeats; None without any."""
 
     def __post_init__(self) -> None:
         if self.rule == "baselines" and not self.named:
@@ -87,8 +89,8 @@ class Comparison:
         scores, baseline = self.scores, self.baseline.scores
         pooled = len(self.members.rows if self.members else self.reference)
         if self.smooth is None:
-            return Paired(scores, baseline, pooled=pooled)
-        return losses.SmoothPaired(scores, baseline, self.smooth, pooled=pooled)
+            return Paired(scores, baseline, pooled=pooled, noise=self.noise)
+        return losses.SmoothPaired(scores, baseline, self.smooth, pooled=pooled, noise=self.noise)
 
     @cached_property
     def lent(self) -> Lent:
@@ -113,10 +115,17 @@ class Comparison:
         NaN where there are baseline scores below 0 and none above: nothing could be counted.
         """
         if self.logarithms:
-            return np.asarray(np.count_nonzero(self.paired.delta < np.log(0.8), axis=1))
+            return np.asarray(np.count_nonzero(self.ruined, axis=1))
         if (self.baseline.scores < 0).any() and not (self.baseline.scores > 0).any():
             return np.full(len(self.scores), np.nan)
         return self.paired.losses20
+
+    @property
+    def ruined(self) -> Mask:
+        """Which topics lose more than a fifth, by run."""
+        if self.logarithms:
+            return np.asarray(self.paired.lost & (self.paired.delta < np.log(0.8)))
+        return self.paired.ruined
 
     @cached_property
     def population(self) -> Population:

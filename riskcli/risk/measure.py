@@ -125,7 +125,7 @@ class RiskMeasure:
         baseline = comparison.baseline
         if self.paired:
             alone = replace(baseline, members=())
-            itself = replace(comparison, scores=baseline.scores[None], baseline=alone)
+            itself = replace(comparison, scores=baseline.scores[None], baseline=alone, noise=None)
             return float(self.values(itself, alpha)[0])
         own_row = baseline.own_row
         return float("nan") if own_row is None else float(self.values(comparison, alpha)[own_row])
@@ -266,6 +266,7 @@ def _portions(
     for rows in row_blocks(len(comparison.scores), comparison.topics, _CELLS_IN_PORTION):
         given = {each.name: getattr(comparison, each.name) for each in fields(comparison)}
         given["scores"] = comparison.scores[rows]
+        given["noise"] = None if comparison.noise is None else comparison.noise[rows]
         portion = Portion(**given, whole=comparison, rows=rows)
         yield replace(inference, comparison=portion, ranked=False, references=references)
 

@@ -69,6 +69,8 @@ class Paired:
     baseline: Floats
     pooled: int = field(default=1, kw_only=True)
     """How many runs the baseline is a mean of, at most: its rounding grows with their root."""
+    noise: Floats | None = field(default=None, kw_only=True)
+    """By run and topic, which differences are noise of repeats, and count as ties."""
 
     @cached_property
     def delta(self) -> Floats:
@@ -82,13 +84,29 @@ class Paired:
 
     @cached_property
     def wins(self) -> Counts:
-        """Topics with delta > 0."""
+        """Topics with delta > 0, beyond the noise of repeats where there are any."""
+        if self.noise is not None:
+            return np.asarray(np.count_nonzero(self.delta > self.noise, axis=1))
         return self._topics_that_are(np.greater)
 
     @cached_property
     def losses(self) -> Counts:
-        """Topics with delta < 0."""
+        """Topics with delta < 0, beyond the noise of repeats where there are any."""
+        if self.noise is not None:
+            return np.asarray(np.count_nonzero(self.lost, axis=1))
         return self._topics_that_are(np.less)
+
+    @property
+    def lost(self) -> Mask:
+        """Which topics are lost."""
+        return np.asarray(self.delta < (0 if self.noise is None else -self.noise))
+
+    @property
+    def differing(self) -> Counts:
+        """Topics with another score than the baseline, be it noise or not."""
+        if self.noise is None:
+            return self.wins + self.losses
+        return np.asarray(np.count_nonzero(self.delta, axis=1))
 
     def _topics_that_are(self, compared: np.ufunc) -> Counts:
         """Counted without delta, which a large matrix has no room for."""
@@ -98,13 +116,19 @@ class Paired:
 
     @cached_property
     def ties(self) -> Counts:
-        """Topics with delta = 0."""
+        """The other topics."""
         return self.topics - self.wins - self.losses
 
     @cached_property
     def losses20(self) -> Counts:
         """Topics that lose more than a fifth of a baseline score above 0."""
-        return np.asarray(np.count_nonzero(loses_a_fifth(self.delta, self.baseline), axis=1))
+        return np.asarray(np.count_nonzero(self.ruined, axis=1))
+
+    @property
+    def ruined(self) -> Mask:
+        """Which topics they are."""
+        ruined = loses_a_fifth(self.delta, self.baseline)
+        return ruined if self.noise is None else ruined & self.lost
 
     @cached_property
     def reward(self) -> Floats:

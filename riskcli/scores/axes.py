@@ -1,5 +1,7 @@
 """What is known of the topics and runs of a score matrix beside their names."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +19,23 @@ NO_GROUP = "(none)"
 
 
 @dataclass(frozen=True)
+class Replicates:
+    """The runs that a system is the mean of, and what each scores."""
+
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    scores: Floats
+    """A row a run, a column a topic."""
+
+    def on(self, topics: Sequence[str]) -> Floats:
+        """The scores on these topics."""
+        if tuple(topics) == self.topics:
+            return self.scores
+        index = {topic: number for number, topic in enumerate(self.topics)}
+        return self.scores[:, [index[topic] for topic in topics]]
+
+
+@dataclass(frozen=True)
 class Axes:
     """Labels of topics and runs, by their names, so that they serve any part of a matrix."""
 
@@ -24,6 +43,8 @@ class Axes:
     """By grouping, the group of each topic that has one."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """How much each topic counts; empty where all count the same."""
+    replicates: Mapping[str, Replicates] = field(default_factory=dict)
+    """By system, the runs that it is the mean of; empty where runs are systems."""
 
     def weights_of(self, topics: Sequence[str]) -> Floats | None:
         """The weights of these topics, with a mean of 1; None where all count the same."""
@@ -57,7 +78,7 @@ class Axes:
         topics: Sequence[str],
         groups: Mapping[str, Any] | None,
         weights: Mapping[str, float] | None,
-    ) -> "tuple[Axes, list[Note]]":
+    ) -> tuple[Axes, list[Note]]:
         """With these groups ({topic: group}, or so by grouping) and weights; and notes on them."""
         axes, notes = self, list[Note]()
         if groups is not None:
@@ -70,6 +91,17 @@ class Axes:
             axes = replace(axes, weights=_checked_weights(topics, weights))
             notes += _not_evaluated(topics, "weights", weights)
         return axes, notes
+
+    def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
+        """By system, the scores of its replicates on these topics; no row where none are known."""
+        none = np.zeros((0, len(topics)))
+        each = map(self.replicates.get, systems)
+        return [none if own is None else own.on(topics) for own in each]
+
+    def renamed(self, shown: Mapping[str, str]) -> Axes:
+        """The same with other names for systems."""
+        systems = {shown.get(name, name): each for name, each in self.replicates.items()}
+        return replace(self, replicates=systems)
 
 
 def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, str]]:

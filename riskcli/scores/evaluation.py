@@ -29,6 +29,7 @@ from riskcli.scores.files.registry import FileScores
 from riskcli.scores.judging import Seen, judgings
 from riskcli.scores.matrix import ScoreMatrix, answers_nothing, join_all
 from riskcli.scores.reading import OWN_RESULT, PASSED_OVER, Reader, Rules
+from riskcli.scores.systems import Systems, SystemsGiven
 from riskcli.trec.discovery import (
     Folders,
     RunFiles,
@@ -120,6 +121,8 @@ class Evaluation(WithProvenance):
     """The team of each run that has one."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """The file of each run that was scored here."""
+    systems: Mapping[str, str] = field(default_factory=dict)
+    """The system of each run that was read, where runs are replicates of systems."""
 
     def __repr__(self) -> str:
         notes = f", {counted(len(self.notes), 'note')}" if self.notes else ""
@@ -167,6 +170,21 @@ class Evaluation(WithProvenance):
         notes = [note for matrix in matrices for note in matrix.provenance.notes]
         provenance = self.provenance.adding(matrices[0].axes.settings(), notes)
         return replace(self, matrices=matrices, provenance=provenance)
+
+    def of_systems(self, given: SystemsGiven) -> Evaluation:
+        """Runs made into systems, each the mean of its replicates: see `ScoreMatrix.of_systems`.
+
+        A baseline file belongs to the system that the pattern finds in its run's name.
+        """
+        systems = Systems.of(self.matrices[0].runs, given)
+        return replace(
+            self,
+            matrices=tuple(matrix.of_systems(systems) for matrix in self.matrices),
+            added={path: systems.by_run[run] for path, run in self.added.items()},
+            files={},  # a mean has no documents
+            systems=systems.by_run,
+            provenance=self.provenance.adding(*systems.record()),
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per score: run, topic, measure, score."""

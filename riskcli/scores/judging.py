@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import Floats, divided
 from riskcli.core.choices import Unjudged
+from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, parse_measure
 from riskcli.effectiveness.ranking import Top
 from riskcli.effectiveness.scoring import top_of
@@ -60,6 +61,24 @@ class Judging:
         by_run = {shown.get(run, run): shares for run, shares in self.by_run.items()}
         documents = self.documents and self.documents.renamed(shown)
         return replace(self, by_run=by_run, documents=documents)
+
+    def averaged(self, systems: Mapping[str, Sequence[str]]) -> Judging:
+        """The same of systems, each the mean of these runs: shares of documents, no documents."""
+        if self.documents is not None:
+            raise UsageError(
+                "a mean of replicates has no documents: bounds of unjudged ones, diff, churn and "
+                "what to judge are of runs; leave out either"
+            )
+        by_run = {
+            name: _known_mean(self.shares(runs, self.topics)) for name, runs in systems.items()
+        }
+        return replace(self, by_run=by_run)
+
+
+def _known_mean(shares: Floats) -> Floats:
+    """The mean over runs by topic, of those that have documents; NaN where none has any."""
+    counts = (~np.isnan(shares)).sum(axis=0)
+    return divided(np.nansum(shares, axis=0), counts, otherwise=np.nan)
 
 
 class Seen(NamedTuple):

@@ -28,9 +28,11 @@ from riskcli.core.messages import (
     naturally,
 )
 from riskcli.effectiveness.measures import is_logarithm, unanswered_score
-from riskcli.scores.axes import Axes
+from riskcli.risk.comparison import column_mean
+from riskcli.scores.axes import Axes, Replicates
 from riskcli.scores.judging import Judging
 from riskcli.scores.plausibility import notes_on_scores
+from riskcli.scores.systems import Systems, SystemsGiven
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,6 +184,27 @@ class ScoreMatrix:
         axes, notes = self.axes.labelled(self.topics, groups, weights)
         provenance = self.provenance.adding(axes.settings(), notes)
         return replace(self, axes=axes, provenance=provenance)
+
+    def of_systems(self, given: SystemsGiven | Systems) -> ScoreMatrix:
+        """The matrix with a row a system, the mean of its replicates topic by topic.
+
+        A pattern finds the system in a run's name (its first group, else its whole match), or a
+        mapping has the system of each run. A run without one is a system of its own.
+        """
+        systems = given if isinstance(given, Systems) else Systems.of(self.runs, given)
+        row = {run: index for index, run in enumerate(self.runs)}
+        each = {
+            name: Replicates(runs, self.topics, self.values[[row[run] for run in runs]])
+            for name, runs in systems.members.items()
+        }
+        return replace(
+            self,
+            runs=tuple(each),
+            values=np.array([column_mean(own.scores) for own in each.values()]),
+            judging=self.judging and self.judging.averaged(systems.members),
+            axes=replace(self.axes, replicates=each),
+            provenance=self.provenance.adding(*systems.record()),
+        )
 
     def check_finite(self) -> None:
         """Refuse NaN, infinite scores and those that are out of all bounds, naming the first."""

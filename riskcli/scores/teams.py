@@ -23,6 +23,7 @@ from riskcli.core.messages import (
 )
 from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.systems import REPLICATES
 
 _COLUMNS = ("run", "team", "name")
 _KEY_COLUMNS = ("kind", "name", "shown")
@@ -60,6 +61,16 @@ def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
         if row.get("name"):
             names[run] = row["name"]
     return TeamList(teams, names)
+
+
+def read_systems(path: Path) -> dict[str, str]:
+    """A CSV or TSV file with the columns run and system; a run without one is its own."""
+    systems: dict[str, str] = {}
+    for line, row in table_of_runs(path, ("run", "system"), ("run", "system")):
+        if row["run"] in systems:
+            raise InputError(path, "bad-teams", f"run {row['run']!r} is listed twice", line)
+        systems[row["run"]] = row["system"]
+    return systems
 
 
 def table_of_runs(
@@ -127,6 +138,7 @@ def with_teams(
             **{path: shown.get(run, run) for path, run in evaluation.added.items()},
         },
         teams={shown.get(run, run): team for run, team in teams.items()},
+        systems={run: shown.get(name, name) for run, name in evaluation.systems.items()},
     )
 
 
@@ -138,8 +150,8 @@ def _renamed(matrix: ScoreMatrix, shown: Mapping[str, str]) -> ScoreMatrix:
     names = [shown.get(run, run) for run in matrix.runs]
     order = natural_order(names)
     runs = tuple(names[row] for row in order)
-    judging = matrix.judging and matrix.judging.renamed(shown)
-    return replace(matrix, runs=runs, values=matrix.values[order], judging=judging)
+    judging, axes = matrix.judging and matrix.judging.renamed(shown), matrix.axes.renamed(shown)
+    return replace(matrix, runs=runs, values=matrix.values[order], judging=judging, axes=axes)
 
 
 def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluation, str]:
@@ -155,7 +167,7 @@ def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluati
     hidden = replace(
         hidden,
         teams={run: teams[team] for run, team in hidden.teams.items()},
-        provenance=_hidden(evaluation.provenance, {**teams, **runs}),
+        provenance=_hidden(evaluation.provenance, {**teams, **hidden.systems, **runs}),
     )
     entries = {**earlier, **{("team", t): n for t, n in teams.items()}}
     entries |= {("run", run): name for run, name in runs.items()}
@@ -203,7 +215,10 @@ def _hidden(provenance: Provenance, shown: Mapping[str, str]) -> Provenance:
         else replace(each, path=Path(each.kind), run=shown.get(each.run or ""))
         for each in provenance.inputs
     )
-    return replace(provenance, notes=notes, inputs=inputs)
+    averaged = provenance.settings.get(REPLICATES, {})
+    settings = {REPLICATES: {shown[name]: len(each) for name, each in averaged.items()}}
+    kept = replace(provenance, notes=notes, inputs=inputs)
+    return kept.adding(settings) if averaged else kept
 
 
 def _as_key(entries: Mapping[tuple[str, str], str]) -> str:

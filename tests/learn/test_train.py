@@ -88,18 +88,28 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_score_says_the_same_of_the_test_queries(experiment: tuple[Path, Ran]) -> None:
-    """To the byte, and the means are those of the reference."""
-    folder, _ = experiment
-    scored = riskeval(
-        "score", folder / "runs", "-q", folder / "qrels", "-b", "baseline", "-m", MEASURE,
-        "-a", "1,5", "-f", "csv",
-    )  # fmt: skip
-    assert scored.out == (folder / "comparison.csv").read_text()
+    """To the byte, with the command that it names; the means are those of the reference."""
+    folder, done = experiment
+    told = shlex.split(done.err.partition("to score the runs again: riskeval ")[2].split("\n")[0])
+    assert told[:3] == ["score", str(folder / "runs"), str(folder / "runs-seed2")]
+    assert riskeval(*told, "-f", "csv").out == (folder / "comparison.csv").read_text()
     table = rows(folder / "comparison.csv")
     assert len(table) == 2 * (2 + 3 * 4)
     for row in table:
-        values = scores(folder / "runs" / f"{row['run']}.run", folder / "qrels")
+        values = over_seeds(folder)[row["run"]]
         assert float(row["mean"]) == pytest.approx(values.mean(), abs=1e-12)
+        assert row["replicates"] == "2" and float(row["self_risk"]) <= 0
+
+
+def over_seeds(folder: Path) -> dict[str, NDArray[np.float64]]:
+    """By run, the mean of both seeds by query."""
+    return {
+        path.stem: np.mean(
+            [scores(folder / of / path.name, folder / "qrels") for of in ("runs", "runs-seed2")],
+            axis=0,
+        )
+        for path in (folder / "runs").iterdir()
+    }
 
 
 def test_the_table_on_stdout_is_that_of_the_folder(experiment: tuple[Path, Ran]) -> None:
@@ -113,7 +123,7 @@ def test_p_values_are_those_of_paired_t_tests(experiment: tuple[Path, Ran]) -> N
     from scipy import stats
 
     folder, _ = experiment
-    by_run = {path.stem: scores(path, folder / "qrels") for path in (folder / "runs").iterdir()}
+    by_run = over_seeds(folder)
     lost = {name: np.maximum(by_run["baseline"] - values, 0) for name, values in by_run.items()}
     table = rows(folder / "comparators.csv")
     assert {row["run"] for row in table} == by_run.keys() - {"baseline"}

@@ -16,8 +16,8 @@ from riskcli.core.messages import Note, UsageError, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
 from riskcli.risk.measure import MeasureColumn
-from riskcli.risk.paired import loses_a_fifth, smallest_loss
-from riskcli.scores.comparisons import FrozenPopulation, Options
+from riskcli.risk.paired import smallest_loss
+from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 _NO_RULES = ("run", "measure", "baseline", "population", "alpha", "group")
@@ -177,13 +177,14 @@ class Case:
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
         base, run = self.matrix.values
-        much = loses_a_fifth(run - base, base)
+        (comparison,) = comparisons(self.matrix, self.options)
+        much, beyond = comparison.ruined[1], comparison.paired.lost[1]
         losses = {
             index: TopicLoss(
                 topic, float(run[index]), float(base[index]), self.queries.named(topic)
             )
             for index in np.argsort(run - base, kind="stable").tolist()
-            if run[index] < base[index]
+            if beyond[index]
             for topic in [self.matrix.topics[index]]
         }
         lost = list(losses.values())

@@ -1,9 +1,11 @@
 """What a gate reads and writes beside runs: rules, baselines kept in files, reports, a summary."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +72,21 @@ def with_baseline(
     baselines: Sequence[str],
     pin: str | None,
     others: OtherJudgements,
+    repeats: bool = False,
 ) -> tuple[Evaluation, str]:
     """The scores of candidates and of the one baseline in the same matrices, and its name.
 
-    It must be the one that is pinned, and `others` says whether its judgements may be others.
+    It must be the one that is pinned, and `others` says whether its judgements may be others. If
+    they are `repeats` of one, the candidates are one.
     """
     if len(baselines) != 1:
         raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
     evaluation, name = _beside(inputs, baselines[0])
+    if repeats:
+        if inputs.replicates is not None:
+            raise UsageError("--repeats makes all RUNS one candidate: leave out --replicates")
+        runs = [run for run in evaluation.matrices[0].runs if run != name]
+        evaluation = evaluation.of_systems(dict.fromkeys(runs, _one_name(runs, name, inputs)))
     notes = tuple(map(_of_gate, evaluation.notes))
     evaluation = replace(evaluation, provenance=replace(evaluation.provenance, notes=notes))
     if pin is not None:
@@ -85,6 +94,15 @@ def with_baseline(
     if others == "refuse":
         refuse_other_judgements(evaluation.inputs)
     return evaluation, name
+
+
+def _one_name(runs: Sequence[str], baseline: str, inputs: Inputs) -> str:
+    """What repeats of a pipeline are called together: what their names begin with, or a folder."""
+    same = takewhile(lambda letters: len({*letters}) == 1, zip(*runs, strict=False))
+    shared = re.sub(r"[\W_]+$", "", "".join(letters[0] for letters in same))
+    folders = [path.resolve().name for path in inputs.runs if path.is_dir()]
+    name = shared or (folders[0] if len(folders) == 1 else "repeats")
+    return f"{name} repeats" if name == baseline else name
 
 
 def _of_gate(note: Note) -> Note:
@@ -180,7 +198,7 @@ def check_pin(evaluation: Evaluation, baseline: str, sha256: str) -> None:
     """Refuse a baseline whose file, by its bytes or the hash of its content, is another one."""
     last = evaluation.inputs[-1]
     kept = [last] if last.kind == _KEPT else []
-    own = kept or [each for each in evaluation.inputs if each.run == baseline]
+    own = kept or [each for each in evaluation.inputs if _is_of(each, baseline, evaluation)]
     if len(own) != 1:
         has = "is in several files" if own else "has none of its own"
         raise UsageError(f"--baseline-sha256 is of a file, and {baseline} {has}")
@@ -192,6 +210,11 @@ def check_pin(evaluation: Evaluation, baseline: str, sha256: str) -> None:
             "restore that baseline, or give the new hash if the change is meant"
         )
         raise InputError(file.path, "other-baseline", message)
+
+
+def _is_of(file: Input, run: str, evaluation: Evaluation) -> bool:
+    """Whether a file holds the run, or one that the system of that name is made of."""
+    return file.run is not None and evaluation.systems.get(file.run, file.run) == run
 
 
 # The ratchet: a candidate that passes becomes the baseline of next time.
@@ -243,7 +266,9 @@ def update_baseline(
 
     kept = tuple(m.of_runs([m.runs.index(run)]) for m in evaluation.matrices)
     inputs = tuple(
-        each for each in evaluation.inputs if each.run == run or each.kind in _ITS_INPUTS
+        each
+        for each in evaluation.inputs
+        if each.kind in _ITS_INPUTS or _is_of(each, run, evaluation)
     )
     provenance = replace(evaluation.provenance, inputs=inputs)
     content = format.render(Matrices(kept, long=len(kept) > 1, provenance=provenance), IN_FILE)
@@ -282,7 +307,8 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
         texts = (str(text).removeprefix(LIST_MARK) for text in given.get(name, ()))
         note_input(*(named_place(text)[1] for text in texts))
-    note_input(*([given["queries"]] if given.get("queries") else []))
+    files = (given.get(name) for name in ("queries", "replicates"))
+    note_input(*(file for file in files if isinstance(file, Path)))
     reports, told = list(given["reports"]), refusal.Refusal.of(error)
     with suppress(RiskevalError):
         output = None if str(given["output"]) == STDOUT else given["output"]

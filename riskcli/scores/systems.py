@@ -1,0 +1,97 @@
+"""Which runs are replicates of one system, and how many of each system are averaged."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from riskcli.core.choices import is_virtual
+from riskcli.core.messages import Note, UsageError, counted, listed, naturally, nearest
+
+PATTERN_MARK = "re:"
+REPLICATES = "replicates"
+"""The setting that says which runs are averaged."""
+SystemsGiven = str | Mapping[str, str]
+"""A pattern whose first group, else its whole match, names a run's system; or names by run."""
+
+
+@dataclass(frozen=True)
+class Systems:
+    """The runs that each system is the mean of, systems and runs in natural order."""
+
+    members: Mapping[str, tuple[str, ...]]
+    by_run: Mapping[str, str]
+    """The system of every run, averaged or left out."""
+
+    @classmethod
+    def of(cls, runs: Sequence[str], given: SystemsGiven) -> "Systems":
+        """A run of no system is one of its own; those of several runs get equally many."""
+        found = _listed(runs, given) if isinstance(given, Mapping) else _matched(runs, given)
+        by_run = {run: found.get(run) or run for run in runs}
+        groups: dict[str, list[str]] = {}
+        for run in naturally(runs):
+            groups.setdefault(by_run[run], []).append(run)
+        for system, members in groups.items():
+            if is_virtual(system):
+                message = f"no system can be called {system!r} (that of {listed(members, 3)})"
+                raise UsageError(f"{message}: '@' marks virtual baselines")
+            others = [run for run in members if run != system]
+            if system in runs and others and not found.get(system):
+                raise UsageError(
+                    f"{system!r} is a run of its own, and the system of {listed(others, 3)}: "
+                    "rename one of them"
+                )
+        sizes = [len(members) for members in groups.values() if len(members) > 1]
+        if not sizes:
+            raise UsageError(_none_found(runs, by_run, given))
+        least = min(sizes)
+        return cls({name: tuple(groups[name][:least]) for name in naturally(groups)}, by_run)
+
+    def record(self) -> tuple[dict[str, dict[str, list[str]]], list[Note]]:
+        """For the provenance: what is averaged; what was left out, and which are one run."""
+        averaged = {run for members in self.members.values() for run in members}
+        left_out = [run for run in naturally(self.by_run) if run not in averaged]
+        alone = [name for name, members in self.members.items() if len(members) == 1]
+        notes = []
+        if left_out:
+            number = max(map(len, self.members.values()))
+            message = (
+                f"systems have different numbers of replicates, and URisk, ZRisk and GeoRisk hang "
+                f"on that: the first {number} of each are averaged; left out: "
+            )
+            notes.append(Note("replicates-left-out", message + listed(left_out, 10)))
+        if alone:
+            are = "one run, taken as one that always gives" if len(alone) == 1 else (
+                "one run each, taken as ones that always give"
+            )  # fmt: skip
+            message = f"{listed(alone)}: {are} the same"
+            notes.append(Note("one-replicate", message, warning=False))
+        several = {name: [*runs] for name, runs in self.members.items() if len(runs) > 1}
+        return {REPLICATES: several}, notes
+
+
+def _listed(runs: Sequence[str], by_run: Mapping[str, str]) -> Mapping[str, str]:
+    """Systems by run; refuse a run that is not there."""
+    for run, system in by_run.items():
+        if run not in runs:
+            message = f"system {system!r} is given for {run!r}, but no run has that name"
+            raise UsageError(message + nearest(run, runs))
+    return by_run
+
+
+def _matched(runs: Sequence[str], text: str) -> dict[str, str]:
+    """Systems by run, of the runs that the pattern finds one for."""
+    try:
+        pattern = re.compile(text.removeprefix(PATTERN_MARK))
+    except re.error as error:
+        raise UsageError(f"the pattern of replicates {text!r} is wrong: {error}") from error
+    matches = {run: match for run in runs if (match := pattern.search(run))}
+    found = {run: match[1 if pattern.groups else 0] for run, match in matches.items()}
+    return {run: system for run, system in found.items() if system}
+
+
+def _none_found(runs: Sequence[str], by_run: Mapping[str, str], given: SystemsGiven) -> str:
+    """Why nothing was averaged, with names to see it."""
+    what = "the list of replicates" if isinstance(given, Mapping) else f"the pattern {given!r}"
+    made = [f"{run} → {by_run[run]}" for run in naturally(runs) if by_run[run] != run]
+    names = f"it makes {listed(made)}" if made else f"the runs are {listed(naturally(runs))}"
+    return f"{what} makes no system of two or more of the {counted(len(runs), 'run')}: {names}"
