@@ -147,8 +147,9 @@ class TopicTable(base.Analysis):
         `churn` names all columns of the rankings' moves.
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
+        known = (*FIGURES, *RANGE, *REPEATS, *MOVES, *self.groupings)
         for name in listed:
-    X name not in known:
+            if name not in known:
                 hint = nearest(name, (*known, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
         if not self.has_ranges and {*RANGE} & {*listed}:
