@@ -105,11 +105,9 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
 
 def names_of(block: Block) -> Column:
     """The runs, the baseline's own marked."""
-    members = set(block.baseline_members)
-    cells = [
-        Cell(f"{run} {BASELINE_MARK}" if row in members else run, strong=row in members)
-        for row, run in enumerate(block.runs)
-    ]
+    members = {*block.baseline_members}
+    pairs = [(run, row in members) for row, run in enumerate(block.runs)]
+    cells = [Cell(f"{run} {BASELINE_MARK}" if own else run, strong=own) for run, own in pairs]
     return Column(Heading("run", left=True, names=True), cells)
 
 

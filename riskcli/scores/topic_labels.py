@@ -13,7 +13,7 @@ from riskcli.core.limits import refuse_file
 from riskcli.core.locations import place_of
 from riskcli.core.messages import Input, InputError, UsageError, listed, nearest
 from riskcli.scores.axes import GROUP, checked_weight
-from riskcli.trec.findings import line_of, text_lines
+from riskcli.trec.findings import line_of, number, text_lines
 from riskcli.trec.queries import one_line, queries_of
 from riskcli.trec.source import MAX_BYTES, TextFile
 
@@ -145,10 +145,10 @@ def _header(rows: Iterator[list[str]]) -> list[str]:
 
 def _of_table(path: Path, rows: Any, header: Sequence[str]) -> Iterator[_Row]:
     """Rows below a header, whose first column, or the one named so, is the topic."""
-    if len({*header} - {""}) < max(len(header), 2):
-        raise _wrong(
-            path, f"the header is {listed(header)!r:.90}, expected {_FORMS}", rows.line_num
-        )
+    # A first line with a number is a row: else its topic would be lost without a word.
+    if len({*header} - {""}) < max(len(header), 2) or any(number(n) is not None for n in header):
+        message = f"the header is {listed(header)!r:.90}, expected {_FORMS}"
+        raise _wrong(path, message, rows.line_num)
     key = next((name for name in header if name.lower() in _IDS), header[0])
     for cells in filter(any, rows):
         named = dict(zip(header, cells, strict=False))

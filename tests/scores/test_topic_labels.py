@@ -105,6 +105,8 @@ def test_fields_of_topics_are_groupings_by_name(tmp_path: Path) -> None:
             ":2: bad-labels: found '1, x, y', expected a topic and 2 columns",
         ),
         ("topic,type\n ,x\n", ":2: bad-labels: found ' , x', expected a topic"),
+        ("1\ttail\n2\thead\n", ":1: bad-labels: the header is '1, tail', expected a table"),
+        ("q1,0.5\nq2,2\n", ":1: bad-labels: the header is 'q1, 0.5', expected a table"),
         ("topic,type,type\n1,x,y\n", ":1: bad-labels: the header is"),
         ('{"1": "a", "1": "b"}', "'1' is there twice"),
         ('{"1": "a"', ":1: bad-labels: not JSON"),

@@ -30,12 +30,6 @@ _RECORDED = (
 """What settings say of a gate."""
 
 
-_NO_GROUP_RULES = Note(
-    "groups-unused",
-    "--groups changes nothing here: no rule is on a group, as worst_group(mean_diff) >= -0.03 is",
-)
-
-
 def judge(
     scores: Scores,
     baseline: str,
@@ -82,12 +76,19 @@ def judge(
     values = (chosen.name, [rule.text for rule in every_rule], *given, inconclusive, of_two)
     settings = dict(zip(_RECORDED, values, strict=True))
     notes = [note for case in cases for note in case.notes]
-    notes += [*texts.notes(topics), *_power_notes(verdicts, detect)]
-    if cases[0].matrix.axes.groups and not any(rule.group or rule.worst for rule in every_rule):
-        notes.append(_NO_GROUP_RULES)
+    notes += [*texts.notes(topics), *_power_notes(verdicts, detect), *_unused(setup, every_rule)]
     provenance = setup.provenance.adding(settings, notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
+
+
+def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:
+    """Say that groups of topics change nothing where no rule is on one."""
+    if not setup.matrices[0].axes.groups or any(rule.group or rule.worst for rule in rules):
+        return []
+    example = "worst_group(mean_diff) >= -0.03"
+    message = f"--groups changes nothing here: no rule is on a group, as {example} is"
+    return [Note("groups-unused", message)]
 
 
 def _differences(
