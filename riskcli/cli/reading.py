@@ -263,7 +263,7 @@ candidate_options = options(Inputs, "inputs", teams=None, anonymise=None)
 """The same for one that knows what unjudged documents can change."""
 two_runs_options = options(
     Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
-    unjudged="bounds",
+    unjudged="bounds", replicates=None,
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""
 organising_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None)

@@ -137,6 +137,8 @@ def test_a_topic_is_lost_beyond_its_noise_alone() -> None:
     assert paired.wins[row] == (delta > comparison.noise[row]).sum()
     assert paired.wins[row] + paired.ties[row] + paired.losses[row] == TOPICS
     assert comparison.losses20[row] <= paired.losses[row]
+    alone = comparison.of_rows(slice(row, row + 1))
+    assert (alone.ruined[0] == comparison.ruined[row]).all()
     # URisk and the mean are of the averages, as they are
     assert paired.gain[row] == pytest.approx(delta.mean())
 
@@ -227,6 +229,8 @@ def test_documents_of_a_mean_are_refused_in_words() -> None:
     listed = {"caspPlus": "casp", "indriCASP": "casp"}
     bounds = riskeval("score", SAMPLES, *runs, "--unjudged", "bounds", "--replicates", "a|o")
     assert bounds.code == 2 and "a mean of replicates has no documents" in bounds.err
+    files = (SAMPLES / "caspPlus.run", SAMPLES / "indriCASP.run")
+    assert "No such option" in riskeval("diff", *files, "--replicates", "a").err
     evaluation = evaluate([SAMPLES], qrels=QRELS).of_systems(listed)
     with pytest.raises(UsageError, match="churn compares documents"):
         churn_table(evaluation, "casp")
