@@ -169,6 +169,23 @@ def test_a_gate_blames_no_topic_for_noise() -> None:
     assert next(f for f in verdict.findings if f.rule == "losses <= 5").value == lost
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("topics", [1, 2, 3])
+@pytest.mark.parametrize("values", ["random", "zero", "below 0"])
+@pytest.mark.parametrize("baseline", ["a", "@max"])
+def test_few_topics_and_odd_scores_are_no_trouble(topics: int, values: str, baseline: str) -> None:
+    rng, names = np.random.default_rng(1), ("a-s1", "a-s2", "c")
+    made = {
+        "random": rng.random((3, topics)),
+        "zero": np.zeros((3, topics)),
+        "below 0": rng.normal(size=(3, topics)),
+    }[values]
+    matrix = ScoreMatrix("score", names, tuple(map(str, range(topics))), made).of_systems(SEEDS)
+    for loss in ("linear", "smooth"):
+        table = risk_table(matrix, baseline, options=Options(loss=loss))
+        assert "replicates" in str(table) and len(table.result().extra["replicates"]) == 2
+
+
 def test_the_page_counts_as_the_table_does() -> None:
     table = risk_table(systems(), "old", alpha=5.0)
     (measure,) = page_data([systems()], [table])["measures"]
