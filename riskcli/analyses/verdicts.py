@@ -199,7 +199,7 @@ class _Verdict:
         """The topic that loses most of those that lose over a fifth, before and after."""
         own, baseline = self.comparison.scores[row], self.comparison.baseline.scores
         delta = own - baseline
-        ruined = self.comparison.ruined[row]
+        ruined = self.comparison.of_rows(slice(row, row + 1)).ruined[0]
         worst = int(np.argmin(np.where(ruined, delta, np.inf) if ruined.any() else delta))
         shown = self.comparison.shown_mean(np.array([baseline[worst], own[worst]])).tolist()
         return self.matrix.topics[worst], (shown[0], shown[1])

@@ -120,6 +120,11 @@ class Comparison:
             return np.full(len(self.scores), np.nan)
         return self.paired.losses20
 
+    def of_rows(self, rows: slice) -> "Comparison":
+        """Some of the runs, topic by topic: a large matrix has no room for all differences."""
+        noise = None if self.noise is None else self.noise[rows]
+        return replace(self, scores=self.scores[rows], noise=noise)
+
     @property
     def ruined(self) -> Mask:
         """Which topics lose more than a fifth, by run."""

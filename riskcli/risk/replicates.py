@@ -122,7 +122,7 @@ def pulls_of_pool(pool: str, scores: Floats) -> Floats:
 
 
 class VarianceParts(NamedTuple):
-    """The variance of one score of one replicate, by what it is due to; None where unknown."""
+    """The variance of one score of one replicate, by what it is due to; NaN of one topic."""
 
     system: float
     topic: float
@@ -139,9 +139,11 @@ def components(each: Sequence[Floats]) -> VarianceParts:
     several = [scores for scores in each if len(scores) > 1]
     averages = np.array([scores.mean(axis=0) for scores in each])
     systems, topics = averages.shape
+    if topics < 2:
+        return VarianceParts(*[float("nan")] * 5)
     degrees = sum(len(scores) - 1 for scores in several)
     within = sum(float((_centred(scores) ** 2).sum()) for scores in several)
-    seed_topic = within / (degrees * (topics - 1)) if degrees and topics > 1 else 0.0
+    seed_topic = within / (degrees * (topics - 1)) if degrees else 0.0
     between = sum(float(scores.mean(axis=1).var() * len(scores)) for scores in several)
     seed = between / degrees - seed_topic / topics if degrees else 0.0
     # what of one replicate's noise is left in the averages, on average over systems

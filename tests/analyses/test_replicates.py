@@ -137,6 +137,8 @@ def test_a_topic_is_lost_beyond_its_noise_alone() -> None:
     assert paired.wins[row] == (delta > comparison.noise[row]).sum()
     assert paired.wins[row] + paired.ties[row] + paired.losses[row] == TOPICS
     assert comparison.losses20[row] <= paired.losses[row]
+    alone = comparison.of_rows(slice(row, row + 1))
+    assert (alone.ruined[0] == comparison.ruined[row]).all()
     # URisk and the mean are of the averages, as they are
     assert paired.gain[row] == pytest.approx(delta.mean())
 
@@ -165,6 +167,23 @@ def test_a_gate_blames_no_topic_for_noise() -> None:
     lost = comparison.paired.losses[systems().runs.index("new")]
     assert len(verdict.losses) == min(lost, 3)
     assert next(f for f in verdict.findings if f.rule == "losses <= 5").value == lost
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("topics", [1, 2, 3])
+@pytest.mark.parametrize("values", ["random", "zero", "below 0"])
+@pytest.mark.parametrize("baseline", ["a", "@max"])
+def test_few_topics_and_odd_scores_are_no_trouble(topics: int, values: str, baseline: str) -> None:
+    rng, names = np.random.default_rng(1), ("a-s1", "a-s2", "c")
+    made = {
+        "random": rng.random((3, topics)),
+        "zero": np.zeros((3, topics)),
+        "below 0": rng.normal(size=(3, topics)),
+    }[values]
+    matrix = ScoreMatrix("score", names, tuple(map(str, range(topics))), made).of_systems(SEEDS)
+    for loss in ("linear", "smooth"):
+        table = risk_table(matrix, baseline, options=Options(loss=loss))
+        assert "replicates" in str(table) and len(table.result().extra["replicates"]) == 2
 
 
 def test_the_page_counts_as_the_table_does() -> None:
@@ -227,6 +246,8 @@ def test_documents_of_a_mean_are_refused_in_words() -> None:
     listed = {"caspPlus": "casp", "indriCASP": "casp"}
     bounds = riskeval("score", SAMPLES, *runs, "--unjudged", "bounds", "--replicates", "a|o")
     assert bounds.code == 2 and "a mean of replicates has no documents" in bounds.err
+    files = (SAMPLES / "caspPlus.run", SAMPLES / "indriCASP.run")
+    assert "No such option" in riskeval("diff", *files, "--replicates", "a").err
     evaluation = evaluate([SAMPLES], qrels=QRELS).of_systems(listed)
     with pytest.raises(UsageError, match="churn compares documents"):
         churn_table(evaluation, "casp")
