@@ -15,6 +15,7 @@ from riskcli.cli.types import alpha_of_hat
 from riskcli.core.choices import PopulationRule, Sending, check_words, words
 from riskcli.core.files import replace_file
 from riskcli.core.inputs import identity
+from riskcli.core.locations import Location, place_of
 from riskcli.core.messages import UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
@@ -137,6 +138,7 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
             for qrels in inputs.judged or (None,)
         ]
     evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
+    evaluation = _labelled(inputs, evaluation)
     return _named(inputs, evaluation) if inputs.teams or inputs.anonymise else evaluation
 
 
@@ -166,6 +168,34 @@ def queries_in(file: Path | None, inputs: Given) -> dict[str, str] | None:
     from riskcli.trec.queries import read_queries  # late: most calls have none
 
     return read_queries(file, inputs.max_bytes)
+
+
+def _labelled(inputs: Given, evaluation: Evaluation) -> Evaluation:
+    """The evaluation with groups and weights of its topics, and the files that say them."""
+    names = [name.strip() for given in inputs.group_by for name in given.split(",")]
+    if names and inputs.groups is None:
+        raise UsageError("--group-by names columns of --groups FILE: name that file, too")
+    if inputs.groups is None and inputs.weights is None:
+        return evaluation
+    from riskcli.scores.topic_labels import read_labels  # late: most calls have none
+
+    files, groups, weights, most = [], None, None, inputs.max_bytes
+    column = inputs.weights
+    if inputs.groups is not None:
+        files.append(read_labels(inputs.groups, names, max_bytes=most))
+        groups = files[0].groups(names, [column] if column in files[0].columns else [])
+    if column is not None and files and column in files[0].columns:
+        weights = files[0].weights(column)
+    elif column is not None:
+        place = place_of(column)
+        if not (isinstance(place, Location) or os.path.lexists(place)):
+            there = f" and no column of {inputs.groups}" if files else ""
+            raise UsageError(f"--weights is {column!r}: no such file{there}")
+        files.append(read_labels(place, kind="weights", max_bytes=most))
+        weights = files[-1].weights()
+    labelled = evaluation.labelled(groups, weights)
+    inputs_read = (*labelled.inputs, *(file.input for file in files))
+    return replace(labelled, provenance=replace(labelled.provenance, inputs=inputs_read))
 
 
 def _named(inputs: Given, evaluation: Evaluation) -> Evaluation:

@@ -126,8 +126,7 @@ class Inputs(Files):
     measures: tuple[str, ...] = _most_used(
         "-m", "--measure", multiple=True, metavar="NAME",
         shell_complete=types.among(types.effectiveness_measures), settings=NOTHING,
-        help="Effectiveness measure, repeatable: ERR@20, nDCG@20, AP, P@10, map, ... "
-        "[default: ERR@20 and nDCG@20]",
+        help="Effectiveness measure, repeatable: AP, P@10, map, ... [default: ERR@20 and nDCG@20]",
     )
     topics: TopicRule = _input(
         "--topics", choice=TopicRule, default="relevant", settings=NOTHING,
@@ -137,6 +136,21 @@ class Inputs(Files):
     only_topics: tuple[str, ...] = _input(
         "--only-topics", multiple=True, metavar="LIST", settings=Reach.LISTED_INPUT,
         help="Evaluate only these topics: 151-160,171, a glob, or @FILE that lists them.",
+    )
+    groups: Path | None = _input(
+        "--groups", type=types.INPUT, metavar="FILE", settings=Reach.INPUT,
+        help="Groups of topics: a table (TSV, CSV with a header, JSON) of the topic and one or "
+        "more groupings, or a file of topics with --group-by.",
+    )
+    group_by: tuple[str, ...] = _input(
+        "--group-by", multiple=True, metavar="NAMES", settings=NOTHING,
+        help="Which columns of --groups, or fields of its topics (type, ...), are groupings; "
+        "length: by the number of words of the query. [default: all columns of a table]",
+    )
+    weights: str | None = _input(
+        "--weights", metavar="FILE|COLUMN", settings=Reach.NAME_OR_INPUT,
+        help="How much each topic counts: a table of topic and weight (TSV, CSV, JSON), or the "
+        "name of a column of --groups.",
     )
     max_grade: int | str = _input(
         "--max-grade", type=types.number_or("auto", 60), metavar="N|auto", default=4,
@@ -246,18 +260,24 @@ _WITHOUT_BOUNDS: dict[str, dict[str, Any]] = {
         "help": "Documents that nobody judged: not relevant; or taken out of each ranking first.",
     }
 }
-input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS)
+_NO_GROUPS: dict[str, Any] = {"groups": None, "group_by": ()}
+_NO_NAMES: dict[str, Any] = {"teams": None, "anonymise": None}
+input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, **_NO_GROUPS)
 """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
+grouped_input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS)
+"""The same for a command that knows groups of topics."""
 bounded_input_options = options(Inputs, "inputs")
-"""The same for a command that knows what unjudged documents can change."""
-scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, teams=None, anonymise=None)
+"""The same for one that knows what unjudged documents can change, too."""
+scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, **_NO_NAMES, **_NO_GROUPS)
 """RUNS and how to score without teams and other names, for a command that knows none."""
-candidate_options = options(Inputs, "inputs", teams=None, anonymise=None)
-"""The same for one that knows what unjudged documents can change."""
+candidate_options = options(Inputs, "inputs", **_NO_NAMES)
+"""The same for one that knows groups, and what unjudged documents can change."""
 two_runs_options = options(
-    Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
+    Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, **_NO_NAMES, **_NO_GROUPS,
     unjudged="bounds",
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""
-organising_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None)
+organising_options = options(
+    Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None, **_NO_GROUPS
+)
 """The same for a command that leaves out what is broken, and writes to participants by name."""

@@ -7,7 +7,7 @@ import click
 
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Against, against_options_with_alpha, tell
-from riskcli.cli.reading import Inputs, input_options
+from riskcli.cli.reading import Inputs, grouped_input_options
 from riskcli.cli.types import OUTPUT, among, risk_measures, runs
 from riskcli.core.choices import words
 from riskcli.core.messages import UsageError
@@ -40,7 +40,7 @@ def _width(value: Any) -> int | str:
 
 @command(epilog=f"\b\nKinds:\n{_KINDS_HELP}")
 @click.argument("kind", type=click.Choice([*KINDS, PAPER]), metavar="KIND")
-@input_options
+@grouped_input_options
 @against_options_with_alpha(
     "Losses count 1 + alpha times: 1 or 0,5,10 or 0:20:5. [default: 1; alpha: 0:20]"
 )

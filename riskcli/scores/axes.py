@@ -1,11 +1,19 @@
 """What is known of the topics and runs of a score matrix beside their names."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
+from riskcli.core.messages import Note, UsageError, counted, listed
+
+GROUP = "group"
+"""What a grouping without a name is called."""
+NO_GROUP = "(none)"
+"""The group of topics without one."""
 
 
 @dataclass(frozen=True)
@@ -23,3 +31,92 @@ class Axes:
             return None
         weights = np.array([self.weights[topic] for topic in topics], dtype=np.float64)
         return None if (weights == weights[0]).all() else weights / weights.mean()
+
+    def groups_of(self, topics: Sequence[str]) -> dict[str, list[str]]:
+        """By grouping, the group of each of these topics."""
+        return {
+            grouping: [by_topic.get(topic, NO_GROUP) for topic in topics]
+            for grouping, by_topic in self.groups.items()
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """The labels in force, as a result records them."""
+        found = {"groups": [*self.groups], "weights": bool(self.weights)}
+        return {name: value for name, value in found.items() if value}
+
+    def labelled(
+        self,
+        topics: Sequence[str],
+        groups: Mapping[str, Any] | None,
+        weights: Mapping[str, float] | None,
+    ) -> "tuple[Axes, list[Note]]":
+        """With these groups ({topic: group}, or so by grouping) and weights; and notes on them."""
+        axes, notes = self, list[Note]()
+        if groups is not None:
+            many = groups and all(isinstance(each, Mapping) for each in groups.values())
+            by_grouping = _as_texts(groups if many else {GROUP: groups})
+            axes = replace(axes, groups={**axes.groups, **by_grouping})
+            for grouping, by_topic in by_grouping.items():
+                notes += _notes_on_groups(topics, grouping, by_topic)
+        if weights is not None:
+            axes = replace(axes, weights=_checked_weights(topics, weights))
+            notes += _not_evaluated(topics, "weights", weights)
+        return axes, notes
+
+
+def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, str]]:
+    """Topics and groups as texts: programs have numbers for both."""
+    return {
+        str(grouping): {str(topic): str(group) for topic, group in by_topic.items()}
+        for grouping, by_topic in groups.items()
+    }
+
+
+def _notes_on_groups(
+    topics: Sequence[str], grouping: str, by_topic: Mapping[str, str]
+) -> list[Note]:
+    lacking = [topic for topic in topics if topic not in by_topic]
+    if len(lacking) == len(topics):
+        raise UsageError(
+            f"no topic to evaluate has a group by {grouping!r}: the groups are of "
+            f"{listed(by_topic, 3) or 'none'}, evaluated are {listed(topics, 3)}"
+        )
+    notes = _not_evaluated(topics, f"{grouping!r}", by_topic)
+    if lacking:
+        message = f"{counted(len(lacking), 'topic')} without a group by {grouping!r}"
+        notes.append(Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}"))
+    return notes
+
+
+def _not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
+    others = [str(topic) for topic in given if str(topic) not in set(topics)]
+    if not others:
+        return []
+    message = f"{what}: {counted(len(others), 'topic')} not evaluated: {listed(others)}"
+    return [Note("labels-not-evaluated", message, warning=False)]
+
+
+def _checked_weights(topics: Sequence[str], given: Mapping[Any, Any]) -> dict[str, float]:
+    """The weights of these topics, each of which must have one, as numbers above 0."""
+    by_topic = {str(topic): weight for topic, weight in given.items()}
+    missing = [topic for topic in topics if topic not in by_topic]
+    if missing:
+        raise UsageError(
+            f"{counted(len(missing), 'topic')} to evaluate without a weight: {listed(missing)}; "
+            "give them one, or leave them out with --only-topics"
+        )
+    return {topic: checked_weight(topic, by_topic[topic]) for topic in topics}
+
+
+def checked_weight(topic: str, given: Any) -> float:
+    """The weight of a topic, a number above 0."""
+    try:
+        weight = float(given)
+    except (TypeError, ValueError, OverflowError):
+        weight = math.nan
+    if weight == 0:
+        cure = "to leave it out, name the others with --only-topics"
+        raise UsageError(f"the weight of topic {topic} is 0, expected more: {cure}")
+    if not (math.isfinite(weight) and weight > 0) or isinstance(given, bool):
+        raise UsageError(f"the weight of topic {topic} is {given!r:.60}, expected a number above 0")
+    return weight

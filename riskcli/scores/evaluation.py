@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riskcli.core.choices import TopicRule
 from riskcli.core.inputs import not_inputs, note_input
@@ -153,6 +153,20 @@ class Evaluation(WithProvenance):
         text = f"by {first}, the first of {len(self.matrices)} measures; --measure chooses another"
         provenance = self.provenance.adding(notes=[Note("first-measure", text, warning=False)])
         return replace(self, matrices=self.matrices[:1], provenance=provenance)
+
+    def labelled(
+        self,
+        groups: Mapping[str, Any] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        """With groups ({topic: group}, or that by grouping) and weights of topics, of all matrices.
+
+        Notes count topics without a group, and labels of topics that are not evaluated.
+        """
+        matrices = tuple(matrix.labelled(groups, weights) for matrix in self.matrices)
+        notes = [note for matrix in matrices for note in matrix.provenance.notes]
+        provenance = self.provenance.adding(matrices[0].axes.settings(), notes)
+        return replace(self, matrices=matrices, provenance=provenance)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per score: run, topic, measure, score."""

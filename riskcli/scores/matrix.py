@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,6 +163,19 @@ class ScoreMatrix:
         """The matrix with only these runs, in this order."""
         runs = tuple(self.runs[row] for row in rows)
         return replace(self, runs=runs, values=self.values[list(rows)])
+
+    def labelled(
+        self,
+        groups: Mapping[str, Any] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> ScoreMatrix:
+        """The matrix with groups ({topic: group}, or that by grouping) and weights of its topics.
+
+        What does not fit is in the notes: topics without a group, labels of other topics.
+        """
+        axes, notes = self.axes.labelled(self.topics, groups, weights)
+        provenance = self.provenance.adding(axes.settings(), notes)
+        return replace(self, axes=axes, provenance=provenance)
 
     def check_finite(self) -> None:
         """Refuse NaN, infinite scores and those that are out of all bounds, naming the first."""

@@ -29,11 +29,12 @@ _NO_WORDS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 
 
 class Query(NamedTuple):
-    """A topic's id and text, and the line at which it begins."""
+    """A topic's id and text, the line at which it begins, and what else its file says of it."""
 
     line: int
     topic: str
     text: str
+    fields: Mapping[str, str] = {}
 
 
 def read_queries(path: Path | str, max_bytes: int = MAX_BYTES) -> dict[str, str]:
@@ -43,17 +44,22 @@ def read_queries(path: Path | str, max_bytes: int = MAX_BYTES) -> dict[str, str]
     """
     source = TextFile(place_of(path), max_bytes)
     refuse_file(source.path, "queries", source.likely_size, 1)
-    text = source.text()
+    found = queries_of(source.path, source.text())
+    return {topic: query.text for topic, query in found.items() if query.text}
+
+
+def queries_of(path: Path, text: bytes) -> dict[str, Query]:
+    """The queries that the text of a file holds, by topic; none differs from another of its id."""
     found: dict[str, Query] = {}
-    for query in _reader(source.path, text)(source.path, text):
+    for query in _reader(path, text)(path, text):
         before = found.setdefault(query.topic, query)
         if before.text != query.text:
             then, now = _short(before.text), _short(query.text)
             message = f"topic {query.topic} is {now} here and {then} on line {before.line}"
-            raise _wrong(source.path, query.line, message)
+            raise _wrong(path, query.line, message)
     if not found:
-        raise InputError(source.path, "empty-file", f"no query in this file, expected {_FORMS}")
-    return {topic: query.text for topic, query in found.items() if query.text}
+        raise InputError(path, "empty-file", f"no query in this file, expected {_FORMS}")
+    return found
 
 
 def _reader(path: Path, text: bytes) -> Callable[[Path, bytes], Iterator[Query]]:
@@ -85,12 +91,15 @@ def one_line(text: str) -> str:
     return _NO_WORDS.sub(" ", text).strip()
 
 
-def _query(path: Path, line: int, topic: str, text: str) -> Query:
+def _query(
+    path: Path, line: int, topic: str, text: str, fields: Mapping[str, str] | None = None
+) -> Query:
     """One whose id is a word, as those of judgements are."""
     name = topic.strip()
     if not name or _NO_WORDS.search(name):
         raise _wrong(path, line, f"the topic's id is {_short(name)}, expected one word")
-    return Query(line, name, one_line(text))
+    told = {key: one_line(value) for key, value in (fields or {}).items()}
+    return Query(line, name, one_line(text), told)
 
 
 def _decoded(path: Path, text: bytes) -> str:
@@ -117,7 +126,7 @@ def _of_tabs(path: Path, text: bytes) -> Iterator[Query]:
             raise _wrong(path, line, message)
         names = [cell.strip().lower() for cell in cells]
         if number or names[0] not in _IDS or names[1] not in _TEXTS:  # else a header
-            yield _query(path, line, *cells)
+            yield _query(path, line, cells[0], cells[1])
 
 
 def _of_colons(path: Path, text: bytes) -> Iterator[Query]:
@@ -169,7 +178,7 @@ def _decoded_line(path: Path, line: int, raw: bytes) -> str:
 _TOP = re.compile(rb"<top(\s[^<>]*)?>", re.IGNORECASE)
 _XML = re.compile(rb"<(\?xml|!DOCTYPE)", re.IGNORECASE)
 _TOPIC = re.compile(r"<top(?:\s[^<>]*)?>(.*?)(?=</top\s*>|<top(?:\s[^<>]*)?>|\Z)", re.I | re.S)
-_FIELD = re.compile(r"<(num|title)(?:\s[^<>]*)?>(.*?)(?=<[/a-z]|\Z)", re.I | re.S)
+_FIELD = re.compile(r"<([a-z][\w.-]*)(?:\s[^<>]*)?>(.*?)(?=<[/a-z]|\Z)", re.I | re.S)
 _LABEL = re.compile(r"\s*(?:Number|Topic)\s*:", re.IGNORECASE)
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -185,8 +194,11 @@ def _of_sgml(path: Path, text: bytes) -> Iterator[Query]:
         for name in ("num", "title"):
             if name not in fields:
                 raise _wrong(path, line, f"this topic has no <{name}>")
-        title = _ENTITY.sub(lambda match: _ENTITIES[match[1]], fields["title"])
-        yield _query(path, line, fields["num"], title)
+        told = {
+            name: _ENTITY.sub(lambda match: _ENTITIES[match[1]], text)
+            for name, text in fields.items()
+        }
+        yield _query(path, line, fields["num"], told["title"], told)
 
 
 # Topics in XML. No entity is expanded but those of XML itself, and nothing else is read.
@@ -205,6 +217,7 @@ class _Topic:
     line: int
     depth: int
     id: str
+    attributes: Mapping[str, str]
     texts: dict[str, list[str]] = field(default_factory=lambda: {"": []})
     """By the element that holds them; all of them under the empty name."""
 
@@ -214,7 +227,8 @@ class _Topic:
         if not topic:
             raise _wrong(path, self.line, f"this topic has no id ({', '.join(_XML_IDS)})")
         text = self._text(next((name for name in _XML_TEXTS if name in self.texts), ""))
-        return _query(path, self.line, topic, text)
+        elements = {name: self._text(name) for name in self.texts if name}
+        return _query(path, self.line, topic, text, {**elements, **self.attributes})
 
     def _text(self, name: str) -> str:
         return _LABEL.sub("", "".join(self.texts[name]), count=1)
@@ -247,7 +261,7 @@ class _XmlTopics:
         given = {key.lower(): value for key, value in attributes.items()}
         if self._topic is None and kind in _ELEMENTS:
             topic = next((given[key] for key in _XML_IDS if key in given), "")
-            self._topic = _Topic(self.parser.CurrentLineNumber, len(self._open), topic)
+            self._topic = _Topic(self.parser.CurrentLineNumber, len(self._open), topic, given)
 
     def _text(self, text: str) -> None:
         if self._topic is not None:
