@@ -33,6 +33,7 @@ from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import flags, negative
 from riskcli.risk.measures import measures, zrisk
+from riskcli.risk.weights import leveraged, weighed
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -70,9 +71,9 @@ def exploratory(
 ) -> tuple[dict[str, NDArray[Any]], float]:
     """By run (row) and topic (column), and the critical value of TR and TJ.
 
-    TR (Eq. 21) is w over its standard deviation; TJ (Eq. 23) is how much the topic moves URisk,
-    standardised: NaN where w is the same on all topics. The flag is `better` or `worse` where
-    either lies beyond the critical value. `zrisk_part` is what the topic adds to ZRisk, its share
+    TR (Eq. 21) is w, times the topic's weight, over its standard deviation; TJ (Eq. 23) is how much
+    the topic moves URisk, standardised: NaN where w is the same on all topics. The flag is `better`
+    or `worse` where either lies beyond the critical value. `zrisk_part` is what the topic adds to ZRisk, its share
     that over the sum of all parts' sizes: NaN where a score is below 0.
     """
     topics = comparison.topics
@@ -81,11 +82,12 @@ def exploratory(
     deviation = paired.urisk_se(alpha)[:, None] * np.sqrt(topics)
     tr, tj, critical = np.full_like(w, np.nan), np.full_like(w, np.nan), float("nan")
     if topics > 1:
-        tr = divided(w, deviation, otherwise=np.nan)
+        tr = divided(weighed(w, comparison.weights), deviation, otherwise=np.nan)
         # URisk - URisk without q is (w_q - URisk) / (c - 1), and SE_J is deviation / sqrt(c).
-        moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
+        moved = w - paired.urisk(alpha)[:, None]
+        moved = leveraged(moved, comparison.weights) * np.sqrt(topics / (topics - 1))
         tj = divided(moved, deviation, otherwise=np.nan)
-        critical = float(stdtrit(topics - 1, 1 - gamma / 2))
+        critical = float(stdtrit(comparison.degrees, 1 - gamma / 2))
     baseline_scores = np.broadcast_to(comparison.baseline.scores, w.shape)
     columns = (comparison.scores, baseline_scores, paired.delta, w, tr, tj,
                _flags(tr, tj, critical), *_in_population(comparison, alpha))  # fmt: skip
@@ -362,7 +364,7 @@ def _tables(
             columns={name: column[row] for name, column in columns.items()} | moves,
             totals={name: float(values[row]) for name, values in totals.items()}
             | {name: float(moves[name].mean()) for name in _MEANS if moves},
-            baseline_mean=float(comparison.shown_mean(comparison.baseline.scores.mean())),
+            baseline_mean=float(comparison.shown_mean(comparison.mean(comparison.baseline.scores))),
             of_topics=comparison.topics,
             critical=critical,
             convention=options.convention,

@@ -175,7 +175,10 @@ _OF_UNJUDGED = {
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
-_BESIDE: dict[MeasureColumn, str] = {}
+_BESIDE: dict[MeasureColumn, str] = {
+    MeasureColumn("losses_weight", "number"): "share of all weight that the topics that lose have",
+    MeasureColumn("effective_topics", "number"): "how many topics of equal weight tell as much",
+}
 """What labels of topics and runs add; a table has these columns where it has such labels."""
 
 ORDER = (

@@ -47,6 +47,8 @@ WITH_LOSS = ("topics", "ecir20-2", "ecir20-3", "ecir20-4")
 """What --loss changes."""
 WITHOUT_BASELINE = ("heatmap", "power")
 """What compares with no baseline; `power` shows the pairs of those that are named."""
+WEIGHED = ("alpha", "topics", "wins", "profile", "tradeoff", "heatmap", "power")
+"""What shows weighted figures where topics have weights, or topics one by one."""
 OF_EXPERIMENTS = ("curve", "churn")
 """What is drawn from the folder of `riskeval train`, not from runs."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.weights import mean
 from riskcli.scores.comparisons import Options, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -136,7 +137,9 @@ class Request(FigureOptions):
             if not rows:
                 raise UsageError(f"{runs[next(iter(found))]} is the baseline itself")
             return rows
-        rows = [row for row in falling(self.matrix.values.mean(axis=1)) if row != without]
+        rows = [
+            row for row in falling(mean(self.matrix.values, self.matrix.weights)) if row != without
+        ]
         if len(rows) > most:
             message = f"the figure shows the best {most} of {counted(len(rows), 'run')}; "
             self.notes.append(Note("runs-left-out", message + "--run chooses others", False))

@@ -87,7 +87,7 @@ class Comparison:
         """The degrees of freedom of Student's t: c - 1 where all topics count the same."""
         return degrees(self.topics, self.weights)
 
-    def mean(self, scores: Floats) -> Floats:
+    def mean(self, scores: Floats | Mask) -> Floats:
         """The mean over topics, the last axis."""
         return mean(scores, self.weights)
 

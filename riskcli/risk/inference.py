@@ -345,9 +345,7 @@ class Inference:
         plus, minus = departures.above / topics, departures.below / topics
         # What is left out is subtracted from sums over all topics, whose digits it is lost in.
         noise = NO_DIFFERENCE * np.sqrt(departures.mean)
-        return Parts.of(
-            plus, minus, jackknife.parts, topics, self.significance.gamma, noise
-        )
+        return Parts.of(plus, minus, jackknife.parts, topics, self.significance.gamma, noise)
 
     @cached_property
     def _parts_of_urisk(self) -> Parts:

@@ -241,7 +241,7 @@ USUAL_POWER = 0.8
 _STEPS = 100
 
 
-def power(loss: float, spread: float, topics: int, level: float) -> float:
+def power(loss: float, spread: float, topics: float, level: float) -> float:
     """The chance that a true loss of that size is significant with so many topics."""
     if topics < 2:
         return 0.0
@@ -272,7 +272,7 @@ def topics_needed(
 
 
 def smallest_loss(
-    spread: float, topics: int, level: float, wanted: float = USUAL_POWER
+    spread: float, topics: float, level: float, wanted: float = USUAL_POWER
 ) -> float | None:
     """The smallest true loss that so many topics see with the power wanted."""
     if topics < 2:

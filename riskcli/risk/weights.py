@@ -8,7 +8,7 @@ is (c m - w_q x_q) / (c - w_q), so that the deviation x_q - m becomes
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, Rows
+from riskcli.core.arrays import Floats, Mask, Rows
 
 Weights = Floats | None
 """By topic, along the axis of the topics; None: all count the same."""
@@ -19,9 +19,9 @@ def weighed(values: Floats, weights: Weights) -> Floats:
     return values if weights is None else values * weights
 
 
-def mean(values: Floats, weights: Weights, axis: int = -1) -> Floats:
-    """The mean over topics."""
-    return np.asarray(weighed(values, weights).mean(axis=axis))
+def mean(values: Floats | Mask, weights: Weights, axis: int = -1) -> Floats:
+    """The mean over topics; of a mask, the share that is true."""
+    return np.asarray((values if weights is None else values * weights).mean(axis=axis))
 
 
 def leveraged(centred: Floats, weights: Weights) -> Floats:
@@ -55,3 +55,16 @@ def by_weight(text: str, weights: Weights) -> str:
 def column(weights: Weights, topics: Rows | slice) -> Weights:
     """Of these topics, along the last axis but one."""
     return None if weights is None else weights[topics, None]
+
+
+def spread(differences: Floats, weights: Weights) -> Floats:
+    """The standard deviation over topics: the error of the mean, times the root of their number.
+
+    With weights that is how many effective topics there are.
+    """
+    if weights is None:
+        return np.asarray(np.std(differences, axis=-1, ddof=1))
+    topics = weights.size
+    off = leveraged(differences - mean(differences, weights)[..., None], weights)
+    squares = (off**2).sum(axis=-1) / (topics * (topics - 1))
+    return np.asarray(np.sqrt(squares * effective_topics(topics, weights)))

@@ -17,6 +17,7 @@ from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import loses_a_fifth, smallest_loss
+from riskcli.risk.weights import degrees, effective_topics, spread
 from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -69,7 +70,8 @@ class Case:
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
         estimate = self.block(test.alpha).estimates.get(test.of)
-        return difference_of(estimate, len(self.matrix.topics), margin)
+        topics = len(self.matrix.topics)
+        return difference_of(estimate, topics, degrees(topics, self.matrix.weights), margin)
 
     def defined(
         self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
@@ -151,9 +153,9 @@ class Case:
         if not is_logarithm(self.matrix.measure):
             fifths = tuple(loss for index, loss in losses.items() if much[index])
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
-        delta, unit = in_units(run - base)
-        spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN
-        seen = smallest_loss(spread, len(base), level)
+        (delta, unit), weights = in_units(run - base), self.matrix.weights
+        varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
+        seen = smallest_loss(varies, effective_topics(len(base), weights), level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
         base_mean, run_mean = self.matrix.shown_means().tolist()
