@@ -80,7 +80,7 @@ def equal_runs(
 
 
 def _urisk_and_similarity(
-    scores: Floats, virtual: Floats, alpha: float, weights: Weights
+    scores: Floats, virtual: Floats, alpha: float, weights: Weights = None
 ) -> tuple[Floats, Floats]:
     """By run and baseline: URisk = (1 + alpha/2) mean delta - (alpha/2) mean |delta|."""
     from scipy.spatial.distance import cdist  # late: it loads much that nothing else needs

@@ -69,6 +69,10 @@ class ComparisonTable(base.Analysis):
         if ranged and not any(block.has_ranges for block in self.blocks):
             are = "is" if len(ranged) == 1 else "are"
             raise UsageError(f"{joined(ranged)} {are} known of runs, with --unjudged bounds")
+        labelled = {name for block in self.blocks for name in block.beside}
+        unknown = [name for name in columns if name in columns_beside().keys() - labelled]
+        if unknown:
+            raise UsageError(f"{joined(unknown)}: known where topics have such labels (--weights)")
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> Self:

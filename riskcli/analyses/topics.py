@@ -73,8 +73,8 @@ def exploratory(
 
     TR (Eq. 21) is w, times the topic's weight, over its standard deviation; TJ (Eq. 23) is how much
     the topic moves URisk, standardised: NaN where w is the same on all topics. The flag is `better`
-    or `worse` where either lies beyond the critical value. `zrisk_part` is what the topic adds to ZRisk, its share
-    that over the sum of all parts' sizes: NaN where a score is below 0.
+    or `worse` where either lies beyond the critical value. `zrisk_part` is what the topic adds to
+    ZRisk, its share that over the sum of all parts' sizes: NaN where a score is below 0.
     """
     topics = comparison.topics
     paired = comparison.paired

@@ -137,9 +137,8 @@ class Request(FigureOptions):
             if not rows:
                 raise UsageError(f"{runs[next(iter(found))]} is the baseline itself")
             return rows
-        rows = [
-            row for row in falling(mean(self.matrix.values, self.matrix.weights)) if row != without
-        ]
+        means = mean(self.matrix.values, self.matrix.weights)
+        rows = [row for row in falling(means) if row != without]
         if len(rows) > most:
             message = f"the figure shows the best {most} of {counted(len(rows), 'run')}; "
             self.notes.append(Note("runs-left-out", message + "--run chooses others", False))

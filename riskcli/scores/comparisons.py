@@ -204,10 +204,9 @@ def _matrix(entry: Mapping[str, Any]) -> ScoreMatrix:
     values = np.array([entry["runs"][run] for run in runs], dtype=np.float64)
     if values.ndim != 2 or not np.isfinite(values).all():
         raise ValueError(f"the scores by {entry['measure']} are not a matrix of numbers")
-    weights = dict(zip(entry["topics"], map(float, entry.get("weights", ())), strict=False))
-    return ScoreMatrix(
-        entry["measure"], runs, tuple(entry["topics"]), values, axes=Axes(weights=weights)
-    )
+    topics, weights = tuple(entry["topics"]), entry.get("weights")
+    axes = Axes(weights=dict(zip(topics, map(float, weights), strict=True)) if weights else {})
+    return ScoreMatrix(entry["measure"], runs, topics, values, axes=axes)
 
 
 # What is compared with what: score matrices against baselines, as the options have it.

@@ -14,7 +14,12 @@ from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
+from riskcli.output.measure_words import (
+    about_logarithms,
+    columns_beside,
+    columns_of_unjudged,
+    every_column,
+)
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import loses_a_fifth, smallest_loss
 from riskcli.risk.weights import degrees, effective_topics, spread
@@ -128,6 +133,8 @@ class Case:
             block = self.block(rule.alpha)
             if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
                 raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            if rule.quantity in columns_beside().keys() - block.beside.keys():
+                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with --weights")
             return _cells(block, rule.quantity)
         base, run = self.matrix.values
         if rule.topic is not None:
