@@ -46,6 +46,8 @@ FIGURES = {
 """The columns of the topics: their headings and decimals in tables for people."""
 RANGE = {"delta_min": ("δ min", 4), "delta_max": ("δ max", 4)}
 """The columns of what unjudged documents allow, where these are asked for."""
+WEIGHT = {"weight": ("weight", 2)}
+"""How much a topic counts, 1 on average, where topics have weights."""
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
 """What the minus convention turns: what URisk and ZRisk are made of."""
 _PAIRED = ("score", "baseline_score", "delta", "w", "tr", "tj")
@@ -145,9 +147,11 @@ class TopicTable(base.Analysis):
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
         for name in listed:
-            if name not in (*FIGURES, *RANGE, *MOVES):
-                hint = nearest(name, (*FIGURES, *RANGE, *MOVES, "churn"))
+            if name not in (*FIGURES, *RANGE, *WEIGHT, *MOVES):
+                hint = nearest(name, (*FIGURES, *RANGE, *WEIGHT, *MOVES, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
+        if "weight" in listed and "weight" not in self._beside:
+            raise UsageError("weight is known with --weights")
         if not self.has_ranges and {*RANGE} & {*listed}:
             raise UsageError(f"{' and '.join(RANGE)} are known with --unjudged bounds")
         if asks_for_churn(listed) and self.churn is None:
@@ -158,6 +162,12 @@ class TopicTable(base.Analysis):
     def has_ranges(self) -> bool:
         """Whether it is known what unjudged documents allow."""
         return any("delta_min" in part.columns for part in self.parts)
+
+    @property
+    def _beside(self) -> tuple[str, ...]:
+        """The columns of what is known beside the figures."""
+        weighed_topics = any("weight" in part.columns for part in self.parts)
+        return (*(RANGE if self.has_ranges else ()), *(WEIGHT if weighed_topics else ()))
 
     @property
     def verdict(self) -> Statements:
@@ -199,8 +209,7 @@ class TopicTable(base.Analysis):
         title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
-        of_ranges = RANGE if self.has_ranges else ()
-        usual = (*_PAIRED, *of_ranges, *(_MEANS if self.churn else ()))
+        usual = (*_PAIRED, *self._beside, *(_MEANS if self.churn else ()))
         columns = [first, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
             texts = self.queries.beside(columns[:1], part.topics, width // 2)
@@ -214,8 +223,7 @@ class TopicTable(base.Analysis):
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
-        of_ranges = RANGE if self.has_ranges else ()
-        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *of_ranges)
+        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *self._beside)
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
@@ -226,7 +234,7 @@ def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
         return Column.of(name, [*cells, ""])
-    title, places = (FIGURES | RANGE | MOVES)[name]
+    title, places = (FIGURES | RANGE | WEIGHT | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
@@ -345,6 +353,8 @@ def _tables(
     columns, critical = exploratory(comparison, alpha, options.significance.gamma)
     if allowed is not None:
         columns |= dict(zip(RANGE, (allowed.low, allowed.high), strict=True))
+    if comparison.weights is not None:
+        columns["weight"] = np.broadcast_to(comparison.weights, comparison.scores.shape)
     totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
     if options.convention == MINUS:
         columns |= {name: negative(columns[name]) for name in _TURNING}
@@ -363,7 +373,7 @@ def _tables(
             topics=matrix.topics,
             columns={name: column[row] for name, column in columns.items()} | moves,
             totals={name: float(values[row]) for name, values in totals.items()}
-            | {name: float(moves[name].mean()) for name in _MEANS if moves},
+            | {name: float(comparison.mean(moves[name])) for name in _MEANS if moves},
             baseline_mean=float(comparison.shown_mean(comparison.mean(comparison.baseline.scores))),
             of_topics=comparison.topics,
             critical=critical,

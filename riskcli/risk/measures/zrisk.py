@@ -40,9 +40,9 @@ def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, flo
     grand_totals = np.broadcast_to(population.grand_total, len(comparison.scores))
     return [
         (by_weight("S, the run's total", weights), float(total)),
-        ("N, the population's total", float(grand_totals[row])),
+        (by_weight("N, the population's total", weights), float(grand_totals[row])),
         (by_weight("sum of z above 0", weights), float(departures.above[row])),
-        ("sum of z below 0", -float(departures.below[row])),
+        (by_weight("sum of z below 0", weights), -float(departures.below[row])),
         ("1 + α", 1 + alpha),
         ("ZRisk = above + (1 + α) below", float(zrisk(comparison, alpha)[row])),
     ]
