@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from riskcli import risk_table
+from riskcli.analyses.score import ComparisonTable
 from riskcli.core.messages import UsageError
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Key
@@ -126,6 +127,11 @@ def test_weights_that_are_all_the_same_change_no_byte(files: Files, tmp_path: Pa
         assert weighed.err == plain.err
 
 
+def test_a_table_says_that_topics_count_by_weight(files: Files) -> None:
+    ran = riskeval("score", files.scores, "-b", "ada", "--weights", files.weights, "-f", "table")
+    assert "30 topics, by weight (as 20.9), 5 runs shown" in " ".join(ran.out.split())
+
+
 def test_topics(files: Files) -> None:
     asked = ("-b", "ada", "-a", ALPHA, "--run", "cid")
     weighed = rows("topics", files.scores, *asked, "--weights", files.weights)
@@ -194,11 +200,13 @@ def test_sweep_over_alpha(files: Files) -> None:
         assert one["run"] == other["run"]
 
 
-def test_sweep_over_baseline_measure_and_population(files: Files) -> None:
+@pytest.mark.slow
+def test_sweep_over_baseline(files: Files) -> None:
     for one, other in both(files, ("sweep", "--over", "baseline")):
         assert_equal(one, other, "mean", "urisk", "similarity")
-    for one, other in both(files, ("sweep", "--over", "baseline"), "--part", "components"):
-        assert_equal(one, other, "explained")
+
+
+def test_sweep_over_measure_and_population(files: Files) -> None:
     for one, other in both(files, ("sweep", "--over", "measure"), "-b", "ada"):
         if "trisk" not in (one["of"], one["other_of"]):
             assert_equal(one, other, "tau_b", "tau_ap", "rbo_ext")
@@ -264,10 +272,11 @@ def test_a_frozen_population(files: Files, tmp_path: Path) -> None:
     shown = rows("population", "show", tmp_path / "scores.json")
     means = {row["run"]: row["mean"] for row in weighed}
     assert [float(row["mean"]) for row in shown] == [float(means[row["run"]]) for row in shown]
-    other = riskeval("score", files.scores, "-b", "ada", "--population", tmp_path / "scores.json")
-    assert other.code == 2 and "other weights of topics" in other.err
+    ran = riskeval("score", files.scores, "-b", "ada", "--population", tmp_path / "scores.json")
+    assert ran.code == 2 and "other weights of topics" in ran.err
 
 
+@pytest.mark.slow
 def test_figures(files: Files, tmp_path: Path) -> None:
     pytest.importorskip("altair")
     for kind in ("alpha", "tradeoff"):
@@ -292,6 +301,7 @@ def _numbers(given: object) -> list[float]:
     return [float(given)] if isinstance(given, int | float) else []
 
 
+@pytest.mark.slow
 def test_the_pack_of_an_organiser(files: Files, tmp_path: Path) -> None:
     asked = (
         "organise",
@@ -347,12 +357,21 @@ def test_unjudged_documents(tmp_path: Path) -> None:
     assert gate.code == 2 and "leave out --weights" in gate.err
 
 
-def notes(weights: list[float]) -> dict[str, tuple[str, bool]]:
-    values = np.random.default_rng(1).beta(2, 3, (3, len(weights)))
-    matrix = named(values)
+def table_of(weights: list[float]) -> ComparisonTable:
+    matrix = named(np.random.default_rng(1).beta(2, 3, (3, len(weights))))
     given = dict(zip(matrix.topics, weights, strict=True))
-    table = risk_table(matrix.labelled(weights=given), "r0")
-    return {note.code: (note.message, note.warning) for note in table.notes}
+    return risk_table(matrix.labelled(weights=given), "r0")
+
+
+def notes(weights: list[float]) -> dict[str, tuple[str, bool]]:
+    return {note.code: (note.message, note.warning) for note in table_of(weights).notes}
+
+
+def test_the_verdict_says_that_few_topics_have_the_weight() -> None:
+    few, many = ([1.0] * 40 + [each] * 4 for each in (20.0, 2.0))
+    said = [each.text for each in table_of(few).verdict if each.rule == "weighs"]
+    assert said == ["With 44 topics, which count as 8.8 of equal weight, every test is rough."]
+    assert not [each for each in table_of(many).verdict if each.rule == "weighs"]
 
 
 def test_how_many_topics_they_count_as_is_said() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
+from riskcli.core.messages import counted
 from riskcli.output.measure_words import columns_beside, columns_of_unjudged, every_column
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
@@ -107,6 +108,12 @@ class Block:
             unjudged |= dict(zip(("urisk_min", "urisk_max"), ends, strict=True))
         turned = {**self.estimates, **negated}
         return replace(self, estimates=turned, unjudged=unjudged, convention="minus")
+
+    @property
+    def topics_in_words(self) -> str:
+        """How many topics there are, and as how many they count where they have weights."""
+        said, effective = counted(self.topics, "topic"), self.beside.get("effective_topics")
+        return said if effective is None else f"{said}, by weight (as {float(effective[0]):.3g})"
 
     @property
     def has_ranges(self) -> bool:

@@ -339,7 +339,7 @@ def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> st
         ),
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
     }
-    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')} shown"
+    counts = f"{first.topics_in_words}, {counted(len(first.runs), 'run')} shown"
     sentences = [sentence for sentence, is_needed in explained.items() if is_needed]
     return "; ".join([counts, *sentences]) + "."
 
