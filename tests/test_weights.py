@@ -391,3 +391,22 @@ def test_one_topic_that_has_all_the_weight_is_refused() -> None:
     given = dict(zip(matrix.topics, [1e9, 1.0, 1.0, 1.0], strict=True))
     with pytest.raises(UsageError, match="has all the weight"):
         risk_table(matrix.labelled(weights=given), "r0")
+
+
+def test_groups_of_topics_have_weights_too(files: Files, tmp_path: Path) -> None:
+    """Each group by its own weights; in one of them all topics count the same."""
+    groups = tmp_path / "groups.tsv"
+    halves = {topic: "same" if COUNTS[i] == 1 else "more" for i, topic in enumerate(TOPICS)}
+    repeated = tmp_path / "repeated.tsv"
+    often = {t: halves[t[:3]] for t in [*TOPICS, *(t + e for t in TOPICS for e in "abcde")]}
+    for path, by_topic in ((groups, halves), (repeated, often)):
+        path.write_text("topic\tkind\n" + "".join(f"{t}\t{g}\n" for t, g in by_topic.items()))
+    asked = ("score", "-b", "ada", "-a", ALPHA)
+    weighed = rows(*asked, files.scores, "--groups", groups, "--weights", files.weights)
+    other = rows(*asked, files.repeated, "--groups", repeated)
+    by_key = {(row["run"], row["group"]): row for row in other}
+    assert {row["group"] for row in weighed} == {"all", "same", "more"}
+    for row in weighed:
+        assert_equal(row, by_key[row["run"], row["group"]], *OF_MEANS, "georisk")
+        count = float(row["effective_topics"])
+        assert (count == int(row["topics"])) == (row["group"] == "same")

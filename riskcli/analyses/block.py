@@ -11,7 +11,7 @@ from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
 from riskcli.core.messages import counted
-from riskcli.output.measure_words import columns_beside, columns_of_unjudged, every_column
+from riskcli.output.measure_words import GROUP, columns_beside, columns_of_unjudged, every_column
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.losses import Cubic
@@ -49,6 +49,11 @@ class Block:
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
     """What labels of topics and runs add, by column."""
+
+    @property
+    def group(self) -> str:
+        """The group of topics that it is about, as the column has it; empty without groups."""
+        return str(self.beside[GROUP][0]) if GROUP in self.beside else ""
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""

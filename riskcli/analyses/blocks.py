@@ -44,9 +44,9 @@ def risk_blocks(
         named = compared[0].named
         blocks += [_macro_average(blocks, alpha, named) for alpha in options.levels]
     if options.significance.family == "all":
-        blocks = _corrected_together(blocks, options.significance, lambda *_: ())
+        blocks = corrected_together(blocks, options.significance, lambda *_: ())
     elif each_in_turn:
-        blocks = _corrected_together(blocks, options.significance, lambda b, name: (name, b.alpha))
+        blocks = corrected_together(blocks, options.significance, lambda b, name: (name, b.alpha))
     by_name = {each.baseline.name: each for each in compared}
     blocks = [_with_statements(each, matrix, by_name, options) for each in blocks]
     return blocks, list(dict.fromkeys(notes))
@@ -89,15 +89,15 @@ def _blocks_of(
             unjudged=columns_of(matrix, comparison, allowed, alpha),
             ranges_exact=allowed is None or allowed.exact,
             ranges=allowed,
-            beside=_beside(comparison),
+            beside=_beside(matrix, comparison),
         )
         for alpha in options.levels
     ]
 
 
-def _beside(comparison: Comparison) -> dict[str, Floats | Flags]:
-    """What weights of topics add."""
-    if comparison.weights is None:
+def _beside(matrix: ScoreMatrix, comparison: Comparison) -> dict[str, Floats | Flags]:
+    """What weights of topics add, though in one group of them all may count the same."""
+    if len({*matrix.axes.weights.values()}) < 2:
         return {}
     losing = comparison.off_baseline(comparison.mean(comparison.paired.delta < 0))
     effective = np.full(len(losing), comparison.effective_topics)
@@ -117,10 +117,10 @@ def _corrected(
     }
 
 
-TestKey = tuple[str, str, str, str, float | None]
+TestKey = tuple[str, str, str, str, str, float | None]
 
 
-def _corrected_together(
+def corrected_together(
     blocks: Sequence[Block], plan: Significance, family_of: Callable[[Block, str], object]
 ) -> list[Block]:
     """The blocks with the p-values of each family corrected together, no test counted twice.
@@ -166,7 +166,7 @@ def _key(block: Block, name: str) -> TestKey:
     alpha = block.alpha if measure.depends_on_alpha else None
     if measure.value_is_t and block.alpha == 0 and block.baseline_members:
         name, alpha = next(m.id for m in measures() if m.plain_mean), None
-    return block.measure, block.baseline, block.population, name, alpha
+    return block.measure, block.baseline, block.population, block.group, name, alpha
 
 
 def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]) -> Block:

@@ -1,12 +1,14 @@
 """The risk table as an object of the library: its blocks, and all they rest on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from riskcli.analyses import base, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
+from riskcli.analyses.group_display import of_groups
+from riskcli.analyses.groups import ByGroup, of_all, tables_by_group
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
@@ -14,6 +16,7 @@ from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, joined, natural_order, nearest
 from riskcli.output.display import Display, in_title
 from riskcli.output.measure_words import (
+    GROUP,
     MINUS,
     columns,
     columns_beside,
@@ -41,6 +44,8 @@ class ComparisonTable(base.Analysis):
     """The column that the runs are sorted by; None: as they came."""
     layout: Layout = USUAL
     """How it is shown, to people and in which columns."""
+    by_group: tuple[ByGroup, ...] = ()
+    """The same of each group of topics, by grouping, measure and baseline."""
 
     def sorted_by(self, column: str = "mean") -> Self:
         """The runs of each block by that column: names naturally, values highest first.
@@ -53,8 +58,17 @@ class ComparisonTable(base.Analysis):
         orders: dict[tuple[str, str], list[int]] = {}
         for block in self.blocks:
             orders.setdefault((block.measure, block.baseline), _order(block, column))
-        blocks = [b.of_runs(orders[b.measure, b.baseline]) for b in self.blocks]
-        return replace(self, blocks=tuple(blocks), order=column)
+        ordered = self._of_runs(lambda block: orders[block.measure, block.baseline])
+        return replace(ordered, order=column)
+
+    def _of_runs(self, rows_of: Callable[[Block], Sequence[int]]) -> Self:
+        """The table with these runs of each block, in this order."""
+
+        def chosen(block: Block) -> Block:
+            return block.of_runs(rows_of(block))
+
+        by_group = tuple(each.mapped(chosen) for each in self.by_group)
+        return replace(self, blocks=tuple(map(chosen, self.blocks)), by_group=by_group)
 
     def laid_out(
         self,
@@ -69,50 +83,61 @@ class ComparisonTable(base.Analysis):
         if ranged and not any(block.has_ranges for block in self.blocks):
             are = "is" if len(ranged) == 1 else "are"
             raise UsageError(f"{joined(ranged)} {are} known of runs, with --unjudged bounds")
-        labelled = {name for block in self.blocks for name in block.beside}
-        unknown = [name for name in columns if name in columns_beside().keys() - labelled]
+        if GROUP in columns and not self.by_group:
+            raise UsageError("group is known of groups of topics, with --groups")
+        weighed = {name for block in self.blocks for name in block.beside} | {GROUP}
+        unknown = [name for name in columns if name in columns_beside().keys() - weighed]
         if unknown:
-            raise UsageError(f"{joined(unknown)}: known where topics have such labels (--weights)")
+            raise UsageError(f"{joined(unknown)}: known where topics have weights, with --weights")
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> Self:
         """Only the first run of each team, as they are sorted; a run without a team stays."""
         if not self.options.teams:
             raise UsageError("no run has a team, so there is no best run per team")
-        blocks = []
-        for block in self.blocks:
+
+        def rows_of(block: Block) -> list[int]:
             first: dict[tuple[bool, str], int] = {}
             teams = self.options.teams.of(block.runs)
             for row, (run, team) in enumerate(zip(block.runs, teams, strict=True)):
                 first.setdefault((team is None, run if team is None else team), row)
-            blocks.append(block.of_runs(list(first.values())))
-        return replace(self, blocks=tuple(blocks))
+            return list(first.values())
+
+        return self._of_runs(rows_of)
 
     def top(self, count: int) -> Self:
         """Only the first runs of each block, as they are sorted, and the baseline's own rows."""
-        blocks = []
-        for block in self.blocks:
+
+        def rows_of(block: Block) -> list[int]:
             first = range(min(count, len(block.runs)))
-            others = sorted({*block.baseline_members} - {*first})
-            blocks.append(block.of_runs([*first, *others]))
-        return replace(self, blocks=tuple(blocks))
+            return [*first, *sorted({*block.baseline_members} - {*first})]
+
+        return self._of_runs(rows_of)
 
     @property
     def keys_left_out(self) -> list[str]:
         """The columns without which the rows asked for cannot be told apart."""
-        return left_out(self.layout.columns, self.blocks)
+        return left_out(self.layout.columns, self._every_block)
 
     @property
     def shown_blocks(self) -> tuple[Block, ...]:
         """The blocks in the table's convention."""
-        if self.options.convention != MINUS:
-            return self.blocks
-        return tuple(block.turned() for block in self.blocks)
+        return tuple(map(self._shown, self.blocks))
+
+    def _shown(self, block: Block) -> Block:
+        return block.turned() if self.options.convention == MINUS else block
+
+    @property
+    def _every_block(self) -> tuple[Block, ...]:
+        """Those of all topics, then those of groups."""
+        of_groups = (block for each in self.by_group for group in each.blocks for block in group)
+        return (*self.blocks, *of_groups)
 
     @property
     def verdict(self) -> Statements:
         """Who is better than the baseline, who ruins topics, what is open, what else weighs."""
-        return Statements(tuple(each for block in self.blocks for each in block.said))
+        parts = [*(block.said for block in self.blocks), *(each.said for each in self.by_group)]
+        return Statements(tuple(statement for part in parts for statement in part))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The tables for people, given the width that they may take."""
@@ -120,7 +145,16 @@ class ComparisonTable(base.Analysis):
         column = (table.order or "mean").removeprefix("-")
         ordered_by, plan = "mean" if column == "run" else column, self.options.significance
         view = View(table.shown_blocks, ordered_by, self.layout, plan)
-        return [*displays(view, width), *(_ranges(b) for b in view.blocks if b.has_ranges)]
+        return [
+            *displays(view, width),
+            *table.displays_by_group(width),
+            *(_ranges(b) for b in view.blocks if b.has_ranges),
+        ]
+
+    def displays_by_group(self, width: int) -> list[Display]:
+        """Those of groups of topics alone."""
+        table = self if self.order else self.sorted_by()
+        return [of_groups(g.mapped(self._shown), self.layout, width) for g in table.by_group]
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""
@@ -128,7 +162,7 @@ class ComparisonTable(base.Analysis):
         labelled = {name for block in self.blocks for name in block.beside}
         beside = filter(labelled.__contains__, columns_beside())
         names = for_machines(self.layout.columns) or (*columns(), *ranged, *beside)
-        rows = [row for block in self.shown_blocks for row in _rows(block, names)]
+        rows = [row for b in self._every_block for row in _rows(self._shown(b), names)]
         return Result(names, rows, self.provenance)
 
 
@@ -151,16 +185,20 @@ def risk_table(
     work = "score against a virtual baseline" if shuffled else "score"
     base.refuse_much(work, setup.matrices, options)
     blocks: list[Block] = []
+    by_group: list[ByGroup] = []
     notes: list[Note] = []
     for matrix in setup.matrices:
         of_matrix, cautions = risk_blocks(matrix, options)
+        if matrix.axes.groups:
+            of_matrix = [of_all(block) for block in of_matrix]
+            by_group += tables_by_group(matrix, options, of_matrix)
         blocks += of_matrix
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
     fits = ((block.measure, block.baseline, block.smooth) for block in blocks)
     provenance = setup.recorded(fits, notes)
-    return ComparisonTable(tuple(blocks), options, provenance=provenance)
+    return ComparisonTable(tuple(blocks), options, by_group=tuple(by_group), provenance=provenance)
 
 
 def _ranges(block: Block) -> Display:

@@ -13,9 +13,9 @@ from riskcli.risk.measures import measures
 
 RECORD = "wtl"
 INTERVAL, RANK_INTERVAL = "_interval", "_ranks"
-KEYS = ("run", "measure", "baseline", "population", "alpha", "topics")
+KEYS = ("run", "measure", "baseline", "population", "alpha", "topics", "group")
 """What says which numbers a row holds."""
-_OF_BLOCKS = ("measure", "baseline", "alpha", "population")
+_OF_BLOCKS = ("measure", "baseline", "alpha", "population", "group")
 """Those that tell the blocks of a table apart, the plainest first."""
 _OF_THE_LOSSES = ("reward", "risk", "wins", "ties", "losses", "losses20")
 

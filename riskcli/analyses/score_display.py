@@ -103,14 +103,19 @@ def _named_column(block: Block, name: str, layout: Layout, prefix: str = "") -> 
     return Column.of(prefix + heading, texts)
 
 
-def _left_columns(table: View, block: Block) -> list[Column]:
-    """The runs, the baseline's own marked, and before them their ranks by the order's column."""
+def names_of(block: Block) -> Column:
+    """The runs, the baseline's own marked."""
     members = set(block.baseline_members)
     cells = [
         Cell(f"{run} {BASELINE_MARK}" if row in members else run, strong=row in members)
         for row, run in enumerate(block.runs)
     ]
-    names = Column(Heading("run", left=True, names=True), cells)
+    return Column(Heading("run", left=True, names=True), cells)
+
+
+def _left_columns(table: View, block: Block) -> list[Column]:
+    """The runs, the baseline's own marked, and before them their ranks by the order's column."""
+    names = names_of(block)
     if not table.layout.ranks:
         return [names]
     name = f"rank_{table.ordered_by}"
@@ -323,8 +328,7 @@ def _caption(
 def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> str:
     """What was measured on what, and what the headings mean."""
     first, texts = blocks[0], [heading.text for heading in shown]
-    percent = f"{100 * (1 - table.plan.gamma):g} %"
-    large_losses = _TITLES["losses20"]
+    percent, large_losses = f"{100 * (1 - table.plan.gamma):g} %", _TITLES["losses20"]
     in_population = any(text.startswith(("ZRisk", "GeoRisk")) for text in texts)
     explained = {
         "# rank": any(heading.ranked or heading.text == "#" for heading in shown),

@@ -31,7 +31,7 @@ from riskcli.scores.comparisons import Options
 
 COLUMNS = (
     "run", "other", "measure", "of", "population", "alpha", "topics", "value", "other_value",
-    "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "group", "other_group",
+    "diff", "diff_lo", "diff_hi", "diff_se", "p", "p_adj", "flag", "dz", "letters", "other_letters",
 )  # fmt: skip
 _ROWS_AT_ONCE = 10_000
 MOST_IN_MATRIX = 15
@@ -113,7 +113,7 @@ class SignificanceTables(base.Analysis):
             columns.append(Column.of("ranks", [_ranks(table, row) for row in rows]))
             if _has_groups(table):
                 letters = [table.groups[row] for row in rows]
-                columns.append(Column.of(Heading("groups", left=True), letters))
+                columns.append(Column.of(Heading("letters", left=True), letters))
         left = len(order) - len(rows)
         more = [f"And {counted(left, 'more run')}: --full."] if left else []
         line, *others = _caption(first, self.plan)
@@ -264,7 +264,7 @@ def _groups(table: PairTable) -> Display:
     ]
     if _has_groups(table):
         letters = [table.groups[row] for row in order]
-        columns.append(Column.of(Heading("groups", left=True), letters))
+        columns.append(Column.of(Heading("letters", left=True), letters))
     above = table.best_above
     below = [table.runs[above[row]] if row in above else "" for row in order]
     if above:

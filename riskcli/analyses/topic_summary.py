@@ -204,17 +204,19 @@ def _named(names: Sequence[str]) -> str:
 # A table of the hardest topics, as long as a screen.
 
 
-def tables_of(all_topics: Sequence[HardTopics], width: int, queries: QueryTexts) -> list[Display]:
-    """A table a measure and baseline, as many and as long as fit a screen."""
+def tables_of(
+    all_topics: Sequence[HardTopics], width: int, queries: QueryTexts, taken: int = 0
+) -> list[Display]:
+    """A table a measure and baseline, as many and as long as fit a screen with `taken` lines."""
     said = [[each.text for each in sentences(of)] for of in all_topics]
     fixed = [5 + sum(len(wrap(text, width)) for text in lines) for lines in said]
     below = len(wrap(_BELOW, width)) + 1
     fitting = 1
     while fitting < len(said) and (
-        sum(fixed[: fitting + 1]) + below + _LEAST_ROWS * (fitting + 1) <= _LINES
+        sum(fixed[: fitting + 1]) + below + _LEAST_ROWS * (fitting + 1) <= _LINES - taken
     ):
         fitting += 1
-    rows = max((_LINES - below - sum(fixed[:fitting])) // fitting, _LEAST_ROWS)
+    rows = max((_LINES - taken - below - sum(fixed[:fitting])) // fitting, _LEAST_ROWS)
     made = [
         _table(of, lines, rows, width, queries)
         for of, lines in zip(all_topics[:fitting], said[:fitting], strict=True)

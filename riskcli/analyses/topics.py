@@ -5,16 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtrit
 
-from riskcli.analyses import base
+from riskcli.analyses import base, topic_groups
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
 from riskcli.analyses.topic_summary import HardTopics, RunTopics, answers, sentences, tables_of
 from riskcli.analyses.unjudged import Ranges, of_comparison, ranges
-from riskcli.core.arrays import Flags, Floats, divided
 from riskcli.core.choices import TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.effectiveness.measures import is_logarithm
@@ -31,9 +28,9 @@ from riskcli.output.measure_words import (
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import flags, negative
-from riskcli.risk.measures import measures, zrisk
-from riskcli.risk.weights import leveraged, weighed
+from riskcli.risk.estimate import negative
+from riskcli.risk.exploratory import exploratory as exploratory
+from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -65,54 +62,6 @@ def asks_for_churn(columns: Iterable[str]) -> bool:
     return any(name in (*MOVES, "churn") for name in columns)
 
 
-# Which topics a run's risk comes from: the exploratory analysis of SIGIR'14, section 6.
-
-
-def exploratory(
-    comparison: Comparison, alpha: float, gamma: float
-) -> tuple[dict[str, NDArray[Any]], float]:
-    """By run (row) and topic (column), and the critical value of TR and TJ.
-
-    TR (Eq. 21) is w, times the topic's weight, over its standard deviation; TJ (Eq. 23) is how much
-    the topic moves URisk, standardised: NaN where w is the same on all topics. The flag is `better`
-    or `worse` where either lies beyond the critical value. `zrisk_part` is what the topic adds to
-    ZRisk, its share that over the sum of all parts' sizes: NaN where a score is below 0.
-    """
-    topics = comparison.topics
-    paired = comparison.paired
-    w = paired.weighted(alpha)
-    deviation = paired.urisk_se(alpha)[:, None] * np.sqrt(topics)
-    tr, tj, critical = np.full_like(w, np.nan), np.full_like(w, np.nan), float("nan")
-    if topics > 1:
-        tr = divided(weighed(w, comparison.weights), deviation, otherwise=np.nan)
-        # URisk - URisk without q is (w_q - URisk) / (c - 1), and SE_J is deviation / sqrt(c).
-        moved = w - paired.urisk(alpha)[:, None]
-        moved = leveraged(moved, comparison.weights) * np.sqrt(topics / (topics - 1))
-        tj = divided(moved, deviation, otherwise=np.nan)
-        critical = float(stdtrit(comparison.degrees, 1 - gamma / 2))
-    baseline_scores = np.broadcast_to(comparison.baseline.scores, w.shape)
-    columns = (comparison.scores, baseline_scores, paired.delta, w, tr, tj,
-               _flags(tr, tj, critical), *_in_population(comparison, alpha))  # fmt: skip
-    return dict(zip(FIGURES, columns, strict=True)), critical
-
-
-def _flags(tr: Floats, tj: Floats, critical: float) -> Flags:
-    """The side of TR, or of TJ where that alone is beyond the critical value."""
-    # `flags` asks whether its second argument is below its third.
-    by_tr, by_tj = (flags(t, -np.abs(t), -critical) for t in (tr, tj))
-    return np.where(by_tr == "", by_tj, by_tr)
-
-
-def _in_population(comparison: Comparison, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Expected scores, z, parts of ZRisk and their shares."""
-    if comparison.has_negative:
-        undefined = np.full_like(comparison.scores, np.nan)
-        return undefined, undefined, undefined, undefined
-    part = zrisk.contributions(comparison, alpha)
-    share = divided(part, np.abs(part).sum(axis=1, keepdims=True))
-    return comparison.population.expected, comparison.population.z, part, share
-
-
 @dataclass(frozen=True, repr=False)
 class TopicTable(base.Analysis):
     """The topics of every run asked for, and what they rest on."""
@@ -129,6 +78,8 @@ class TopicTable(base.Analysis):
     detailed: bool = False
     """Whether a screen, too, shows the topics of each run."""
     queries: QueryTexts = field(default_factory=QueryTexts)
+    by_group: tuple[Display, ...] = ()
+    """What the groups of topics lose, a table a grouping."""
 
     def only_flagged(self) -> Self:
         """Only the topics that are flagged."""
@@ -147,8 +98,9 @@ class TopicTable(base.Analysis):
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
         for name in listed:
-            if name not in (*FIGURES, *RANGE, *WEIGHT, *MOVES):
-                hint = nearest(name, (*FIGURES, *RANGE, *WEIGHT, *MOVES, "churn"))
+            if name not in (*FIGURES, *RANGE, *WEIGHT, *MOVES, *self.groupings):
+                known = (*FIGURES, *RANGE, *WEIGHT, *MOVES, *self.groupings, "churn")
+                hint = nearest(name, known)
                 raise UsageError(f"no column is called {name!r}{hint}")
         if "weight" in listed and "weight" not in self._beside:
             raise UsageError("weight is known with --weights")
@@ -170,21 +122,25 @@ class TopicTable(base.Analysis):
         return (*(RANGE if self.has_ranges else ()), *(WEIGHT if weighed_topics else ()))
 
     @property
+    def groupings(self) -> tuple[str, ...]:
+        """The columns of the groups of topics."""
+        return tuple(filter(topic_groups.are_groups, self.parts[0].columns)) if self.parts else ()
+
+    @property
     def verdict(self) -> Statements:
         """On which topics most runs lose; of runs that were named, where each loses."""
         return Statements((*(s for each in self.hard for s in sentences(each)), *self.of_runs))
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """The topics on which most runs lose, unless runs, columns or topics were asked for."""
-        return (
-            self.displays(width)
-            if self.detailed or not self.hard
-            else tables_of(self.hard, width, self.queries)
-        )
+        if self.detailed or not self.hard:
+            return self.displays(width)
+        taken = sum(len(each.rows) + len(each.caption) + 4 for each in self.by_group)
+        return [*self.by_group, *tables_of(self.hard, width, self.queries, taken)]
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """A table for each run, measure, baseline and alpha; the last explains the columns."""
-        tables: list[Display] = []
+        tables = [] if self.detailed else [*self.by_group]
         waiting, verdict = {each.about for each in self.verdict}, self.verdict
         for part in self.parts:
             first, *others = self._displays(part, width)
@@ -210,7 +166,8 @@ class TopicTable(base.Analysis):
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
         usual = (*_PAIRED, *self._beside, *(_MEANS if self.churn else ()))
-        columns = [first, *(_column(part, name) for name in self.shown or usual)]
+        groups = [] if self.shown else topic_groups.columns_of(part)
+        columns = [first, *groups, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
             texts = self.queries.beside(columns[:1], part.topics, width // 2)
             columns = [*texts, *columns[1:]]
@@ -223,7 +180,8 @@ class TopicTable(base.Analysis):
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
-        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *self._beside)
+        usual = (*FIGURES, *(MOVES if self.churn else ()), *self._beside, *self.groupings)
+        names = self.shown or usual
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
@@ -234,6 +192,8 @@ def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
         return Column.of(name, [*cells, ""])
+    if topic_groups.are_groups(name):
+        return topic_groups.column_of(part, name)
     title, places = (FIGURES | RANGE | WEIGHT | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
@@ -314,6 +274,7 @@ def topic_table(
                 tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
     hard, of_runs = answers(tables, bool(names), unjudged)
+    by_group = topic_groups.losses_of(tables)
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths
@@ -323,7 +284,7 @@ def topic_table(
     provenance = setup.recorded(fits, notes, runs=list(names), order=order, **depths)
     return TopicTable(
         tuple(tables), options.significance.gamma, churn, hard=hard, of_runs=of_runs,
-        queries=texts, provenance=provenance,
+        queries=texts, by_group=by_group, provenance=provenance,
     )  # fmt: skip
 
 
@@ -351,10 +312,9 @@ def _tables(
     allowed: Ranges | None,
 ) -> Iterator[RunTopics]:
     columns, critical = exploratory(comparison, alpha, options.significance.gamma)
+    groups = topic_groups.columns_in(matrix)
     if allowed is not None:
         columns |= dict(zip(RANGE, (allowed.low, allowed.high), strict=True))
-    if comparison.weights is not None:
-        columns["weight"] = np.broadcast_to(comparison.weights, comparison.scores.shape)
     totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
     if options.convention == MINUS:
         columns |= {name: negative(columns[name]) for name in _TURNING}
@@ -371,7 +331,7 @@ def _tables(
             population=comparison.population_name,
             alpha=alpha if comparison.smooth is None else None,
             topics=matrix.topics,
-            columns={name: column[row] for name, column in columns.items()} | moves,
+            columns={name: column[row] for name, column in columns.items()} | moves | groups,
             totals={name: float(values[row]) for name, values in totals.items()}
             | {name: float(comparison.mean(moves[name])) for name in _MEANS if moves},
             baseline_mean=float(comparison.shown_mean(comparison.mean(comparison.baseline.scores))),

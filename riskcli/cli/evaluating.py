@@ -183,7 +183,7 @@ def _labelled(inputs: Given, evaluation: Evaluation) -> Evaluation:
     column = inputs.weights
     if inputs.groups is not None:
         files.append(read_labels(inputs.groups, names, max_bytes=most))
-        groups = files[0].groups(names, [column] if column in files[0].columns else [])
+        groups = files[0].groups(names, column)
     if column is not None and files and column in files[0].columns:
         weights = files[0].weights(column)
     elif column is not None:

@@ -15,6 +15,9 @@ from riskcli.effectiveness.measures import is_logarithm
 from riskcli.risk.measure import FieldName, MeasureColumn, RiskMeasure
 from riskcli.risk.measures import measures
 
+GROUP = "group"
+"""The column that names a group of topics."""
+
 
 @dataclass(frozen=True)
 class MeasureWords:
@@ -175,9 +178,10 @@ _OF_UNJUDGED = {
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
-_BESIDE: dict[MeasureColumn, str] = {
+_BESIDE = {
     MeasureColumn("losses_weight", "number"): "share of all weight that the topics that lose have",
     MeasureColumn("effective_topics", "number"): "how many topics of equal weight tell as much",
+    MeasureColumn(GROUP, "name"): "the group of topics that the row is about: all, or one of them",
 }
 """What labels of topics and runs add; a table has these columns where it has such labels."""
 

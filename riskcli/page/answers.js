@@ -88,7 +88,7 @@ function fixedColumns(comparison, id) {
   return Object.fromEntries(names.map((name) => [name, columns[name]]));
 }
 
-const BESIDE = [["Intervals", /_lo$/], ["groups", /_group$/], ["# range", /_min$/]];
+const BESIDE = [["Intervals", /_lo$/], ["letters", /_letters$/], ["# range", /_min$/]];
 
 // What is not computed at this alpha: titles of whole measures, of tests, and of what stands beside.
 function missingAt(comparison, alpha) {

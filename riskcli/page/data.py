@@ -256,7 +256,7 @@ def _groups(matrix: ScoreMatrix, plan: Options) -> Iterator[tuple[float, str, li
     ]
     for table in compare_pairs(matrix, of=able, between="all", options=plan).tables:
         for alpha in [table.alpha] if table.of.depends_on_alpha else plan.alphas:
-            yield alpha, f"{table.of.id}_group", list(table.groups)
+            yield alpha, f"{table.of.id}_letters", list(table.groups)
 
 
 def _ranges(matrix: ScoreMatrix, plan: Options) -> Iterator[tuple[float, str, str]]:

@@ -165,9 +165,9 @@ def as_page(page: Page) -> str:
         "style": style,
         "context": _context(page),
         "key": _key(matrix.measure for matrix in page.matrices),
-        "further": _further(page),
+        "further": _groups(page.tables[0]) + _further(page),
         "about": _about(page.tables[0]),
-        "static": as_html(page.tables[0].displays(STATIC_WIDTH)),
+        "static": as_html(replace(page.tables[0], by_group=()).displays(STATIC_WIDTH)),
         "data": script_json(compact(data)),
         "script": script,
     }
@@ -240,6 +240,17 @@ def _key(measures: Iterable[str]) -> str:
         f"<dt>{html(title)}</dt><dd>{html(text)}</dd>" for title, text in [*counts, *entries]
     )
     return f"<dl>\n{listed}\n</dl>" + "".join(map("\n<p>{}</p>".format, map(html, logarithms)))
+
+
+def _groups(table: ComparisonTable) -> str:
+    """The tables of groups of topics, at the first alpha, which need no script."""
+    if not table.by_group:
+        return ""
+    tables = as_html(table.displays_by_group(STATIC_WIDTH))
+    return (
+        '<section class="notes" id="groups">\n<h2>Groups of topics</h2>\n'
+        f'<div class="wide">\n{tables}</div>\n</section>\n'
+    )
 
 
 def _further(page: Page) -> str:

@@ -8,7 +8,7 @@ function describe(comparison) {
   const ranges = board.columns.some(({ id }) => id === "georisk_range") && shown.table.rank_georisk_min;
   byId("rank-key").textContent = (spans ? ", in brackets the ranks that cannot be ruled out" : "") +
     (ranges ? ", # range those by GeoRisk with each other run or team left out of the population" : "") +
-    (board.columns.some(({ group }) => group) ? `; runs that share a letter are not significantly different (tests of every pair; ${data.pairs})` : "");
+    (board.columns.some(({ letters }) => letters) ? `; runs that share a letter are not significantly different (tests of every pair; ${data.pairs})` : "");
   const { values, tests, beside } = missingAt(comparison, state.alpha);
   const alphas = `α = ${data.alphas.map(short).join(", ")} only.`;
   const parts = [];

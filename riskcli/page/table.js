@@ -39,8 +39,8 @@ function columnsFor(data, comparison) {
     }),
     has("judged") && { id: "judged", title: "judged", decimals: 2 },
     has("mean_dz") && { id: "mean_dz", title: "effect size d", decimals: 2 },
-    ...of(({ id }) => has(`${id}_group`)).map(({ id, title }) => ({
-      id: `${id}_group`, title: `${title} group`, group: true, lowFirst: true, text: (row, table) => table[`${id}_group`]?.[row],
+    ...of(({ id }) => has(`${id}_letters`)).map(({ id, title }) => ({
+      id: `${id}_letters`, title: `${title} letters`, letters: true, lowFirst: true, text: (row, table) => table[`${id}_letters`]?.[row],
     })),
   ].filter(Boolean);
 }

@@ -53,6 +53,14 @@ class Axes:
             for grouping, by_topic in self.groups.items()
         }
 
+    def parts_of(self, topics: Sequence[str]) -> dict[str, list[int]]:
+        """By GROUPING=GROUP, where among these topics those of the group are."""
+        parts: dict[str, list[int]] = {}
+        for grouping, labels in self.groups_of(topics).items():
+            for index, label in enumerate(labels):
+                parts.setdefault(f"{grouping}={label}", []).append(index)
+        return parts
+
     def settings(self) -> dict[str, Any]:
         """The labels in force, as a result records them."""
         found = {"groups": [*self.groups], "weights": bool(self.weights)}
@@ -103,7 +111,8 @@ def _notes_on_groups(
 
 
 def _not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
-    others = [str(topic) for topic in given if str(topic) not in set(topics)]
+    known = set(topics)
+    others = [str(topic) for topic in given if str(topic) not in known]
     if not others:
         return []
     message = f"{what}: {counted(len(others), 'topic')} not evaluated: {listed(others)}"

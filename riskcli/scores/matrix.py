@@ -170,6 +170,12 @@ class ScoreMatrix:
         runs = tuple(self.runs[row] for row in rows)
         return replace(self, runs=runs, values=self.values[list(rows)])
 
+    def of_topics(self, columns: Sequence[int]) -> ScoreMatrix:
+        """The matrix with only these topics, in this order."""
+        topics = tuple(self.topics[column] for column in columns)
+        values = np.ascontiguousarray(self.values[:, list(columns)])
+        return replace(self, topics=topics, values=values)
+
     def labelled(
         self,
         groups: Mapping[str, Any] | None = None,

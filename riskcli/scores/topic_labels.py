@@ -4,10 +4,9 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from riskcli.core.inputs import note_input
 from riskcli.core.limits import refuse_file
@@ -32,12 +31,12 @@ _FORMS = (
 )
 
 
-class _Row(NamedTuple):
-    """What a file says of a topic, and the line; 0 where it has none to name."""
+_Row = tuple[int, str, Mapping[str, str]]
+"""The line (0 where there is none to name), the topic, and what the file says of it by column."""
 
-    line: int
-    topic: str
-    cells: Mapping[str, str]
+
+def _wrong(path: Path, message: str, line: int = 0) -> InputError:
+    return InputError(path, BAD_LABELS, message, line or None)
 
 
 @dataclass(frozen=True)
@@ -49,50 +48,44 @@ class LabelFile:
     lines: Mapping[str, int]
     """By topic; 0 where the file has no lines to name."""
 
-    def wrong(self, message: str, topic: str = "") -> InputError:
-        """An error in this file, on the line of a topic."""
-        return InputError(self.input.path, BAD_LABELS, message, self.lines.get(topic) or None)
-
-    def groups(self, names: Sequence[str], not_these: Sequence[str] = ()) -> dict[str, Any]:
-        """The groupings of these names; of a table all, if none is named."""
-        if not names and not self.columns.keys().isdisjoint(_TEXTS):
-            raise UsageError(f"name with --group-by what to group by: {self._choice()}")
-        chosen = names or [name for name in self.columns if name not in not_these]
-        if not chosen:
-            raise self.wrong(f"no column with groups, found {listed(self.columns)}")
+    def groups(self, names: Sequence[str], besides: str | None = None) -> dict[str, Any]:
+        """The groupings of these names; of a table all but the weights, if none is named."""
+        known = dict.fromkeys([*self.columns, *([LENGTH] if self._text else [])])
+        if not names and self._text:
+            raise UsageError(f"name with --group-by what to group by: {listed(known, 12)}")
+        chosen = names or [name for name in self.columns if name != besides]
+        for name in chosen or [""]:
+            if name not in known:
+                there = f"{nearest(name, known)} (there are {listed(known, 12)})"
+                raise _wrong(self.input.path, f"no grouping is called {name!r}{there}")
         return {name: self._grouping(name) for name in dict.fromkeys(chosen)}
 
-    def _choice(self) -> str:
-        lengths = [LENGTH] if any(name in self.columns for name in _TEXTS) else []
-        return listed(dict.fromkeys([*self.columns, *lengths]), 12)
+    @property
+    def _text(self) -> str:
+        """The column that holds queries, if there is one."""
+        return next((each for each in _TEXTS if each in self.columns), "")
 
     def _grouping(self, name: str) -> Mapping[str, str]:
         by_topic = self.columns.get(name)
-        text = next((each for each in _TEXTS if each in self.columns), None)
-        if by_topic is None and name == LENGTH and text is not None:
-            by_topic = {topic: _band(said) for topic, said in self.columns[text].items()}
         if by_topic is None:
-            hint = nearest(name, self.columns)
-            message = f"nothing is called {name!r}{hint} (there are {self._choice()})"
-            raise self.wrong(message)
-        if len(set(by_topic.values())) > MOST_GROUPS:
-            raise self.wrong(f"{name} has {len(set(by_topic.values()))} groups, at most 1000")
+            by_topic = {topic: _band(text) for topic, text in self.columns[self._text].items()}
+        if (count := len({*by_topic.values()})) > MOST_GROUPS:
+            raise _wrong(self.input.path, f"{name} has {count} groups, at most {MOST_GROUPS}")
         return by_topic
 
     def weights(self, name: str | None = None) -> dict[str, float]:
         """The column `weight`, the only column, or that of the name, as numbers above 0."""
-        one = [*self.columns] if len(self.columns) == 1 else [_WEIGHT]
-        column = name or one[0]
+        column = name or (next(iter(self.columns)) if len(self.columns) == 1 else _WEIGHT)
         if column not in self.columns:
             message = f"found the columns {listed(self.columns)}, expected topic and weight"
-            raise self.wrong(message)
+            raise _wrong(self.input.path, message)
         return {topic: self._weight(topic, text) for topic, text in self.columns[column].items()}
 
     def _weight(self, topic: str, text: str) -> float:
         try:
             return checked_weight(topic, text)
         except UsageError as error:
-            raise self.wrong(str(error), topic) from error
+            raise _wrong(self.input.path, str(error), self.lines[topic]) from error
 
 
 def _band(text: str) -> str:
@@ -111,145 +104,98 @@ def read_labels(
     note_input(source.path)
     refuse_file(source.path, "queries", source.likely_size, 1)
     columns: dict[str, dict[str, str]] = {}
-    seen: dict[str, int] = {}
-    text = source.text()
-    for row in _rows(source.path, text, LENGTH in names) if text.strip() else ():
-        if row.topic in seen:
-            where = f" on line {seen[row.topic]}" if seen[row.topic] else ""
-            message = f"topic {row.topic!r:.60} is there already{where}"
-            raise InputError(source.path, BAD_LABELS, message, row.line or None)
-        seen[row.topic] = row.line
-        for name, cell in row.cells.items():
+    lines: dict[str, int] = {}
+    for line, topic, cells in _rows(source.path, source.text(), LENGTH in names):
+        if topic in lines:
+            before = f" on line {lines[topic]}" if line else ""
+            raise _wrong(source.path, f"topic {topic!r:.60} is there already{before}", line)
+        lines[topic] = line
+        for name, cell in cells.items():
             by_topic = columns.setdefault(one_line(name), {})
-            if cell := one_line(cell):
-                by_topic[row.topic] = cell
+            if said := one_line(cell):
+                by_topic[topic] = said
     if not columns:
         raise InputError(source.path, "empty-file", f"no label in this file, expected {_FORMS}")
-    return LabelFile(Input(source.path, kind, source.sha256), columns, seen)
+    return LabelFile(Input(source.path, kind, source.sha256), columns, lines)
 
 
-def _rows(path: Path, text: bytes, lengths: bool) -> Iterator[_Row]:
+def _rows(path: Path, text: bytes, lengths: bool) -> list[_Row]:
     """The rows, by the form that the text's beginning shows."""
-    start = text.lstrip()[:1]
-    if start in (b"{", b"["):
-        return _of_json(path, _decoded(path, text))
-    if start != b"<":
-        rows = csv.reader(io.StringIO(_decoded(path, text), newline=""), delimiter=_separator(text))
-        known = {LENGTH, *_TEXTS}
-        with _named(path, rows):
-            header = [name.strip() for name in next((cells for cells in rows if cells), [])]
-        if not lengths or known & set(header):
-            return _of_table(path, rows, header)
-    return _of_queries(path, text)
-
-
-def _separator(text: bytes) -> str:
-    _, first = next(text_lines(text), (1, b""))
-    return "\t" if b"\t" in first else ","
-
-
-def _decoded(path: Path, text: bytes) -> str:
+    line, first = next(text_lines(text), (1, b""))
     try:
-        return text.decode("utf-8-sig")
+        if text.lstrip().startswith((b"{", b"[")):
+            return list(_of_json(path, text.decode("utf-8-sig")))
+        delimiter = "\t" if b"\t" in first else ","
+        rows = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""), delimiter=delimiter)
+        header = [] if first.lstrip().startswith(b"<") else _header(rows)
+        if header and not (lengths and {*header}.isdisjoint({LENGTH, *_TEXTS})):
+            return list(_of_table(path, rows, header))
     except UnicodeDecodeError as error:
         line = line_of(text, error)
         raise InputError(path, "encoding", "this line is not UTF-8 text", line) from error
+    except csv.Error as error:  # NUL, a cell of 130,000 characters
+        raise _wrong(path, f"not a table: {error}", rows.line_num) from error
+    queries = queries_of(path, text).values() if first else ()
+    return [(each.line, each.topic, {"text": each.text, **each.fields}) for each in queries]
 
 
-def _of_queries(path: Path, text: bytes) -> Iterator[_Row]:
-    for query in queries_of(path, text).values():
-        yield _Row(query.line, query.topic, {"text": query.text, **query.fields})
-
-
-@contextmanager
-def _named(path: Path, rows: Any) -> Iterator[None]:
-    """What the csv module refuses (NUL, a cell of 130,000 characters) is an error of the file."""
-    try:
-        yield
-    except csv.Error as error:
-        raise InputError(path, BAD_LABELS, f"not a table: {error}", rows.line_num) from error
+def _header(rows: Iterator[list[str]]) -> list[str]:
+    return [name.strip() for name in next((cells for cells in rows if cells), [])]
 
 
 def _of_table(path: Path, rows: Any, header: Sequence[str]) -> Iterator[_Row]:
     """Rows below a header, whose first column, or the one named so, is the topic."""
-    if len(header) < 2 or len(set(header)) < len(header) or not all(header):
-        message = f"the header is {listed(header)!r:.90}, expected {_FORMS}"
-        raise InputError(path, BAD_LABELS, message, rows.line_num or None)
-    key = next((at for at, name in enumerate(header) if name.lower() in _IDS), 0)
-    with _named(path, rows):
-        for cells in rows:
-            if not any(map(str.strip, cells)):
-                continue
-            if len(cells) != len(header):
-                message = f"found {len(cells)} columns, expected {len(header)}: {listed(header)}"
-                raise InputError(path, BAD_LABELS, message, rows.line_num)
-            named = dict(zip(header, cells, strict=True))
-            topic = named.pop(header[key]).strip()
-            if not topic:
-                raise InputError(path, BAD_LABELS, "no topic is named here", rows.line_num)
-            yield _Row(rows.line_num, topic, named)
+    if len({*header} - {""}) < max(len(header), 2):
+        raise _wrong(
+            path, f"the header is {listed(header)!r:.90}, expected {_FORMS}", rows.line_num
+        )
+    key = next((name for name in header if name.lower() in _IDS), header[0])
+    for cells in filter(any, rows):
+        named = dict(zip(header, cells, strict=False))
+        if len(cells) != len(header) or not (topic := named.pop(key).strip()):
+            message = f"found {listed(cells)!r:.60}, expected a topic and {len(header)} columns"
+            raise _wrong(path, f"{message} ({listed(header)})", rows.line_num)
+        yield rows.line_num, topic, named
 
 
 # JSON: an object by topic, or objects that name their topics, in a list or one a line.
 
 
 def _of_json(path: Path, text: str) -> Iterator[_Row]:
-    try:
-        entries = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        if "Extra data" not in str(error):
-            line = getattr(error, "lineno", None)
-            raise InputError(path, BAD_LABELS, f"not JSON: {error!s:.90}", line) from error
-        yield from _of_json_lines(path, text)
-        return
-    if isinstance(entries, dict) and not _names_topic(entries):
-        for topic, value in entries.items():
-            cells = value if isinstance(value, dict) else {GROUP: value}
-            yield _Row(0, topic, _cells(cells))
-        return
-    for entry in entries if isinstance(entries, list) else [entries]:
-        yield _of_entry(path, 0, entry)
-
-
-def _of_json_lines(path: Path, text: str) -> Iterator[_Row]:
-    for line, each in enumerate(text.split("\n"), start=1):
-        if not each.strip():
-            continue
+    lines = [(n, each) for n, each in enumerate(text.split("\n"), start=1) if each.strip()]
+    many = len(lines) > 1 and lines[0][1].rstrip().endswith("}") and text.lstrip()[0] == "{"
+    for line, part in lines if many else [(0, text)]:
         try:
-            entry = json.loads(each, object_pairs_hook=_once)
+            entry = json.loads(part, object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:
-            raise InputError(path, BAD_LABELS, f"not JSON: {error!s:.90}", line) from error
-        yield _of_entry(path, line, entry)
+            at = line or getattr(error, "lineno", 0)
+            raise _wrong(path, f"not JSON: {error!s:.90}", at) from error
+        if isinstance(entry, dict) and not (line or _id_in(entry)):
+            of_topics = ((t, v if isinstance(v, dict) else {GROUP: v}) for t, v in entry.items())
+            yield from ((0, topic, _cells(values)) for topic, values in of_topics)
+            continue
+        for each in entry if isinstance(entry, list) else [entry]:
+            if not isinstance(each, dict) or not (key := _id_in(each)):
+                expected = f"an object with a topic ({listed(_JSON_IDS, 9)})"
+                raise _wrong(path, f"found {each!r:.60}, expected {expected}", line)
+            yield line, str(each.pop(key)), _cells(each)
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """An object, none of whose members is there twice."""
     found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"{repeated!r:.60} is there twice")
+    for name, _ in pairs if len(found) < len(pairs) else ():
+        if [each for each, _ in pairs].count(name) > 1:
+            raise ValueError(f"{name!r:.60} is there twice")
     return found
 
 
-def _names_topic(entry: Any) -> bool:
-    """Whether an object is about one topic, rather than one that has topics as members."""
-    return any(isinstance(entry.get(name), str | int) for name in _JSON_IDS)
-
-
-def _of_entry(path: Path, line: int, entry: Any) -> _Row:
-    if not isinstance(entry, dict) or not _names_topic(entry):
-        message = f"found {entry!r:.60}, expected objects with a topic ({listed(_JSON_IDS, 9)})"
-        raise InputError(path, BAD_LABELS, message, line or None)
-    key = next(name for name in _JSON_IDS if isinstance(entry.get(name), str | int))
-    cells = _cells({name: value for name, value in entry.items() if name != key})
-    return _Row(line, str(entry[key]), cells)
+def _id_in(entry: Mapping[str, Any]) -> str:
+    """The member that names the topic; empty where topics themselves are members."""
+    return next((name for name in _JSON_IDS if isinstance(entry.get(name), str | int)), "")
 
 
 def _cells(values: Mapping[str, Any]) -> dict[str, str]:
     """Texts and numbers; null is no label, and lists and objects are none."""
-    return {
-        name: "" if value is None else str(value)
-        for name, value in values.items()
-        if not isinstance(value, list | dict)
-    }
+    known = {n: v for n, v in values.items() if not isinstance(v, list | dict)}
+    return {name: "" if value is None else str(value) for name, value in known.items()}

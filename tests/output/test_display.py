@@ -14,7 +14,7 @@ from riskcli import Options, ScoreMatrix, UsageError
 from riskcli.analyses.score_columns import KEYS, column_names
 from riskcli.analyses.score_display import Layout
 from riskcli.output.display import Cell, Display, Heading, least_width, narrowed
-from riskcli.output.measure_words import columns_of_unjudged
+from riskcli.output.measure_words import columns_beside, columns_of_unjudged
 from riskcli.output.text import as_text
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import SAMPLES, Key
@@ -88,7 +88,8 @@ def test_one_table_holds_all_measures_and_alphas() -> None:
 
 def test_any_column_can_be_asked_for() -> None:
     table = many_runs(3, 8, 1)
-    names = [name for name in column_names() if name not in columns_of_unjudged()]
+    beside = {*columns_of_unjudged(), *columns_beside()}
+    names = [name for name in column_names() if name not in beside]
     assert {"mean", "mean_p_adj", "georisk_interval", "wtl", "losses20", "rank_urisk"} <= {*names}
     for name in names:
         (display,) = table.laid_out((name,)).displays(200)

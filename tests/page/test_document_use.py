@@ -295,7 +295,7 @@ def test_details_on_demand_are_those_of_score(opened: Tab) -> None:
     opened.set_alpha(2)
     opened.settle()
     assert set(opened.column("georisk_interval")) == {""}
-    assert "Intervals, groups, # range: computed at α = 1, 5 only." in opened.page.text_content(
+    assert "Intervals, letters, # range: computed at α = 1, 5 only." in opened.page.text_content(
         "#fixed"
     )
 
@@ -536,8 +536,8 @@ def test_measures_side_by_side(opened: Tab) -> None:
 def test_letters_are_those_of_significance(opened: Tab) -> None:
     """Runs that share one cannot be told apart; at alphas of the table only."""
     opened.click("#columns summary")
-    opened.click("#column-choice input[value=georisk_group]")
-    opened.click("#column-choice input[value=mean_group]")
+    opened.click("#column-choice input[value=georisk_letters]")
+    opened.click("#column-choice input[value=mean_letters]")
     for alpha in (1, 5):
         opened.set_alpha(alpha)
         ran = riskeval(
@@ -546,9 +546,9 @@ def test_letters_are_those_of_significance(opened: Tab) -> None:
         )  # fmt: skip
         for measure in ("mean", "georisk"):
             rows = [row for row in json.loads(ran.out)["rows"] if row["of"] == measure]
-            known = {row["run"]: row["group"] for row in rows}
-            known |= {row["other"]: row["other_group"] for row in rows}
-            cells = opened.page.locator(f"#board td[data-column={measure}_group]")
+            known = {row["run"]: row["letters"] for row in rows}
+            known |= {row["other"]: row["other_letters"] for row in rows}
+            cells = opened.page.locator(f"#board td[data-column={measure}_letters]")
             shown = dict(zip(opened.runs(), cells.all_text_contents(), strict=True))
             assert shown == known and len(set(known.values())) > 2
     assert (
@@ -556,10 +556,10 @@ def test_letters_are_those_of_significance(opened: Tab) -> None:
         in opened.page.text_content(".key")
     )
     opened.set_alpha(2)
-    assert set(opened.page.locator("#board td[data-column=georisk_group]").all_text_contents()) == {
-        "–"
-    }
-    assert "Intervals, groups, # range: computed at α = 1, 5 only." in opened.page.text_content(
+    assert set(
+        opened.page.locator("#board td[data-column=georisk_letters]").all_text_contents()
+    ) == {"–"}
+    assert "Intervals, letters, # range: computed at α = 1, 5 only." in opened.page.text_content(
         "#fixed"
     )
 

@@ -154,7 +154,7 @@ def test_every_pair_of_tiny_runs_is_told_apart_as_at_any_scale(tukey: bool) -> N
     assert (one["diff_se"] * 2.0**-900).tolist() == pytest.approx(
         other["diff_se"].tolist(), rel=1e-9, abs=0
     )
-    assert one["group"].tolist() == other["group"].tolist()
+    assert one["letters"].tolist() == other["letters"].tolist()
 
 
 @given(st.lists(tiny_or_not, min_size=1, max_size=8))

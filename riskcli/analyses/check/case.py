@@ -12,7 +12,7 @@ from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Topi
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
-from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.core.messages import Note, UsageError, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
     about_logarithms,
@@ -26,7 +26,7 @@ from riskcli.risk.weights import degrees, effective_topics, spread
 from riskcli.scores.comparisons import FrozenPopulation, Options
 from riskcli.scores.matrix import ScoreMatrix
 
-_NO_RULES = ("run", "measure", "baseline", "population", "alpha")
+_NO_RULES = ("run", "measure", "baseline", "population", "alpha", "group")
 _NAN = float("nan")
 
 
@@ -35,9 +35,10 @@ def column_quantities() -> list[MeasureColumn]:
     return [column for column in every_column().values() if column.name not in _NO_RULES]
 
 
-def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
-    """Refuse a name that nothing answers to, and a topic where none belongs or none is known."""
+def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
+    """Refuse a name that nothing answers to, a topic where none belongs, and what is not known."""
     name, topic, wrong = rule.quantity, rule.topic, f"rule {rule.text!r}"
+    topics = matrix.topics
     names = [column.name for column in column_quantities()]
     names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
     if name not in names:
@@ -51,6 +52,29 @@ def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
         raise UsageError(f"{wrong}: {name} takes no topic")
     if topic is not None and topic not in topics:
         raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
+    if rule.group is None and not rule.worst:
+        return
+    column = every_column().get(name)
+    if wants_topic or (column is not None and column.kind in ("p", "flag")):
+        raise UsageError(f"{wrong}: {name} is not known by group")
+    if not matrix.axes.groups:
+        raise UsageError(f"{wrong}: no topic has a group; say which with --groups FILE")
+    if rule.group is not None:
+        _group_named(rule.group, matrix, wrong)
+
+
+def _group_named(group: str, matrix: ScoreMatrix, wrong: str) -> str:
+    """GROUPING=GROUP, of which the first may be left out where that is clear."""
+    parts = matrix.axes.parts_of(matrix.topics)
+    found = [name for name in parts if group in (name, name.partition("=")[2])]
+    if len(found) > 1:
+        several = f"{group!r} is a group of several groupings"
+        raise UsageError(f"{wrong}: {several}: name {joined(found, 'or')}")
+    if not found:
+        hint = nearest(group, [each for name in parts for each in (name.partition("=")[2], name)])
+        there = f"{hint} (the groups are {listed(parts, 8)})"
+        raise UsageError(f"{wrong}: no group is called {group!r}{there}")
+    return found[0]
 
 
 class Case:
@@ -62,6 +86,7 @@ class Case:
         self.options = options
         self.notes: list[Note] = []
         self._blocks: dict[float, Block] = {}
+        self._groups: dict[str, Case] = {}
 
     def block(self, alpha: float | None) -> Block:
         """The risk table of the pair."""
@@ -103,6 +128,21 @@ class Case:
         return [self.judge_rule(rule) for rule in rules]
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
+        """The outcome of a rule, on the topics that it is about; of every group the worst."""
+        if rule.group is None and not rule.worst:
+            return self._judged(rule)
+        parts = self.matrix.axes.parts_of(self.matrix.topics)
+        names = [*parts]
+        if rule.group is not None:
+            names = [_group_named(rule.group, self.matrix, f"rule {rule.text!r}")]
+        for name in names:
+            part = self.matrix.of_topics(parts[name])
+            self._groups.setdefault(name, Case(part, self.options, self.queries))
+        found = {name: self._groups[name]._judged(rule) for name in names}
+        name, worst = min(found.items(), key=lambda each: _leeway(rule, each[1]))
+        return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
+
+    def _judged(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
         value, baseline = self._sides(rule)
         if rule.bound.word is not None:
@@ -173,6 +213,13 @@ class Case:
             {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
             self.matrix.judging,
         )  # fmt: skip
+
+
+def _leeway(rule: Rule, outcome: RuleOutcome) -> float:
+    """How far the rule is kept: below 0 where it is broken; what is undefined is the worst."""
+    if outcome.value is None or outcome.bound is None:
+        return float("-inf")
+    return (outcome.value - outcome.bound) * (1 if rule.comparison in (">", ">=") else -1)
 
 
 def _not_known(quantity: str) -> str:

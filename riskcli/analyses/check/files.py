@@ -159,7 +159,7 @@ def _joined(kept: FileScores, candidates: ScoreMatrix, name: str) -> ScoreMatrix
             raise InputError(kept.path, "other-topics", message)
     baseline.check_finite()
     joined = join(candidates.measure, [baseline, candidates], candidates.topics)[0]
-    return replace(joined, judging=candidates.judging)
+    return replace(joined, judging=candidates.judging, axes=candidates.axes)
 
 
 def _notes(before: Sequence[Note], kept: FileScores, files: Sequence[Input]) -> tuple[Note, ...]:
@@ -319,6 +319,8 @@ def rules_help() -> str:
         f"COMPARISON: {' '.join(COMPARISONS)}",
         "BOUND: a number, 5%, baseline, baseline - 0.005, 0.98 * baseline; for flags:",
         "       better, worse, none. `baseline` is the same quantity of the baseline.",
+        "GROUPS of topics (--groups): urisk@5[tail] > 0, mean_diff[type=tail] > 0; every group:",
+        "       worst_group(mean_diff) >= -0.03",
         "QUANTITY, with @ALPHA where it depends on alpha:",
         *(f"  {name:18} {meaning}" for name, meaning in quantities),
         "", "Policies:",

@@ -30,6 +30,12 @@ _RECORDED = (
 """What settings say of a gate."""
 
 
+_NO_GROUP_RULES = Note(
+    "groups-unused",
+    "--groups changes nothing here: no rule is on a group, as worst_group(mean_diff) >= -0.03 is",
+)
+
+
 def judge(
     scores: Scores,
     baseline: str,
@@ -64,7 +70,7 @@ def judge(
     cases = _cases(setup, plan, texts)
     topics = cases[0].matrix.topics
     for rule in every_rule:
-        check_quantity(rule, topics)
+        check_quantity(rule, cases[0].matrix)
     check_words(inconclusive=(inconclusive or "fail", Inconclusive))
     margins = language.checked_margins(chosen, margin)
     differences = _differences(cases, chosen, margins)
@@ -77,6 +83,8 @@ def judge(
     settings = dict(zip(_RECORDED, values, strict=True))
     notes = [note for case in cases for note in case.notes]
     notes += [*texts.notes(topics), *_power_notes(verdicts, detect)]
+    if cases[0].matrix.axes.groups and not any(rule.group or rule.worst for rule in every_rule):
+        notes.append(_NO_GROUP_RULES)
     provenance = setup.provenance.adding(settings, notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)

@@ -1,13 +1,15 @@
 """The little language of rules: `trisk >= -2`, `mean >= baseline - 0.005`, `loss(151) <= 0`.
 
     rule     = quantity comparison bound
-    quantity = NAME [ "@" NUMBER ] | NAME "(" TOPIC ")"
+    quantity = NAME [ "@" NUMBER ] [ "[" GROUP "]" ] | NAME "(" TOPIC ")"
+             | "worst_group" "(" NAME [ "@" NUMBER ] ")"
     bound    = sum | WORD            (a WORD only for flags: better, worse, none)
     sum      = product { ("+" | "-") product }
     product  = factor { "*" factor }
     factor   = NUMBER [ "%" ] | "baseline" | "-" factor | "(" sum ")"
 
-`@` sets the alpha of that quantity. `baseline` is the same quantity of the baseline run.
+`@` sets the alpha of that quantity. `baseline` is the same quantity of the baseline run. In square
+brackets stands a group of topics, on which alone the quantity is measured.
 """
 
 import math
@@ -35,9 +37,11 @@ FLAG_WORDS = ("better", "worse", "none")
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<sign>>=|<=|==|!=|[><@()%*+\-]))"
+    r"|(?P<sign>>=|<=|==|!=|[><@()\[\]%*+\-]))"
 )
 _TOPIC = re.compile(r"\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^()'\"]*?))\s*\)")
+_GROUP = re.compile(r"\[\s*(?:'([^']*)'|\"([^\"]*)\"|([^\[\]'\"]*?))\s*\]")
+WORST_GROUP = "worst_group"
 _DEEPEST = 50
 
 
@@ -64,6 +68,10 @@ class Rule:
     bound: Bound
     alpha: float | None = None
     topic: str | None = None
+    group: str | None = None
+    """The group of topics that it is about."""
+    worst: bool = False
+    """Whether it is about each group, and so about the worst."""
 
     def holds(self, value: float, baseline: float) -> bool:
         """Whether the numbers keep the rule."""
@@ -111,20 +119,39 @@ class _Parser:
         return True
 
     def rule(self) -> Rule:
-        kind, _ = self.peek()
-        if kind != "name":
-            raise self.fail("a quantity such as mean, urisk@5 or loss(151)")
-        quantity = self.take()
-        alpha, topic = self.alpha(), None
-        if alpha is None and self.peek()[1] == "(":
-            topic = self.topic()
+        quantity = self.named("a quantity such as mean, urisk@5 or loss(151)")
+        worst = quantity == WORST_GROUP and self.accept("(")
+        if worst:
+            quantity = self.named("a quantity such as mean_diff or urisk@5")
+        alpha = self.alpha()
+        topic, group = self.closed() if worst else self.narrowed(alpha)
         if self.peek()[1] not in COMPARISONS:
             raise self.fail(f"one of {' '.join(COMPARISONS)}")
-        comparison = self.take()
+        place, comparison = self.place, self.take()
+        if worst and comparison in ("==", "!="):
+            raise self.fail(f"> >= < or <= after {WORST_GROUP}(...)", place)
         bound = self.bound(comparison)
         if self.peek()[0] != "end":
             raise self.fail("nothing more")
-        return Rule(self.text.strip(), quantity, comparison, bound, alpha, topic)
+        return Rule(self.text.strip(), quantity, comparison, bound, alpha, topic, group, worst)
+
+    def named(self, expected: str) -> str:
+        if self.peek()[0] != "name":
+            raise self.fail(expected)
+        return self.take()
+
+    def closed(self) -> tuple[None, None]:
+        if not self.accept(")"):
+            raise self.fail("a closing bracket")
+        return None, None
+
+    def narrowed(self, alpha: float | None) -> tuple[str | None, str | None]:
+        """The topic, or the group of topics, that the quantity is of, if one stands here."""
+        if self.peek()[1] == "[":
+            return None, self.within(_GROUP, "a group in brackets, as in [tail] or [type=tail]")
+        if alpha is None and self.peek()[1] == "(":
+            return self.within(_TOPIC, "a topic in brackets, as in (151)"), None
+        return None, None
 
     def alpha(self) -> float | None:
         if not self.accept("@"):
@@ -133,15 +160,16 @@ class _Parser:
             raise self.fail("a value of alpha")
         return self.number()
 
-    def topic(self) -> str:
+    def within(self, brackets: re.Pattern[str], expected: str) -> str:
+        """The name in brackets, perhaps in quotes."""
         while self.text[self.place].isspace():
             self.place += 1
-        match = _TOPIC.match(self.text, self.place)
-        topic = next((group for group in match.groups() if group), None) if match else None
-        if match is None or topic is None:
-            raise self.fail("a topic in brackets, as in (151)")
+        match = brackets.match(self.text, self.place)
+        name = next((found for found in match.groups() if found), None) if match else None
+        if match is None or name is None:
+            raise self.fail(expected)
         self.place = match.end()
-        return topic
+        return name
 
     def bound(self, comparison: str) -> Bound:
         kind, word = self.peek()
