@@ -34,7 +34,7 @@ from riskcli.risk.paired import (
 )
 from riskcli.risk.population import Members
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.weights import effective_topics, leveraged, mean, spread
+from riskcli.risk.weights import deviations, effective_topics, spread
 from riskcli.scores.comparisons import FrozenPopulation, Options, frozen_members, named_rows
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -338,8 +338,8 @@ def _spreads_to(
     values = matrix.values
     if of.plain_mean:
         apart, weights = values - values[row], matrix.weights
-        off = apart if weights is None else apart - mean(apart, weights)[:, None]
-        return spread(apart, weights), degrees_by_kurtosis(leveraged(off, weights))
+        off = apart if weights is None else deviations(apart, weights)
+        return spread(apart, weights), degrees_by_kurtosis(off)
     baseline = Baseline(matrix.runs[row], (row,), values[row])
     rule: PopulationRule = "all" if members else "baselines"
     weights = matrix.weights

@@ -15,7 +15,7 @@ from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import Cubic
 from riskcli.risk.population import Departures, departure, root_of_expected
 from riskcli.risk.rounding import EXPECTED, above_rounding
-from riskcli.risk.weights import Weights, leveraged, mean, weighed
+from riskcli.risk.weights import Weights, deviations, mean, weighed
 
 
 class Average(NamedTuple):
@@ -157,7 +157,9 @@ class _Basis:
         slope_below = level / 2 + root_mean * mean(root, weights, axis=1) - slope_above
         departures = Departures(topics * high, topics * (high - level), means, topics)
         x, unit = _in_units_of(means, cells)
-        parts = _leveraged((per_mean - 1, x, z, above), weights)
+        parts = [per_mean - 1, x, z, above]
+        if weights is not None:
+            parts = [deviations(part, weights, axis=1) for part in parts]
         return cls(parts, departures, present, slope_above, slope_below, unit)
 
     @classmethod
@@ -173,12 +175,7 @@ class _Basis:
         none = np.zeros_like(means)
         departures = Departures(weighed(z, weights).sum(axis=1), none, means, cells.shape[1])
         x, unit = _in_units_of(means, cells)
-        parts = _leveraged((per_mean - 1, x, z), weights)
+        parts = [per_mean - 1, x, z]
+        if weights is not None:
+            parts = [deviations(part, weights, axis=1) for part in parts]
         return cls(parts, departures, present, slope, none, unit)
-
-
-def _leveraged(parts: Sequence[Floats], weights: Weights) -> Sequence[Floats]:
-    """As they come; with weights, what each topic lies off the mean, as the jackknife has it."""
-    if weights is None:
-        return parts
-    return [leveraged(part - mean(part, weights, axis=1)[:, None], weights) for part in parts]

@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 from riskcli.core.arrays import Floats, divided, in_units, row_blocks
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE
-from riskcli.risk.weights import Weights, leveraged, mean
+from riskcli.risk.weights import Weights, deviations
 
 
 def _degrees(fourth: Floats, second: Floats, topics: int) -> Floats:
@@ -115,10 +115,7 @@ class Lent:
             both, unit[rows] = in_units(np.concatenate(gains_and_losses(delta), axis=1))
             plus, minus = both[:, :topics], both[:, topics:]
             if weights is not None:
-                plus, minus = (
-                    leveraged(part - mean(part, weights)[:, None], weights)
-                    for part in (plus, minus)
-                )
+                plus, minus = deviations(plus, weights), deviations(minus, weights)
             second[:, rows] = _moments(plus, minus)[:3]
         largest = float(unit.max(initial=0.0, where=lends)) or 1.0
         squared = (np.where(lends, unit, 0.0) / largest) ** 2

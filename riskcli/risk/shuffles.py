@@ -11,7 +11,7 @@ from riskcli.risk.influences import Influences
 from riskcli.risk.jackknife import Statistic, critical_value
 from riskcli.risk.losses import Cubic
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
-from riskcli.risk.weights import Weights, column, leveraged, mean
+from riskcli.risk.weights import Weights, column, deviations, mean
 
 _CELLS_AT_ONCE = 60_000
 
@@ -149,10 +149,9 @@ def means_and_errors(delta: Floats, weights: Weights = None) -> tuple[Floats, Fl
     """The means over topics (the middle axis) and their errors, as of one key."""
     topics = delta.shape[1]
     if weights is not None:
-        means = mean(delta, weights, axis=1)[:, None]
-        spread = leveraged(delta - means, weights)
-        squares, size = (spread**2).sum(axis=1), ((weights * delta) ** 2).sum(axis=1)
-        return means, np.sqrt(above_rounding(squares, size) / (topics * (topics - 1)))[:, None]
+        off, size = deviations(delta, weights, axis=1), ((weights * delta) ** 2).sum(axis=1)
+        error = np.sqrt(above_rounding((off**2).sum(axis=1), size) / (topics * (topics - 1)))
+        return mean(delta, weights, axis=1)[:, None], error[:, None]
     means = delta.mean(axis=1)
     squares = np.einsum("mcr,mcr->mr", delta, delta)
     variance = above_rounding(squares - topics * means**2, squares)

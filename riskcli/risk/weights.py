@@ -32,6 +32,12 @@ def leveraged(centred: Floats, weights: Weights) -> Floats:
     return np.asarray(centred * (weights * (topics - 1) / (topics - weights)))
 
 
+def deviations(values: Floats, weights: Weights, axis: int = -1) -> Floats:
+    """What each topic lies off the mean over topics, as the jackknife has it."""
+    centre = np.expand_dims(mean(values, weights, axis), axis)
+    return leveraged(values - centre, weights)
+
+
 def of_others(topics: int, weights: Weights) -> int | Floats:
     """What all topics but each count together."""
     return max(topics - 1, 1) if weights is None else topics - weights
@@ -65,6 +71,5 @@ def spread(differences: Floats, weights: Weights) -> Floats:
     if weights is None:
         return np.asarray(np.std(differences, axis=-1, ddof=1))
     topics = weights.size
-    off = leveraged(differences - mean(differences, weights)[..., None], weights)
-    squares = (off**2).sum(axis=-1) / (topics * (topics - 1))
+    squares = (deviations(differences, weights) ** 2).sum(axis=-1) / (topics * (topics - 1))
     return np.asarray(np.sqrt(squares * effective_topics(topics, weights)))

@@ -10,7 +10,7 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import OF_A_STATISTIC, MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
-from riskcli.risk.weights import by_weight, leveraged, weighed
+from riskcli.risk.weights import by_weight, deviations, weighed
 
 
 def mean(comparison: Comparison, _alpha: float) -> Floats:
@@ -44,17 +44,6 @@ def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floa
     }
 
 
-def deviations(comparison: Comparison, alpha: float) -> Floats:
-    """What each score lies off its run's mean."""
-    centred = comparison.scores - mean(comparison, alpha)[:, None]
-    return leveraged(centred, comparison.weights)
-
-
-def contributions(comparison: Comparison, _alpha: float) -> Floats:
-    """What each topic adds to the difference of the totals."""
-    return weighed(comparison.paired.delta, comparison.weights)
-
-
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """Total over number of topics."""
     tested = mean(comparison, alpha)[row]
@@ -83,7 +72,7 @@ MEASURE = RiskMeasure(
     plain_mean=True,
     depends_on_alpha=False,
     signed=False,
-    contributions=contributions,
+    contributions=lambda compared, _: weighed(compared.paired.delta, compared.weights),
     steps=steps,
-    deviations=deviations,
+    deviations=lambda compared, _: deviations(compared.scores, compared.weights),
 )
