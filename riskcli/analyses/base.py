@@ -76,14 +76,18 @@ def set_up(
     alpha: float | Sequence[float] | None = None,
     default: Options | None = None,
     noting: bool = True,
+    weighs: bool = True,
 ) -> Setup:
     """The matrices, the options with what was given beside them, and the provenance of the scores.
 
     A baseline that is a file of the evaluation stands for the run in it. That nobody named a
-    baseline is noted, unless the analysis does not need one.
+    baseline is noted, unless the analysis does not need one; weights of topics are refused, unless
+    it `weighs` topics.
     """
     chosen = comparisons.combined(options, baseline, alpha, default)
     matrices, provenance = matrices_of(scores), provenance_of(scores)
+    if not weighs:
+        refuse_weights(matrices, "this")
     if not isinstance(scores, Evaluation) and not provenance.settings:  # nobody looked at them yet
         provenance = provenance.adding(notes=notes_on_scores(matrices, "the scores"))
     if isinstance(chosen.population, FrozenPopulation):
@@ -102,6 +106,12 @@ def set_up(
         runs = {*added, *(run for matrix in matrices for run in matrix.runs)}
         names = tuple(added.get(name, name) for name in each_baseline(names, runs))
     return Setup(matrices, replace(chosen, teams=teams, baselines=names), provenance)
+
+
+def refuse_weights(matrices: Iterable[ScoreMatrix], what: str) -> None:
+    """Refuse weights of topics where they would be without effect."""
+    if any(matrix.weights is not None for matrix in matrices):
+        raise UsageError(f"{what} counts all topics the same: leave out --weights")
 
 
 _DEFAULT_BASELINE = Note(

@@ -11,6 +11,7 @@ from riskcli.risk.estimate import DEFAULT_SEED, LEAST_SHUFFLES
 from riskcli.risk.paired import Paired
 from riskcli.risk.rank_agreement import kendall_tau_b
 from riskcli.risk.rounding import EQUAL_STATISTIC, equal_digits
+from riskcli.risk.weights import Weights, mean, weighed
 
 MOST_WORK = 100_000_000
 """Runs squared times topics (150 more, for ranking): what beyond it would take over a minute."""
@@ -47,6 +48,7 @@ def equal_runs(
     alpha: float,
     observed: tuple[float, Floats, Floats],
     shuffles: int,
+    weights: Weights = None,
 ) -> EqualRuns:
     """W, bias r and partial of the runs as `observed`, and of shuffled ones; NaN without shuffles.
 
@@ -56,14 +58,15 @@ def equal_runs(
     cells = np.sort(scores, axis=0)
     order = np.lexsort((*cells, *virtual))
     cells, fixed = cells[:, order], virtual[:, order]
+    weights = None if weights is None else weights[order]
     generator = np.random.Generator(np.random.SFC64(DEFAULT_SEED))
     w = np.empty(shuffles)
     coefficients = np.empty((2, shuffles, len(scores) + len(virtual)))
     for number in range(shuffles):
         shuffled = generator.permuted(cells, axis=0)
-        urisk, similarity = _urisk_and_similarity(shuffled, fixed, alpha)
+        urisk, similarity = _urisk_and_similarity(shuffled, fixed, alpha, weights)
         w[number] = _kendall_w(urisk[:, : len(scores)])
-        coefficients[:, number] = biases(similarity, urisk, shuffled.mean(axis=1))
+        coefficients[:, number] = biases(similarity, urisk, mean(shuffled, weights))
     bias, partial = (
         _compared(each, values, len(scores))
         for each, values in zip(coefficients, observed[1:], strict=True)
@@ -71,30 +74,38 @@ def equal_runs(
     reached = np.count_nonzero(w >= observed[0] * (1 - EQUAL_STATISTIC))
     p = (reached + 1) / (shuffles + 1) if shuffles and np.isfinite(observed[0]) else np.nan
     finite = w[np.isfinite(w)]
-    mean = finite.mean() if len(finite) else np.nan
-    figure = ShuffledFigure(np.array([mean]), np.array([p]))
+    average = finite.mean() if len(finite) else np.nan
+    figure = ShuffledFigure(np.array([average]), np.array([p]))
     return EqualRuns(figure, bias, partial, shuffles)
 
 
-def _urisk_and_similarity(scores: Floats, virtual: Floats, alpha: float) -> tuple[Floats, Floats]:
+def _urisk_and_similarity(
+    scores: Floats, virtual: Floats, alpha: float, weights: Weights = None
+) -> tuple[Floats, Floats]:
     """By run and baseline: URisk = (1 + alpha/2) mean delta - (alpha/2) mean |delta|."""
     from scipy.spatial.distance import cdist  # late: it loads much that nothing else needs
 
     baselines = np.concatenate([scores, virtual])
     topics = scores.shape[1]
-    gain = scores.mean(axis=1)[:, None] - baselines.mean(axis=1)
-    distance = cdist(scores, baselines, "cityblock") / topics
+    gain = mean(scores, weights)[:, None] - mean(baselines, weights)
+    weighed_rows = weighed(scores, weights), weighed(baselines, weights)
+    distance = cdist(*weighed_rows, "cityblock") / topics
     urisk = (1 + alpha / 2) * gain - alpha / 2 * distance
-    return urisk, standardised_rows(scores) @ standardised_rows(baselines).T
+    return urisk, standardised_rows(scores, weights) @ standardised_rows(baselines, weights).T
 
 
-def standardised_rows(rows: Floats) -> Floats:
+def standardised_rows(rows: Floats, weights: Weights = None) -> Floats:
     """Rows of mean 0 and length 1; NaN where a row does not vary."""
     rows, _ = in_units(rows)
-    centred = rows - rows.mean(axis=1, keepdims=True)
+    centred = _rooted(rows - mean(rows, weights)[:, None], weights)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
     least = _ROUNDING * np.linalg.norm(rows, axis=1, keepdims=True)
     return divided(centred, length, length > least, otherwise=np.nan)
+
+
+def _rooted(rows: Floats, weights: Weights) -> Floats:
+    """Times the root of the weights, so that sums of products are weighted."""
+    return rows if weights is None else rows * np.sqrt(weights)
 
 
 def _kendall_w(matrix: Floats) -> float:
@@ -199,6 +210,8 @@ class Baselines(NamedTuple):
     """Every run (row) against every baseline (column): the runs themselves, then virtual ones."""
 
     scores: Floats
+    means: Floats
+    """Of these runs, as baselines."""
     urisk: Floats
     similarity: Floats
     """Correlation of run and baseline across topics."""
@@ -213,30 +226,32 @@ class Baselines(NamedTuple):
     """What the figures would be if all runs were equal."""
 
 
-def each_as_baseline(scores: Floats, alpha: float) -> Baselines:
+def each_as_baseline(scores: Floats, alpha: float, weights: Weights = None) -> Baselines:
     """Each run in turn as the baseline, and the virtual runs."""
     virtual = np.array([VIRTUAL[name](scores) for name in VIRTUAL_BASELINES])
     baselines = np.concatenate([scores, virtual])
-    urisk = np.stack([_urisk(scores, b, alpha) for b in baselines], axis=1)
-    similarity = _correlations(scores, baselines)
-    mean = scores.mean(axis=1)
+    urisk = np.stack([_urisk(scores, b, alpha, weights) for b in baselines], axis=1)
+    similarity = _correlations(scores, baselines, weights)
+    means = mean(baselines, weights)
     tau, bias, partial = (np.full(len(baselines), np.nan) for _ in range(3))
     for index in range(len(baselines)):
         others = np.arange(len(scores)) != index
-        tau[index] = kendall_tau_b(mean[others], urisk[others, index])
+        tau[index] = kendall_tau_b(means[: len(scores)][others], urisk[others, index])
         bias[index], partial[index] = bias_of(
-            similarity[others, index], urisk[others, index], mean[others]
+            similarity[others, index], urisk[others, index], means[: len(scores)][others]
         )
     test = friedman(urisk[:, : len(scores)])
     shuffles = 0 if too_much_to_shuffle(scores) else LEAST_SHUFFLES
-    equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial), shuffles)
-    return Baselines(baselines, urisk, similarity, tau, bias, partial, test, equal)
+    equal = equal_runs(scores, virtual, alpha, (test.w, bias, partial), shuffles, weights)
+    return Baselines(baselines, means, urisk, similarity, tau, bias, partial, test, equal)
 
 
-def _urisk(scores: Floats, baseline: Floats, alpha: float) -> Floats:
+def _urisk(scores: Floats, baseline: Floats, alpha: float, weights: Weights) -> Floats:
     """URisk of every run against one baseline, some runs at a time."""
     blocks = row_blocks(*scores.shape)
-    return np.concatenate([Paired(scores[rows], baseline).urisk(alpha) for rows in blocks])
+    return np.concatenate(
+        [Paired(scores[rows], baseline, weights=weights).urisk(alpha) for rows in blocks]
+    )
 
 
 def bias_of(similarity: Floats, urisk: Floats, mean: Floats) -> tuple[float, float]:
@@ -266,9 +281,9 @@ def _correlation(x: Floats, y: Floats) -> float:
     return float(_correlations(x[None, :], y[None, :])[0, 0])
 
 
-def _correlations(rows: Floats, others: Floats) -> Floats:
+def _correlations(rows: Floats, others: Floats, weights: Weights = None) -> Floats:
     """Pearson's correlation of every row with every other one."""
-    product: Floats = standardised_rows(rows) @ standardised_rows(others).T
+    product: Floats = standardised_rows(rows, weights) @ standardised_rows(others, weights).T
     return np.asarray(np.clip(product, -1, 1), dtype=np.float64)
 
 
@@ -295,12 +310,15 @@ class Components(NamedTuple):
     """By row (runs, then what was projected) and component."""
 
 
-def principal_components(scores: Floats, projected: Floats, count: int) -> Components:
+def principal_components(
+    scores: Floats, projected: Floats, count: int, weights: Weights = None
+) -> Components:
     """The runs as points in the space of topics, seen along the axes on which they differ most.
 
     Topics are centred on the mean over runs, so that @mean lies at the origin. What is projected
     has no part in choosing the axes. An axis points to where scores are higher on the whole.
     """
+    scores, projected = _rooted(scores, weights), _rooted(projected, weights)
     centre = scores.mean(axis=0)
     _, size, axes = np.linalg.svd(scores - centre, full_matrices=False)
     axes = axes * np.where(axes.sum(axis=1) < 0, -1.0, 1.0)[:, None]

@@ -11,6 +11,7 @@ from riskcli.analyses.replicates import FLOOR, SELF_RISK, ReplicateSpread
 from riskcli.analyses.unjudged import Ranges
 from riskcli.core.arrays import Flags, Floats, Rows
 from riskcli.core.choices import Convention
+from riskcli.core.messages import counted
 from riskcli.output.measure_words import GROUP, columns_beside, columns_of_unjudged, every_column
 from riskcli.output.verdict import Statements
 from riskcli.risk.estimate import Estimate
@@ -121,6 +122,12 @@ class Block:
             for name, cells in self.beside.items()
         }
         return replace(self, estimates=turned, unjudged=unjudged, beside=beside, convention="minus")
+
+    @property
+    def topics_in_words(self) -> str:
+        """How many topics there are, and as how many they count where they have weights."""
+        said, effective = counted(self.topics, "topic"), self.beside.get("effective_topics")
+        return said if effective is None else f"{said}, by weight (as {float(effective[0]):.3g})"
 
     @property
     def has_ranges(self) -> bool:

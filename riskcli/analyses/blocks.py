@@ -10,7 +10,7 @@ from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.analyses.unjudged import Ranges, columns_of, ranges
 from riskcli.analyses.verdicts import statements
-from riskcli.core.arrays import Floats, divided
+from riskcli.core.arrays import Flags, Floats, divided
 from riskcli.core.messages import Note
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance, adjust, rank
@@ -91,11 +91,23 @@ def _blocks_of(
             unjudged=columns_of(matrix, comparison, allowed, alpha),
             ranges_exact=allowed is None or allowed.exact,
             ranges=allowed,
-            beside=replicates.columns_of(matrix, comparison, options.pool, alpha),
+            beside={
+                **_beside(matrix, comparison),
+                **replicates.columns_of(matrix, comparison, options.pool, alpha),
+            },
             spread=spread,
         )
         for alpha in options.levels
     ]
+
+
+def _beside(matrix: ScoreMatrix, comparison: Comparison) -> dict[str, Floats | Flags]:
+    """What weights of topics add, though in one group of them all may count the same."""
+    if len({*matrix.axes.weights.values()}) < 2:
+        return {}
+    losing = comparison.off_baseline(comparison.mean(comparison.paired.delta < 0))
+    effective = np.full(len(losing), comparison.effective_topics)
+    return {"losses_weight": losing, "effective_topics": effective}
 
 
 def _corrected(
@@ -180,10 +192,13 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_members=named,
         baseline_size=len(named),
         ranges=None,
-        beside={**first.beside, **replicates.of_all([block.beside for block in same_alpha])},
         unjudged={
             name: _mean_of_known([block.unjudged[name] for block in same_alpha])
             for name in first.unjudged
+        },
+        beside={
+            name: _mean_of_known([np.asarray(block.beside[name], float) for block in same_alpha])
+            for name in first.beside
         },
     )
 

@@ -14,18 +14,23 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS, Inference
 from riskcli.risk.measure import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS, in_portions
 from riskcli.risk.paired import LEAST_TOPICS
+from riskcli.risk.weights import Weights, effective_topics
 from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25
 FEW_DIFFERING = 10
 MANY_ZEROS = 1 / 10
 HEAVY_TOPIC = 1 / 2
+FEW_EFFECTIVE = 10
+HEAVY_WEIGHT = 1 / 5
+"""Fewer topics that count, or one that counts for more, make tests and intervals rough."""
 NO_RANK_INTERVALS = "no-rank-intervals"
 
 
 def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float]) -> list[Note]:
     """The warnings that apply to one comparison (thresholds from the simulation study)."""
-    notes = [*_of_topics(comparison.topics), *_of_differences(matrix, comparison)]
+    notes = [*_of_weights(matrix), *_of_topics(comparison.topics)]
+    notes += _of_differences(matrix, comparison)
     return [*notes, *_of_scores(matrix, comparison, alphas)]
 
 
@@ -34,6 +39,31 @@ def _naming(code: str, message: str, names: Iterable[str], end: str = "") -> Ite
     named = list(names)
     if named:
         yield Note(code, f"{message}{listed(named)}{end}")
+
+
+def are_rough(weights: Weights) -> bool:
+    """Whether few topics have so much of the weight that intervals and tests are rough."""
+    if weights is None:
+        return False
+    topics = weights.size
+    few = effective_topics(topics, weights) < FEW_EFFECTIVE
+    return few or bool(weights.max() > HEAVY_WEIGHT * topics)
+
+
+def _of_weights(matrix: ScoreMatrix) -> Iterator[Note]:
+    """How many topics those with weights count as, and whether a few of them carry all."""
+    weights, topics = matrix.weights, len(matrix.topics)
+    if weights is None:
+        return
+    effective, heaviest = effective_topics(topics, weights), int(weights.argmax())
+    share = float(weights[heaviest]) / topics
+    message = f"weights: {topics} topics count as {effective:.3g} of equal weight"
+    if are_rough(weights):
+        message += (
+            f", and topic {matrix.topics[heaviest]} has {share:.0%} of all weight: intervals and "
+            "tests are rough"
+        )
+    yield Note("weights", message, warning=are_rough(weights))
 
 
 def _of_topics(topics: int) -> Iterator[Note]:

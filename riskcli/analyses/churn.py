@@ -17,6 +17,7 @@ from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.effectiveness.ranking import JudgedDocuments, ranked
 from riskcli.output.display import Display, Heading, folded, in_title
 from riskcli.output.result import Result, tidy
+from riskcli.risk.weights import Weights, weighed
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.runs import Run, read_run
@@ -70,6 +71,7 @@ class RunChurn:
     moves: Moves
     scores: Floats
     baseline_scores: Floats
+    weights: Weights = None
 
     @property
     def delta(self) -> Floats:
@@ -87,7 +89,8 @@ class RunChurn:
 
         SIGIR'12, Figure 5.
         """
-        gains, losses = np.maximum(self.delta, 0.0), np.maximum(-self.delta, 0.0)
+        delta = weighed(self.delta, self.weights)
+        gains, losses = np.maximum(delta, 0.0), np.maximum(-delta, 0.0)
         topics = len(self.delta)
         return [
             {
@@ -195,7 +198,15 @@ def churn_table(
     )
     moves = reader.moves(_files(scores, first.runs), own, jobs or available_cores(), progress)
     parts = [
-        RunChurn(run, matrix.measure, matrix.runs[own], moves[row], scores_, matrix.values[own])
+        RunChurn(
+            run,
+            matrix.measure,
+            matrix.runs[own],
+            moves[row],
+            scores_,
+            matrix.values[own],
+            matrix.weights,
+        )
         for matrix in setup.matrices
         for row, (run, scores_) in enumerate(zip(matrix.runs, matrix.values, strict=True))
         if row != own

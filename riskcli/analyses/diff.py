@@ -74,7 +74,7 @@ def diff(
     Needs documents: `evaluate(..., rules=Rules(unjudged="bounds"))`. Where topics are named, both
     rankings of each are compared document by document. `queries` are the texts of topics.
     """
-    setup = base.set_up(scores, Options(), baseline, noting=False)
+    setup = base.set_up(scores, Options(), baseline, noting=False, weighs=False)
     pairs = tuple(_pair(matrix, setup.options.baselines[0], run) for matrix in setup.matrices)
     first, named = pairs[0], list(dict.fromkeys(as_names(topic or ())))
     for name in named:

@@ -159,7 +159,7 @@ def explain_run(
         baseline=block.baseline,
         alpha=level,
         steps=_value_steps(comparison, measure, level, row),
-        test=list(_test_steps(block, measure, row, options.significance)),
+        test=list(_test_steps(block, measure, row, options.significance, comparison.degrees)),
         outcome=_verdict(block, measure, row, options.significance.gamma),
         topics=topics,
         queries=texts,
@@ -177,7 +177,7 @@ def _value_steps(comparison: Comparison, measure: RiskMeasure, alpha: float, row
 
 
 def _test_steps(
-    block: Block, measure: RiskMeasure, row: int, plan: Significance
+    block: Block, measure: RiskMeasure, row: int, plan: Significance, degrees: float
 ) -> Iterator[tuple[str, float]]:
     """Difference, error, statistic, degrees of freedom, p, and its correction."""
     estimate = block.estimates[measure.id]
@@ -192,7 +192,8 @@ def _test_steps(
             yield "t", t if difference else 0.0
     correction = CORRECTION_TITLES[plan.correction]
     if estimate.p_stepped is None:
-        yield "degrees of freedom, c - 1", block.topics - 1
+        what = "c - 1" if float(degrees).is_integer() else "effective topics - 1"
+        yield f"degrees of freedom, {what}", degrees
     else:
         yield "shuffles of the runs within topics", plan.number_of_shuffles
         correction = "max-t, step-down" if plan.correction == "holm" else correction

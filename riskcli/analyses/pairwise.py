@@ -22,6 +22,7 @@ from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size, ratio_to_error, two_sided_p
 from riskcli.risk.ranks import BESIDE_MARKS, ranks_left_open
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
+from riskcli.risk.weights import weighed
 from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -90,7 +91,11 @@ def _cells(column: Floats | None) -> Floats:
 
 
 def compare_all(
-    values: Floats, deviations: Floats, gamma: float, correction: Correction
+    values: Floats,
+    deviations: Floats,
+    gamma: float,
+    correction: Correction,
+    degrees: float | None = None,
 ) -> PairTests:
     """Each run against each later one, from what every topic adds to each run's value.
 
@@ -98,14 +103,16 @@ def compare_all(
 
     `deviations` are a statistic's deviations by topic (rows sum to 0): x - mean for a mean, the
     jackknife's or the influence function's for others; SE^2 = sum (d_i - d_j)^2 / (c (c - 1)).
+    Student's t has so many `degrees` of freedom (None: c - 1).
     """
     runs, topics = deviations.shape
+    freedom = topics - 1 if degrees is None else degrees
     first, second = np.triu_indices(runs, k=1)
     error = np.concatenate([_errors_to_later(deviations, row) for row in range(runs)])
     difference = values[first] - values[second]
     scale = np.fmax.reduce(np.abs(deviations), axis=None, initial=0.0)
-    p = _p_values(difference, error, topics, float(scale))
-    critical = stdtrit(topics - 1, 1 - gamma / 2) if topics > 1 else np.nan
+    p = _p_values(difference, error, freedom, float(scale))
+    critical = stdtrit(freedom, 1 - gamma / 2) if topics > 1 else np.nan
     margin = np.where(np.isnan(p), np.nan, critical * error)
     adjusted, family = adjust(p, correction)
     return PairTests(
@@ -121,11 +128,11 @@ def _errors_to_later(deviations: Floats, row: int) -> Floats:
     return error_of(deviations[row + 1 :] - deviations[row])
 
 
-def _p_values(difference: Floats, error: Floats, topics: int, scale: float) -> Floats:
+def _p_values(difference: Floats, error: Floats, degrees: float, scale: float) -> Floats:
     noise = NO_DIFFERENCE * scale
     nothing = (np.abs(difference) <= noise) & (error <= noise)
     t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(error <= noise, 0.0, error))
-    return two_sided_p(t, topics - 1)
+    return two_sided_p(t, degrees)
 
 
 def randomised_tukey_hsd(scores: Floats, replicates: int, seed: int) -> Floats:
@@ -202,6 +209,7 @@ class PairTable:
     of: RiskMeasure
     alpha: float
     topics: int
+    effective_topics: float
     runs: tuple[str, ...]
     values: Floats
     others: tuple[str, ...]
@@ -234,7 +242,7 @@ class PairTable:
         """d_z of paired means; empty for other measures."""
         if not self.of.plain_mean:
             return np.full(len(self.pairs.p), np.nan)
-        return effect_size(self.pairs.difference, self.pairs.error, self.topics)
+        return effect_size(self.pairs.difference, self.pairs.error, self.effective_topics)
 
 
 def all_pairs(
@@ -258,18 +266,23 @@ def all_pairs(
     tested = np.where(void, np.nan, values)
     spread = np.where(void[:, None], np.nan, np.nan if deviations is None else deviations)
     adjusting: Correction = "none" if tukey else plan.correction
-    pairs = compare_all(tested, spread, plan.gamma, adjusting)
+    freedom = comparison.degrees
+    pairs = compare_all(tested, spread, plan.gamma, adjusting, freedom)
     if tukey and len(matrix.topics) >= LEAST_TOPICS:
-        p = np.maximum(randomised_tukey_hsd(matrix.values, plan.swaps, plan.seed), pairs.p)
+        p = np.maximum(
+            randomised_tukey_hsd(weighed(matrix.values, matrix.weights), plan.swaps, plan.seed),
+            pairs.p,
+        )
         pairs = replace(pairs, p_adjusted=p, flag=flags(pairs.difference, p, plan.gamma))
     sure = pairs
     if not tukey and plan.correction != "holm":  # ranks go by Holm, as in the risk table
-        sure = compare_all(tested, spread, plan.gamma, "holm")
+        sure = compare_all(tested, spread, plan.gamma, "holm", freedom)
     if against is not None:
         pairs = pairs.beside(*against, plan.gamma, plan.correction)
         sure = sure.beside(*against, plan.gamma, "holm")
     table = PairTable(
-        matrix.measure, measure, alpha, comparison.topics, matrix.runs, shown, matrix.runs,
+        matrix.measure, measure, alpha, comparison.topics, comparison.effective_topics,
+        matrix.runs, shown, matrix.runs,
         shown[pairs.second], pairs, comparison.population_name,
         TUKEY if tukey else plan.correction, of_all_pairs=True,
     )  # fmt: skip
@@ -348,7 +361,7 @@ def against_baseline(
         rows, np.zeros_like(rows), difference, error, low, high, p, adjusted, flag, estimate.family
     )
     table = PairTable(
-        matrix.measure, measure, alpha, comparison.topics, matrix.runs,
+        matrix.measure, measure, alpha, comparison.topics, comparison.effective_topics, matrix.runs,
         measure.shown(comparison, values), (block.baseline,),
         measure.shown(comparison, values[rows] - difference), pairs, block.population,
         options.significance.correction,

@@ -108,7 +108,7 @@ def _totals(matrix: ScoreMatrix, teams: Teams) -> list[float]:
 def _member_rows(matrix: ScoreMatrix, population: FrozenPopulation) -> Iterator[MemberRow]:
     teams = Teams(population.teams).of(matrix.runs)
     for row, (run, team) in enumerate(zip(matrix.runs, teams, strict=True)):
-        mean = float(matrix.values[row].mean())
+        mean = float(matrix.shown_means()[row])
         weight = 1.0 if team is None else _weight_in_team(matrix, teams, row)
         yield run, team, matrix.measure, len(matrix.topics), mean, weight
 

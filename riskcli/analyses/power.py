@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from math import ceil, isfinite
-from typing import Literal
+from math import ceil
 
 import numpy as np
 
 from riskcli.analyses import base
 from riskcli.analyses.base import Names, Scores
+from riskcli.analyses.power_questions import Answer as Answer
+from riskcli.analyses.power_questions import Questions as Questions
 from riskcli.analyses.power_verdict import Needed
 from riskcli.core.arrays import Floats
 from riskcli.core.choices import PopulationRule, is_virtual, population_in_words
@@ -31,10 +31,10 @@ from riskcli.risk.paired import (
     USUAL_POWER,
     smallest_loss,
     spread_range,
-    topics_needed,
 )
 from riskcli.risk.population import Members
 from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.weights import deviations, effective_topics, spread
 from riskcli.scores.comparisons import FrozenPopulation, Options, frozen_members, named_rows
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -49,57 +49,6 @@ SHARES = (0.5, 0.9)
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A loss (or margin) and a number of topics that belong together; None: beyond all bounds."""
-
-    question: Literal["loss", "margin", "topics"]
-    """Topics that detect a loss, or settle a margin; the loss that so many topics detect."""
-    size: float | None
-    count: int | None
-    range: tuple[float | None, float | None] = (None, None)
-    """Of what was asked for, over the range of the true spread."""
-
-
-@dataclass(frozen=True)
-class Questions:
-    """Losses to detect, margins to settle, numbers of topics; at which level and power."""
-
-    losses: tuple[float, ...]
-    margins: tuple[float, ...]
-    counts: tuple[int, ...]
-    level: float
-    power: float
-
-    def __post_init__(self) -> None:
-        for name, size in self._sizes():
-            if not (isfinite(size) and size > 0):
-                raise UsageError(f"the {name} is {size:g}, expected a number above 0")
-        for count in self.counts:
-            if count < 2:
-                raise UsageError(f"{counted(count, 'topic')}, expected 2 or more")
-        if not 0 < self.power < 1:
-            raise UsageError(f"the power is {self.power:g}, expected a number between 0 and 1")
-
-    def _sizes(self) -> Iterator[tuple[Literal["loss", "margin"], float]]:
-        yield from (("loss", loss) for loss in self.losses)
-        yield from (("margin", margin) for margin in self.margins)
-
-    def answers(self, spread: float, ends: tuple[float, float]) -> Iterator[Answer]:
-        """What holds for differences of that spread, the true one being between these ends.
-
-        A candidate that loses nothing passes a test with a margin as often as a test without one
-        shows a loss of the margin's size: the distance from what is tested is the same.
-        """
-        low, high = ends
-        for name, size in self._sizes():
-            needed = partial(topics_needed, size, level=self.level, wanted=self.power)
-            yield Answer(name, size, needed(spread), (needed(low), needed(high)))
-        for count in self.counts:
-            seen = partial(smallest_loss, topics=count, level=self.level, wanted=self.power)
-            yield Answer("topics", seen(spread), count, (seen(low), seen(high)))
-
-
-@dataclass(frozen=True)
 class Prospect:
     """The answers by one measure and risk measure, enough for a share of the pairs."""
 
@@ -110,6 +59,7 @@ class Prospect:
     left_out: int
     """Pairs of equal runs, and such as cannot be tested."""
     topics: int
+    effective_topics: float
     share: float
     spread: float
     """A difference's standard error times the root of the number of topics."""
@@ -154,7 +104,7 @@ class PowerTable(base.Analysis):
             [(a.size, a.count) for a in each.answers if a.question == name and a.size is not None]
             for name in ("loss", "margin")
         )
-        seen = smallest_loss(each.spread, each.topics, asked.level, asked.power)
+        seen = smallest_loss(each.spread, each.effective_topics, asked.level, asked.power)
         of, share = words_of(each.of).title, share_in_words(each.share)
         return Needed(
             each.measure, of, share, asked.power, losses, margins, each.topics, seen
@@ -198,6 +148,12 @@ class PowerTable(base.Analysis):
         yield level + (corrected if self.tests > 1 else ".")
         if self.population and not all(prospect.of.plain_mean for prospect in self.prospects):
             yield f"Population of GeoRisk: {population_in_words(self.population)}."
+        if first.effective_topics != first.topics:
+            yield (
+                f"Topics have weights: {first.topics} count as {first.effective_topics:.3g} of "
+                "equal weight. The spread is by effective topics; numbers of topics are of such "
+                "as have weights like these."
+            )
         yield from about_logarithms([first.measure])
 
     def result(self) -> Result:
@@ -321,6 +277,8 @@ def _prospects(
         return []
     alpha = options.alphas[0] if of.depends_on_alpha else None
     order = np.argsort(varying, kind="stable")
+    topics = len(matrix.topics)
+    effective = effective_topics(topics, matrix.weights)
     prospects = []
     for share in SHARES if len(varying) > 1 else (1.0,):
         pair = order[ceil(share * len(varying)) - 1]
@@ -329,7 +287,8 @@ def _prospects(
         prospects.append(
             Prospect(
                 matrix.measure, of, alpha, len(varying), len(all_pairs) - len(varying),
-                len(matrix.topics), share, spread, ends, tuple(questions.answers(spread, ends)),
+                topics, effective, share, spread, ends,
+                tuple(questions.answers(spread, ends, topics / effective)),
             )
         )  # fmt: skip
     return prospects
@@ -378,15 +337,17 @@ def _spreads_to(
     """The spread of each run's difference to the run `row`, and its degrees of freedom."""
     values = matrix.values
     if of.plain_mean:
-        apart = values - values[row]
-        return np.asarray(np.std(apart, axis=1, ddof=1)), degrees_by_kurtosis(apart)
+        apart, weights = values - values[row], matrix.weights
+        off = apart if weights is None else deviations(apart, weights)
+        return spread(apart, weights), degrees_by_kurtosis(off)
     baseline = Baseline(matrix.runs[row], (row,), values[row])
     rule: PopulationRule = "all" if members else "baselines"
-    comparison = Comparison(values, baseline, rule, (row,), members=members)
+    weights = matrix.weights
+    comparison = Comparison(values, baseline, rule, (row,), members=members, weights=weights)
     inference = Inference(comparison, Significance(), statistics(), (alpha,), ranked=False)
     estimate = of.estimate(comparison, alpha, inference)
     error = None if estimate is None else estimate.difference_error
     if error is None or of.statistic is None:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
     degrees = degrees_by_kurtosis(inference.jackknife.differences(of.statistic, alpha))
-    return np.asarray(error * np.sqrt(comparison.topics)), degrees
+    return np.asarray(error * np.sqrt(comparison.effective_topics)), degrees

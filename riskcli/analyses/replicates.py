@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, Rows, divided
+from riskcli.core.arrays import Floats, Rows
 from riskcli.core.messages import joined
 from riskcli.output.display import Column, Display, Heading, decimal, decimals
 from riskcli.output.result import tidy
@@ -18,8 +18,6 @@ from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.replicates import pulls_of, repeats_of
 
 SELF_RISK, FLOOR = "self_risk", "floor"
-OF_REPLICATES = {"replicates", SELF_RISK, FLOOR}
-"""The columns of a risk table that systems add."""
 _NAMED = 3
 _SHOWN = {
     "topic_sd": "sd over\ntopics", "seed_sd": "sd of\nmeans", "seed_topic_sd": "replicate\n× topic"
@@ -140,15 +138,6 @@ def columns_of(
     floors = comparison.off_baseline(repeats.floors(risks, pulls))
     known = np.where(repeats.counts > 1, risks, np.nan)
     return {"replicates": repeats.counts, SELF_RISK: known, FLOOR: floors}
-
-
-def of_all(each: Sequence[Mapping[str, Any]]) -> dict[str, Floats]:
-    """The mean over baselines of the floors, which alone hang on them."""
-    if FLOOR not in each[0]:
-        return {}
-    floors = np.array([of[FLOOR] for of in each])
-    counts = np.count_nonzero(~np.isnan(floors), axis=0)
-    return {FLOOR: divided(np.nansum(floors, axis=0), counts, otherwise=np.nan)}
 
 
 def _loss(comparison: Comparison, alpha: float) -> Loss:

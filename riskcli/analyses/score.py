@@ -9,7 +9,7 @@ from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.group_display import of_groups
 from riskcli.analyses.groups import ByGroup, of_all, tables_by_group
-from riskcli.analyses.replicates import OF_REPLICATES, ReplicateSpread
+from riskcli.analyses.replicates import ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
 from riskcli.analyses.score_display import USUAL, Layout, View, displays
@@ -17,8 +17,8 @@ from riskcli.core.choices import Marks, is_virtual
 from riskcli.core.messages import Note, UsageError, joined, natural_order, nearest
 from riskcli.output.display import Display, in_title
 from riskcli.output.measure_words import (
-    GROUP,
     MINUS,
+    asked_with,
     columns,
     columns_beside,
     columns_of_unjudged,
@@ -84,12 +84,10 @@ class ComparisonTable(base.Analysis):
         if ranged and not any(block.has_ranges for block in self.blocks):
             are = "is" if len(ranged) == 1 else "are"
             raise UsageError(f"{joined(ranged)} {are} known of runs, with --unjudged bounds")
-        if GROUP in columns and not self.by_group:
-            raise UsageError("group is known of groups of topics, with --groups")
         labels = {name for block in self.blocks for name in block.beside}
-        unknown = [name for name in columns if name in OF_REPLICATES - labels]
+        unknown = [name for name in columns if name in columns_beside().keys() - labels]
         if unknown:
-            raise UsageError(f"{joined(unknown)}: known of systems, with --replicates")
+            raise UsageError(f"{unknown[0]} is known with {asked_with(unknown[0])}")
         return replace(self, layout=Layout(tuple(columns), ranks, marks, precision))
 
     def best_per_team(self) -> Self:

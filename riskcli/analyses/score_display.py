@@ -326,23 +326,21 @@ def _caption(
 def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> str:
     """What was measured on what, and what the headings mean."""
     first, texts = blocks[0], [heading.text for heading in shown]
-    percent = f"{100 * (1 - table.plan.gamma):g} %"
-    large_losses = _TITLES["losses20"]
-    in_population = any(text.startswith(("ZRisk", "GeoRisk")) for text in texts)
+    percent, large_losses = f"{100 * (1 - table.plan.gamma):g} %", _TITLES["losses20"]
+    populated = any(text.startswith(("ZRisk", "GeoRisk")) for text in texts)
+    populated |= "population" in table.layout.columns
     explained = {
         "# rank": any(heading.ranked or heading.text == "#" for heading in shown),
         "⁻ sign turned, higher is riskier": first.convention == MINUS,
         f"{BASELINE_MARK} baseline": bool(first.baseline_members),
-        f"population: {population_in_words(first.population)}": (
-            in_population or "population" in table.layout.columns
-        ),
+        f"population: {population_in_words(first.population)}": populated,
         f"{large_losses}: topics that lose over a fifth": large_losses in texts,
         f"ranks: {percent} intervals, which hold together{_of_ranks(table)}": any(
             text.endswith(" ranks") for text in texts
         ),
         f"{percent} confidence intervals": any(text.endswith("interval") for text in texts),
     }
-    counts = f"{counted(first.topics, 'topic')}, {counted(len(first.runs), 'run')} shown"
+    counts = f"{first.topics_in_words}, {counted(len(first.runs), 'run')} shown"
     sentences = [sentence for sentence, is_needed in explained.items() if is_needed]
     return "; ".join([counts, *sentences]) + "."
 

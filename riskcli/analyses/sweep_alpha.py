@@ -194,7 +194,7 @@ def _series(comparison: Comparison, options: Options) -> Series:
         stacked = np.array(by_alpha, dtype=np.float64)
         ranks[measure.id] = np.array([rank(each) for each in stacked])
         if measure.value_is_t:
-            p[measure.id] = two_sided_p(stacked, comparison.topics - 1)
+            p[measure.id] = two_sided_p(stacked, comparison.degrees)
         is_turned = options.convention == MINUS and measure.signed
         values[measure.id] = negative(stacked) if is_turned else stacked
     loss, shown_alphas = (options.loss, ()) if smooth else (LINEAR, options.alphas)

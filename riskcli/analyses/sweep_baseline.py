@@ -329,7 +329,7 @@ def baseline_bias(scores: base.Scores, *, alpha: float = 1.0, components: int = 
 def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBias:
     if len(matrix.runs) < 2 or not matrix.topics:
         raise UsageError(f"a sweep over baselines needs two runs or more, found {len(matrix.runs)}")
-    figures = bias.each_as_baseline(matrix.values, alpha)
+    figures = bias.each_as_baseline(matrix.values, alpha, matrix.weights)
     compared = figures.urisk.copy()
     np.fill_diagonal(compared[:, : len(matrix.runs)], np.nan)
     virtual = figures.scores[len(matrix.runs) :]
@@ -341,7 +341,7 @@ def _matrix_bias(matrix: ScoreMatrix, alpha: float, components: int) -> MatrixBi
         means=matrix.shown_means(),
         figures=figures,
         ranks=np.stack([rank(values) for values in compared.T], axis=1),
-        components=bias.principal_components(matrix.values, virtual, components),
+        components=bias.principal_components(matrix.values, virtual, components, matrix.weights),
     )
 
 
@@ -361,8 +361,7 @@ def _urisk_rows(one: MatrixBias) -> Iterator[list[Value]]:
 
 def _baseline_rows(one: MatrixBias) -> Iterator[list[Any]]:
     figures, equal = one.figures, one.figures.equal_runs
-    means = figures.scores.mean(axis=1)
-    shown = np.exp(means) if is_logarithm(one.measure) else means
+    shown = np.exp(figures.means) if is_logarithm(one.measure) else figures.means
     columns = [
         shown, figures.tau_b, figures.bias, figures.partial,
         equal.bias.mean, equal.bias.p, equal.partial.mean, equal.partial.p,

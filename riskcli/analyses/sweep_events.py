@@ -209,17 +209,17 @@ def courses(
             if row == own or np.isnan(values[row]):
                 continue
             mine = turns.get((measure.id, row), [])
-            still = _state(measure, float(values[row]), comparison.topics, gamma)
+            still = _state(measure, float(values[row]), comparison.degrees, gamma)
             first = mine[0].before if mine else still
             states = [(span.first, first), *((event.alpha, event.after) for event in mine)]
             yield Course(measure, row, tuple(states))
 
 
-def _state(measure: RiskMeasure, value: float, topics: int, gamma: float) -> str:
+def _state(measure: RiskMeasure, value: float, degrees: float, gamma: float) -> str:
     """What a run is that never turns."""
     if not measure.value_is_t:
         return "positive" if value > 0 else "negative" if value < 0 else ""
-    if two_sided_p(np.array([value]), topics - 1)[0] >= gamma:
+    if two_sided_p(np.array([value]), degrees)[0] >= gamma:
         return ""
     return "better" if value > 0 else "worse"
 

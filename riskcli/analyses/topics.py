@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from riskcli.analyses import base, topic_groups
 from riskcli.analyses.cautions import cautions
@@ -14,7 +12,6 @@ from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
 from riskcli.analyses.topic_summary import HardTopics, RunTopics, answers, sentences, tables_of
 from riskcli.analyses.unjudged import Ranges, of_comparison, ranges
-from riskcli.core.arrays import Flags, Floats, divided
 from riskcli.core.choices import TopicOrder, check_words
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.effectiveness.measures import is_logarithm
@@ -31,8 +28,9 @@ from riskcli.output.measure_words import (
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.estimate import flags, negative
-from riskcli.risk.measures import measures, zrisk
+from riskcli.risk.estimate import negative
+from riskcli.risk.exploratory import exploratory as exploratory
+from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import Options, as_names, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.replicates import repeats_of
@@ -46,8 +44,12 @@ FIGURES = {
 """The columns of the topics: their headings and decimals in tables for people."""
 RANGE = {"delta_min": ("δ min", 4), "delta_max": ("δ max", 4)}
 """The columns of what unjudged documents allow, where these are asked for."""
-REPEATS = {"repeat_sd": ("± repl.", 4)}
-"""The standard deviation of a system's replicates, where runs are systems."""
+_BESIDE = {**RANGE, "weight": ("weight", 2), "repeat_sd": ("± repl.", 4)}
+"""These, how much a topic counts, 1 on average, and the deviation of a system's replicates."""
+_OPTIONAL = {
+    **dict.fromkeys(RANGE, "--unjudged bounds"), "weight": "--weights", "repeat_sd": "--replicates"
+}  # fmt: skip
+"""What tells of each of them."""
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
 """What the minus convention turns: what URisk and ZRisk are made of."""
 _PAIRED = ("score", "baseline_score", "delta", "w", "tr", "tj")
@@ -63,53 +65,6 @@ _POPULATION_LEGEND = (
 def asks_for_churn(columns: Iterable[str]) -> bool:
     """Whether such columns need the rankings of documents."""
     return any(name in (*MOVES, "churn") for name in columns)
-
-
-# Which topics a run's risk comes from: the exploratory analysis of SIGIR'14, section 6.
-
-
-def exploratory(
-    comparison: Comparison, alpha: float, gamma: float
-) -> tuple[dict[str, NDArray[Any]], float]:
-    """By run (row) and topic (column), and the critical value of TR and TJ.
-
-    TR (Eq. 21) is w over its standard deviation; TJ (Eq. 23) is how much the topic moves URisk,
-    standardised: NaN where w is the same on all topics. The flag is `better` or `worse` where
-    either lies beyond the critical value. `zrisk_part` is what the topic adds to ZRisk, its share
-    that over the sum of all parts' sizes: NaN where a score is below 0.
-    """
-    topics = comparison.topics
-    paired = comparison.paired
-    w = paired.weighted(alpha)
-    deviation = paired.urisk_se(alpha)[:, None] * np.sqrt(topics)
-    tr, tj, critical = np.full_like(w, np.nan), np.full_like(w, np.nan), float("nan")
-    if topics > 1:
-        tr = divided(w, deviation, otherwise=np.nan)
-        # URisk - URisk without q is (w_q - URisk) / (c - 1), and SE_J is deviation / sqrt(c).
-        moved = (w - paired.urisk(alpha)[:, None]) * np.sqrt(topics / (topics - 1))
-        tj = divided(moved, deviation, otherwise=np.nan)
-        critical = float(stdtrit(topics - 1, 1 - gamma / 2))
-    baseline_scores = np.broadcast_to(comparison.baseline.scores, w.shape)
-    columns = (comparison.scores, baseline_scores, paired.delta, w, tr, tj,
-               _flags(tr, tj, critical), *_in_population(comparison, alpha))  # fmt: skip
-    return dict(zip(FIGURES, columns, strict=True)), critical
-
-
-def _flags(tr: Floats, tj: Floats, critical: float) -> Flags:
-    """The side of TR, or of TJ where that alone is beyond the critical value."""
-    # `flags` asks whether its second argument is below its third.
-    by_tr, by_tj = (flags(t, -np.abs(t), -critical) for t in (tr, tj))
-    return np.where(by_tr == "", by_tj, by_tr)
-
-
-def _in_population(comparison: Comparison, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Expected scores, z, parts of ZRisk and their shares."""
-    if comparison.has_negative:
-        undefined = np.full_like(comparison.scores, np.nan)
-        return undefined, undefined, undefined, undefined
-    part = zrisk.contributions(comparison, alpha)
-    share = divided(part, np.abs(part).sum(axis=1, keepdims=True))
-    return comparison.population.expected, comparison.population.z, part, share
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,15 +102,13 @@ class TopicTable(base.Analysis):
         `churn` names all columns of the rankings' moves.
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
-        known = (*FIGURES, *RANGE, *REPEATS, *MOVES, *self.groupings)
+        known = (*FIGURES, *_OPTIONAL, *MOVES, *self.groupings)
         for name in listed:
             if name not in known:
                 hint = nearest(name, (*known, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
-        if not self.has_ranges and {*RANGE} & {*listed}:
-            raise UsageError(f"{' and '.join(RANGE)} are known with --unjudged bounds")
-        if {*REPEATS} & {*listed} and not self._beside:
-            raise UsageError("repeat_sd is known of systems, with --replicates")
+            if name in _OPTIONAL and name not in self._beside:
+                raise UsageError(f"{name} is known with {_OPTIONAL[name]}")
         if asks_for_churn(listed) and self.churn is None:
             raise UsageError("columns of churn need what churn_table says of these runs")
         return replace(self, shown=tuple(dict.fromkeys(listed)), detailed=bool(listed))
@@ -166,14 +119,14 @@ class TopicTable(base.Analysis):
         return any("delta_min" in part.columns for part in self.parts)
 
     @property
+    def _beside(self) -> tuple[str, ...]:
+        """The columns beside the usual that these topics have."""
+        return tuple(name for name in _OPTIONAL if any(name in p.columns for p in self.parts))
+
+    @property
     def groupings(self) -> tuple[str, ...]:
         """The columns of the groups of topics."""
         return tuple(filter(topic_groups.are_groups, self.parts[0].columns)) if self.parts else ()
-
-    @property
-    def _beside(self) -> tuple[str, ...]:
-        """The columns of replicates, where runs are systems."""
-        return tuple(REPEATS) if any("repeat_sd" in part.columns for part in self.parts) else ()
 
     @property
     def verdict(self) -> Statements:
@@ -214,8 +167,7 @@ class TopicTable(base.Analysis):
         title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
-        of_ranges = RANGE if self.has_ranges else ()
-        usual = (*_PAIRED, *of_ranges, *self._beside, *(_MEANS if self.churn else ()))
+        usual = (*_PAIRED, *self._beside, *(_MEANS if self.churn else ()))
         groups = [] if self.shown else topic_groups.columns_of(part)
         columns = [first, *groups, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
@@ -230,9 +182,8 @@ class TopicTable(base.Analysis):
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
-        of_ranges = RANGE if self.has_ranges else ()
         moves = MOVES if self.churn else ()
-        usual = (*FIGURES, *moves, *of_ranges, *self._beside, *self.groupings)
+        usual = (*FIGURES, *moves, *self._beside, *self.groupings)
         names = self.shown or usual
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
@@ -246,7 +197,7 @@ def _column(part: RunTopics, name: str) -> Column:
         return Column.of(name, [*cells, ""])
     if topic_groups.are_groups(name):
         return topic_groups.column_of(part, name)
-    title, places = (FIGURES | RANGE | REPEATS | MOVES)[name]
+    title, places = (FIGURES | _BESIDE | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
@@ -388,8 +339,8 @@ def _tables(
             topics=matrix.topics,
             columns={name: column[row] for name, column in columns.items()} | moves | groups,
             totals={name: float(values[row]) for name, values in totals.items()}
-            | {name: float(moves[name].mean()) for name in _MEANS if moves},
-            baseline_mean=float(comparison.shown_mean(comparison.baseline.scores.mean())),
+            | {name: float(comparison.mean(moves[name])) for name in _MEANS if moves},
+            baseline_mean=float(comparison.shown_mean(comparison.mean(comparison.baseline.scores))),
             of_topics=comparison.topics,
             critical=critical,
             convention=options.convention,

@@ -148,8 +148,8 @@ def columns_of(
         return columns
     none = comparison.is_baseline
     found = {
-        "mean_diff_min": allowed.low.mean(axis=1),
-        "mean_diff_max": allowed.high.mean(axis=1),
+        "mean_diff_min": comparison.mean(allowed.low),
+        "mean_diff_max": comparison.mean(allowed.high),
         "urisk_min": _urisk(comparison, allowed.low, alpha),
         "urisk_max": _urisk(comparison, allowed.high, alpha),
         "losses_certain": losses(allowed.high),
@@ -169,7 +169,7 @@ def _urisk(comparison: Comparison, delta: Floats, alpha: float) -> Floats:
     if comparison.smooth is not None and not comparison.smooth.rises:
         return np.full(len(delta), np.nan)
     paired = replace(comparison.paired, scores=delta, baseline=np.zeros(delta.shape[1]))
-    return np.asarray(paired.weighted(alpha).mean(axis=1))
+    return comparison.mean(paired.weighted(alpha))
 
 
 # In words.

@@ -281,7 +281,7 @@ candidate_options = options(Inputs, "inputs", **_NO_NAMES)
 """The same for one that knows groups, and what unjudged documents can change."""
 two_runs_options = options(
     Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, **_NO_NAMES, **_NO_GROUPS,
-    unjudged="bounds", replicates=None,
+    unjudged="bounds", replicates=None, weights=None,
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""
 organising_options = options(

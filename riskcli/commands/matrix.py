@@ -7,7 +7,8 @@ from riskcli.output.formats import MATRIX_FORMATS
 
 
 @command(
-    options(Inputs, "inputs", {"anonymise": {"key_only": False}}), output_options(MATRIX_FORMATS)
+    options(Inputs, "inputs", {"anonymise": {"key_only": False}}, weights=None),
+    output_options(MATRIX_FORMATS),
 )
 @own_option(
     "--long", is_flag=True, settings=Reach.NOTHING,

@@ -178,15 +178,27 @@ _OF_UNJUDGED = {
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
-_BESIDE = {
-    MeasureColumn(GROUP, "name"): "the group of topics that the row is about: all, or one of them",
-    MeasureColumn("replicates", "count"): "number of runs that the system is the mean of",
-    MeasureColumn("self_risk", "number", measure="urisk"): "URisk of a replicate against another "
-    "of its system, on average",
-    MeasureColumn("floor", "number", measure="urisk"): "URisk that noise of replicates alone would "
-    "make, were system and baseline alike",
+_OF_LABELS = {
+    "--weights": {
+        MeasureColumn("losses_weight", "number"): "share of all weight that losing topics have",
+        MeasureColumn("effective_topics", "number"): "how many topics of equal weight tell as much",
+    },
+    "--groups": {
+        MeasureColumn(GROUP, "name"): "the group of topics that the row is about: all, or one",
+    },
+    "--replicates": {
+        MeasureColumn("replicates", "count"): "number of runs that the system is the mean of",
+        MeasureColumn("self_risk", "number", measure="urisk"): "URisk of a replicate against "
+        "another of its system, on average",
+        MeasureColumn("floor", "number", measure="urisk"): "URisk that noise of replicates alone "
+        "would make, were system and baseline alike",
+    },
 }
-"""What labels of topics and runs add; a table has these columns where it has such labels."""
+"""What labels of topics and runs add, by the option that tells of them, without which a table does
+not have these columns."""
+_BESIDE = {
+    column: says for columns_of in _OF_LABELS.values() for column, says in columns_of.items()
+}
 
 ORDER = (
     "run", "measure", "baseline", "population", "alpha", "topics",
@@ -222,6 +234,12 @@ def columns_of_unjudged() -> Mapping[str, MeasureColumn]:
 def columns_beside() -> Mapping[str, MeasureColumn]:
     """The columns of a table whose topics or runs have labels, by name."""
     return {column.name: column for column in _BESIDE}
+
+
+def asked_with(name: str) -> str:
+    """The option that a column beside the usual ones comes with."""
+    known = ((each.name, option) for option, of in _OF_LABELS.items() for each in of)
+    return dict(known)[name]
 
 
 @cache

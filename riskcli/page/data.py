@@ -32,6 +32,7 @@ from riskcli.risk.estimate import CORRECTION_TITLES, Significance, correction_ti
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
+from riskcli.risk.weights import degrees
 from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -116,6 +117,7 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable], fits: Taken
         "runs": list(map(visible, matrix.runs)),
         "topics": list(map(visible, matrix.topics)),
         "scores": packed(matrix.values),
+        **_weights(matrix),
         "comparisons": [
             {
                 **_comparison(comparison, table.options.significance),
@@ -131,6 +133,14 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable], fits: Taken
         **of_measure(matrix, fits),
         **({"ranges": list(ranges.values())} if ranges else {}),
     }
+
+
+def _weights(matrix: ScoreMatrix) -> dict[str, Any]:
+    """How much topics count, and the degrees of freedom that this leaves; nothing without."""
+    weights = matrix.weights
+    if weights is None:
+        return {}
+    return {"weights": packed(weights), "degrees": degrees(len(matrix.topics), weights)}
 
 
 def _numbered(numbers: Mapping[str, int], name: str) -> dict[str, int]:

@@ -6,21 +6,23 @@
 // that is nearly all of a sum leaves only rounding behind: there the others are added up.
 
 // Of one run, for each topic left out: the sums of z above and below 0, and the mean score.
-function withoutEachTopic(scores, totals) {
+// A topic of weight w is that topic w times.
+function withoutEachTopic(scores, totals, weights) {
   const topics = scores.length;
-  const own = sumsOfOthers(scores);
-  const grand = sumsOfOthers(totals);
-  const profile = sortedProfile(scores, totals);
-  const hidden = [scores, totals, profile.scaled].map((values) => nearlyAll(values));
+  const counted = [weighed(scores, weights), weighed(totals, weights)];
+  const [own, grand] = counted.map(sumsOfOthers);
+  const profile = sortedProfile(scores, totals, weights);
+  const hidden = [...counted, profile.scaled].map((values) => nearlyAll(values));
   const above = new Float64Array(topics);
   const below = new Float64Array(topics);
-  const mean = own.map((rest) => rest / Math.max(topics - 1, 1));
+  const left = own.map((_, q) => (weights === null ? Math.max(topics - 1, 1) : topics - weights[q]));
+  const mean = own.map((rest, q) => rest / left[q]);
   for (let out = 0; out < topics; out += 1) {
     const share = grand[out] > 0 ? own[out] / grand[out] : 0;
     if (share <= 0) continue;
     if (hidden.some((isHidden) => isHidden[out])) {
       scores.forEach((x, q) => {
-        const z = q === out ? 0 : standardised(x, share, totals[q]);
+        const z = q === out ? 0 : (weights?.[q] ?? 1) * standardised(x, share, totals[q]);
         above[out] += Math.max(z, 0);
         below[out] += Math.max(-z, 0);
       });
@@ -36,14 +38,16 @@ function withoutEachTopic(scores, totals) {
     above[out] = Math.max(alone, 0);
     below[out] = Math.max(alone - part(0, 1), 0);
   }
-  return { above, below, mean };
+  return { above, below, mean, left };
 }
 
-// x / sqrt(T), sqrt(T) and x / T by topic, the last in rising order too, with suffix sums in it.
-function sortedProfile(scores, totals) {
+// x / sqrt(T), sqrt(T) (times the weight) and x / T by topic, the last in rising order too, with
+// suffix sums in it.
+function sortedProfile(scores, totals, weights) {
   const topics = scores.length;
-  const root = totals.map(Math.sqrt);
-  const scaled = scores.map((x, q) => (totals[q] > 0 ? x / root[q] : 0));
+  const roots = totals.map(Math.sqrt);
+  const scaled = weighed(scores.map((x, q) => (totals[q] > 0 ? x / roots[q] : 0)), weights);
+  const root = weighed(roots, weights);
   const of = scores.map((x, q) => (totals[q] > 0 ? x / totals[q] : -1));
   const order = Uint32Array.from(of, (_, q) => q).sort((i, j) => of[i] - of[j]);
   const scaledAfter = new Float64Array(topics + 1);
@@ -92,6 +96,11 @@ function standardised(x, share, total) {
   return root > 0 ? departure / root : 0;
 }
 
+// What each topic adds to a sum; without weights all count the same.
+function weighed(values, weights) {
+  return weights === null ? values : values.map((value, q) => value * weights[q]);
+}
+
 function sum(values) {
   let total = 0;
   for (let i = 0; i < values.length; i += 1) total += values[i];
@@ -100,9 +109,8 @@ function sum(values) {
 
 // What is jackknifed, for each topic left out.
 function replicates(deleted, name, alpha) {
-  const left = Math.max(deleted.mean.length - 1, 1);
   return deleted.mean.map((mean, q) => {
-    const zeta = (deleted.above[q] - (1 + alpha) * deleted.below[q]) / left;
+    const zeta = (deleted.above[q] - (1 + alpha) * deleted.below[q]) / deleted.left[q];
     return name === "zrisk" ? zeta : Math.sqrt(mean * normal(zeta));
   });
 }
@@ -134,7 +142,7 @@ class Jackknife {
     const key = this.comparison.sharesPopulation ? row : `${row} ${home}`;
     if (!this.kept.has(key)) {
       const totals = this.comparison.totalsOf(home);
-      this.kept.set(key, withoutEachTopic(this.comparison.scores[row], totals));
+      this.kept.set(key, withoutEachTopic(this.comparison.scores[row], totals, this.comparison.weights));
     }
     return this.kept.get(key);
   }

@@ -68,11 +68,13 @@ class Measure {
     this.runs = packed.runs;
     this.topics = packed.topics;
     const width = this.topics.length;
+    this.weights = packed.weights ? unpacked(packed.weights) : null; // by topic, 1 on average
+    this.degrees = packed.degrees ?? width - 1;
     this.scores = inRows(all, this.runs.length, width);
     this.topicTotals = columnTotals(this.scores, this.runs.keys(), width);
     this.queries = packed.queries ?? null;
     this.judging = packed.judging ? new Judging(packed.judging, width) : null;
-    this.ranges = (packed.ranges ?? []).map((each) => new Ranges(each, this.runs.length, width));
+    this.ranges = (packed.ranges ?? []).map((each) => new Ranges(each, this));
     this.comparisons = packed.comparisons.map((each) => new Comparison(data, this, each));
   }
 }
@@ -85,6 +87,7 @@ class Comparison {
     this.family = packed.family;
     this.runs = measure.runs;
     this.topics = measure.topics;
+    this.weights = measure.weights;
     this.scores = measure.scores;
     this.baseline = packed.baseline;
     this.population = packed.population;
@@ -136,8 +139,8 @@ class Comparison {
   // z of one run on every topic, within the population of the run `home`.
   departures(row, home = row) {
     const totals = this.totalsOf(home);
-    const grand = sum(totals);
-    const share = grand > 0 ? sum(this.scores[row]) / grand : 0;
+    const grand = sum(weighed(totals, this.weights));
+    const share = grand > 0 ? sum(weighed(this.scores[row], this.weights)) / grand : 0;
     return this.scores[row].map((x, q) => standardised(x, share, totals[q]));
   }
 
@@ -162,7 +165,7 @@ class Comparison {
   }
 
   paired(effect, t) {
-    const degrees = this.topics.length - 1;
+    const { degrees } = this.measure;
     return {
       effect: this.runs.map((_, row) => effect(row)),
       p: this.runs.map((_, row) => studentP(t(row), degrees)),
@@ -181,7 +184,7 @@ class Comparison {
       const error = errors[row] * scale;
       const nothing = Math.abs(effect[row]) <= noise && error <= noise;
       const t = ratioToError(nothing ? 0 : effect[row], error <= noise ? 0 : error);
-      return studentP(t, topics - 1);
+      return studentP(t, this.measure.degrees);
     });
     return { effect, p };
   }
@@ -201,7 +204,7 @@ class Comparison {
   // ZRisk or GeoRisk of the run `row` measured in the population of the run `home`.
   valueWithin(name, row, home, alpha) {
     let zrisk = 0;
-    for (const z of this.departures(row, home)) zrisk += z < 0 ? (1 + alpha) * z : z;
+    for (const z of weighed(this.departures(row, home), this.weights)) zrisk += z < 0 ? (1 + alpha) * z : z;
     if (name === "zrisk") return zrisk;
     return Math.sqrt(this.mean[row] * normal(zrisk / this.topics.length));
   }

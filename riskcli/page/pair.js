@@ -7,14 +7,16 @@ function topicRows(comparison, row, other, alpha) {
   const reference = other === null ? comparison.reference : comparison.scores[other];
   const deltas = comparison.scores[row].map((x, q) => x - reference[q]);
   const counted = deltas.map((delta) => (delta < 0 ? (1 + alpha) * delta : delta));
-  const all = sum(counted);
-  const left = Math.max(counted.length - 1, 1);
+  const weight = (q) => comparison.weights?.[q] ?? 1;
+  const all = sum(weighed(counted, comparison.weights));
+  const left = (q) => counted.length - weight(q) || 1;
   const ranges = rangesTo(comparison, other);
   const { queries, judging } = comparison.measure;
   const share = (run, q) => (judging?.byTopic && run !== null ? judging.share(run, q) : NaN);
   return comparison.topics.map((topic, q) => ({
     q, topic, score: comparison.scores[row][q], reference: reference[q], delta: deltas[q],
-    counted: counted[q], z: z ? z[q] : NaN, without: (all - counted[q]) / left,
+    counted: counted[q], z: z ? z[q] : NaN, weight: weight(q),
+    without: (all - weight(q) * counted[q]) / left(q),
     query: queries?.[q] ?? "", low: ranges?.low[row][q] ?? NaN, high: ranges?.high[row][q] ?? NaN,
     judged: share(row, q), judgedThere: share(other ?? comparison.own, q),
   }));
@@ -50,7 +52,7 @@ function rangeSentence(comparison, row, other) {
 // Wins, ties, losses and URisk of the pair in words, and whether one topic alone decides its sign.
 function pairSentence(rows, alpha, names) {
   const count = (test) => rows.filter(({ delta }) => test(delta)).length;
-  const urisk = sum(rows.map(({ counted }) => counted)) / rows.length;
+  const urisk = sum(rows.map(({ counted, weight }) => weight * counted)) / rows.length;
   const deciding = rows.filter(({ without }) => Math.sign(without) !== Math.sign(urisk) && rows.length > 1);
   const record = `${names[0]} is above ${names[1]} on ${count((d) => d > 0)} topics, equal on ${count((d) => d === 0)}, below on ${count((d) => d < 0)}.`;
   const value = `URisk at α = ${short(alpha)}: ${decimal(urisk, 4)}.`;

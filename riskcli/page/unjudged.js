@@ -34,9 +34,10 @@ class Judging {
 
 // The ranges of the differences to one baseline: rows of numbers for either end.
 class Ranges {
-  constructor({ low, high, exact }, runs, topics) {
-    [this.low, this.high] = [low, high].map((end) => inRows(unpacked(end), runs, topics));
+  constructor({ low, high, exact }, { runs, topics, weights }) {
+    [this.low, this.high] = [low, high].map((end) => inRows(unpacked(end), runs.length, topics.length));
     this.exact = exact;
+    this.weights = weights;
   }
 
   // The ends of the mean difference, and of URisk at alpha.
@@ -47,7 +48,7 @@ class Ranges {
   ofUrisk(row, alpha) {
     return [this.low, this.high].map((end) => {
       const counted = end[row].map((delta) => (delta < 0 ? (1 + alpha) * delta : delta));
-      return sum(counted) / counted.length;
+      return sum(weighed(counted, this.weights)) / counted.length;
     });
   }
 

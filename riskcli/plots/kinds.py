@@ -49,6 +49,8 @@ WITHOUT_BASELINE = ("heatmap", "power")
 """What compares with no baseline; `power` shows the pairs of those that are named."""
 BY_GROUP = ("alpha", "box", "tradeoff")
 """What is drawn as a panel for each group of topics, where there are groups."""
+WEIGHED = ("alpha", "topics", "wins", "profile", "tradeoff", "heatmap", "power")
+"""What shows weighted figures where topics have weights, or topics one by one."""
 OF_EXPERIMENTS = ("curve", "churn")
 """What is drawn from the folder of `riskeval train`, not from runs."""
 

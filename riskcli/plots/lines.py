@@ -166,7 +166,7 @@ def _levels(request: Request, measure: RiskMeasure, frame: style.Frame) -> list[
     levels = [(0.0, False)]
     if measure.value_is_t and topics > 1:
         gamma = request.options.significance.gamma
-        critical = float(stdtrit(topics - 1, 1 - gamma / 2))
+        critical = float(stdtrit(request.comparison.degrees, 1 - gamma / 2))
         levels += [(-critical, True), (critical, True)]
     shown = [(at, dashed) for at, dashed in levels if frame.y[0] < at < frame.y[1]]
     named = [at for at, dashed in shown if dashed][-1:]

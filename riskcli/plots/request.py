@@ -11,6 +11,7 @@ import numpy as np
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import Note, UsageError, counted, nearest
 from riskcli.risk.comparison import Comparison
+from riskcli.risk.weights import mean
 from riskcli.scores.comparisons import Options, comparisons, matching_runs
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -149,7 +150,7 @@ class Request(FigureOptions):
             if not rows:
                 raise UsageError(f"{runs[next(iter(found))]} is the baseline itself")
             return rows
-        means = (self.whole or self.matrix).values.mean(axis=1)
+        means = mean((self.whole or self.matrix).values, (self.whole or self.matrix).weights)
         rows = [row for row in falling(means) if row != without]
         if len(rows) > most:
             message = f"the figure shows the best {most} of {counted(len(rows), 'run')}; "

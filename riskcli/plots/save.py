@@ -22,7 +22,7 @@ from riskcli.core.messages import UsageError
 from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.formats import emit
 from riskcli.plots.in_words import alternative
-from riskcli.plots.kinds import BY_GROUP, MEANINGS
+from riskcli.plots.kinds import BY_GROUP, MEANINGS, WEIGHED
 from riskcli.plots.panels import draw_by_group
 from riskcli.plots.request import ExperimentRequest, Request, Size
 from riskcli.plots.style import finished
@@ -105,6 +105,8 @@ def chart(kind: str, request: AnyRequest) -> alt.TopLevelMixin:
 def _described(kind: str, request: AnyRequest) -> dict[str, Any]:
     """The figure in Vega-Lite, with what it shows in words."""
     alt.data_transformers.disable_max_rows()
+    if isinstance(request, Request) and kind not in WEIGHED:
+        base.refuse_weights([request.matrix], f"the figure {kind}")
     if request.size is not None:
         request = _fitted(kind, request, request.size)
     figure = _wrapped(kind, request)

@@ -13,6 +13,7 @@ from riskcli.risk import losses
 from riskcli.risk.intervals import Lent
 from riskcli.risk.paired import Paired
 from riskcli.risk.population import Members, Population
+from riskcli.risk.weights import Weights, degrees, effective_topics, mean
 
 
 def column_mean(scores: Floats) -> Floats:
@@ -64,7 +65,7 @@ class Comparison:
     members: Members | None = None
     logarithms: bool = False
     """Whether the scores are logarithms, whose means are shown as geometric means."""
-    weights: Floats | None = None
+    weights: Weights = None
     """How much each topic counts, 1 on average; None where all count the same."""
     noise: Floats | None = None
     """By run and topic, which differences are no more than noise of repeats; None without any."""
@@ -79,6 +80,20 @@ class Comparison:
         return int(self.scores.shape[1])
 
     @property
+    def effective_topics(self) -> float:
+        """How many topics that count the same tell as much."""
+        return effective_topics(self.topics, self.weights)
+
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of Student's t: c - 1 where all topics count the same."""
+        return degrees(self.topics, self.weights)
+
+    def mean(self, scores: Floats | Mask) -> Floats:
+        """The mean over topics, the last axis."""
+        return mean(scores, self.weights)
+
+    @property
     def cells(self) -> int:
         """Runs times topics."""
         return int(self.scores.size)
@@ -86,11 +101,13 @@ class Comparison:
     @cached_property
     def paired(self) -> Paired:
         """The runs topic by topic against the baseline, under the loss function."""
-        scores, baseline = self.scores, self.baseline.scores
+        scores, baseline, weights = self.scores, self.baseline.scores, self.weights
         pooled = len(self.members.rows if self.members else self.reference)
         if self.smooth is None:
-            return Paired(scores, baseline, pooled=pooled, noise=self.noise)
-        return losses.SmoothPaired(scores, baseline, self.smooth, pooled=pooled, noise=self.noise)
+            return Paired(scores, baseline, pooled=pooled, noise=self.noise, weights=weights)
+        return losses.SmoothPaired(
+            scores, baseline, self.smooth, pooled=pooled, noise=self.noise, weights=weights
+        )
 
     @cached_property
     def lent(self) -> Lent:
@@ -99,7 +116,7 @@ class Comparison:
         Members are those given, whoever else is at hand: a run's figures hang on them alone.
         """
         rows = self.scores if self.members is None else self.members.rows
-        return Lent.of(rows, self.baseline.scores)
+        return Lent.of(rows, self.baseline.scores, self.weights)
 
     @property
     def own_among_lenders(self) -> Floats:
@@ -142,13 +159,14 @@ class Comparison:
         return self._under_loss(self._linear_population(rows))
 
     def _linear_population(self, rows: slice) -> Population:
-        scores = self.scores[rows]
+        scores, weights = self.scores[rows], self.weights
         if self.members is not None:
-            return Population.beside(scores, self.members.rows, self.members.include(scores))
+            own = self.members.include(scores)
+            return Population.beside(scores, self.members.rows, own, weights)
         if self.rule == "all":
-            return Population.within(scores, self._totals)
+            return Population.within(scores, self._totals, weights)
         own = np.isin(np.arange(len(self.scores))[rows], self.named)
-        return Population.beside(scores, self.scores[list(self.named)], own)
+        return Population.beside(scores, self.scores[list(self.named)], own, weights)
 
     @cached_property
     def _totals(self) -> Floats:
@@ -158,8 +176,9 @@ class Comparison:
     def _under_loss(self, linear: Population) -> Population:
         if self.smooth is None:
             return linear
-        totals, grand = linear.topic_totals, linear.grand_total
-        return losses.SmoothPopulation(linear.scores, totals, grand, self.smooth)
+        scores, totals, grand = linear.scores, linear.topic_totals, linear.grand_total
+        weights = self.weights
+        return losses.SmoothPopulation(scores, totals, grand, self.smooth, weights=weights)
 
     @property
     def population_name(self) -> str:
@@ -192,7 +211,8 @@ class Comparison:
         if self.baseline.members or self.members is None:
             return None
         runs, rows = self.members.runs, self.members.rows
-        everyone = Population.beside(runs, rows, np.ones(len(runs), dtype=np.bool_))
+        own = np.ones(len(runs), dtype=np.bool_)
+        everyone = Population.beside(runs, rows, own, self.weights)
         return self._under_loss(everyone), self.members.weights
 
     @property

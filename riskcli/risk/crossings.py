@@ -285,7 +285,7 @@ def significance(moments: Moments, span: Span, gamma: float, rows: Sequence[int]
     """Where TRisk passes the critical value of either sign: roots of a quadratic."""
     if moments.topics < LEAST_TOPICS:
         return []
-    critical = float(stdtrit(moments.topics - 1, 1 - gamma / 2))
+    critical = float(stdtrit(moments.degrees, 1 - gamma / 2))
     quadratics = (moments.squared_urisk - critical**2 * moments.squared_error)[list(rows)]
     number, t = _points_between(_real_parts(quadratics), span)
     run = np.array(rows, dtype=np.intp)[number]

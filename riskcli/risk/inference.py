@@ -31,6 +31,7 @@ from riskcli.risk.paired import LEAST_TOPICS, ratio_to_error, two_sided_p
 from riskcli.risk.ranks import MarksAgainst, Stacked, rank_intervals, rank_intervals_of_parts
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.shuffles import Key, ShuffleTest, of_means, of_statistics, shuffle_tests
+from riskcli.risk.weights import leveraged, of_others, weighed
 
 MOST_SHUFFLED_CELLS = 1_000_000
 """A larger matrix is not shuffled: that would take a minute for every alpha or two."""
@@ -64,9 +65,9 @@ class Inference:
     references: References = field(default_factory=dict)
 
     @cached_property
-    def degrees(self) -> int:
-        """The degrees of freedom, c - 1."""
-        return self.comparison.topics - 1
+    def degrees(self) -> float:
+        """The degrees of freedom: c - 1 where all topics count the same."""
+        return self.comparison.degrees
 
     @cached_property
     def critical(self) -> float:
@@ -111,7 +112,7 @@ class Inference:
     def of_means(self) -> Estimate:
         """Each run's mean: its interval, its difference to the baseline and the test of that."""
         comparison = self.comparison
-        means = np.asarray(comparison.scores.mean(axis=1))
+        means = comparison.mean(comparison.scores)
         paired = comparison.paired
         if not self.by_shuffles:
             compared = self._by_t(paired.gain, paired.gain_se)
@@ -119,7 +120,10 @@ class Inference:
             compared = self._shuffled(None, np.ones(len(means), dtype=np.bool_))
             if comparison.members is not None:
                 compared = replace(compared, difference=paired.gain, error=paired.gain_se)
-        delta = paired.delta
+        delta, gain, weights = paired.delta, paired.gain, comparison.weights
+        if weights is not None:
+            delta = leveraged(delta - gain[:, None], weights)
+            delta[paired.constant] = 0.0
         heaviest = [error_and_heaviest(delta[rows])[1] for rows in self._blocks]
         compared = replace(compared, heaviest=np.concatenate(heaviest))
         return self._estimate(means, self._interval_of_means(means), compared)
@@ -140,7 +144,9 @@ class Inference:
                 return estimate
             marks = self._marks(estimate)
             gamma, tested = self.significance.gamma, self._present
-            low, high = rank_intervals(estimate.value, deviations, gamma, marks, tested)
+            low, high = rank_intervals(
+                estimate.value, deviations, gamma, marks, tested, self.degrees
+            )
         return replace(estimate, rank_low=low, rank_high=high)
 
     def _has_parts(self, statistic: Statistic) -> bool:
@@ -197,15 +203,16 @@ class Inference:
     def _shuffle_tests(self) -> dict[Key, ShuffleTest]:
         """That of the means, and those of all statistics at all alphas."""
         comparison, plan = self.comparison, self.significance
+        weights = comparison.weights
         keys = [(statistic, alpha) for statistic in self.statistics for alpha in self.alphas]
         if comparison.has_negative:
             keys = []
         if comparison.members is not None:
             shuffles, seed = plan.number_of_shuffles, plan.seed
             return member_tests(comparison, self._cohorts, keys, shuffles, seed)
-        each = [of_means(comparison.scores, comparison.baseline.scores)]
+        each = [of_means(comparison.scores, comparison.baseline.scores, weights)]
         if keys:
-            each.append(of_statistics(comparison.scores, keys, comparison.smooth))
+            each.append(of_statistics(comparison.scores, keys, comparison.smooth, weights))
         return shuffle_tests(each, plan.number_of_shuffles, plan.seed)
 
     @cached_property
@@ -216,6 +223,8 @@ class Inference:
             raise UsageError("the swap test needs one run as the baseline")
         if comparison.smooth is not None:
             raise UsageError("the swap test supports the linear loss only; use the jackknife")
+        if comparison.weights is not None:
+            raise UsageError("the swap test counts all topics the same; use the jackknife")
         scores = comparison.scores
         baseline, plan = scores[comparison.reference[0]], self.significance
         totals = np.broadcast_to(comparison.population.topic_totals, scores.shape)
@@ -312,15 +321,18 @@ class Inference:
 
     def _interval_of_means(self, means: Floats) -> tuple[Floats, Floats]:
         """On the log scale; a run with a score below 0 has Student's."""
-        gamma = self.significance.gamma
+        gamma, weights = self.significance.gamma, self.comparison.weights
         low, high = np.empty((2, len(means)))
+        others = of_others(self.comparison.topics, weights)
         for rows in self._blocks:
             scores, of_rows = self.comparison.scores[rows], means[rows]
-            without_each = sums_of_others(scores) / max(self.comparison.topics - 1, 1)
+            without_each = sums_of_others(weighed(scores, weights)) / others
             low[rows], high[rows] = log_interval(of_rows, without_each, gamma)
             below = (scores < 0).any(axis=1) | self.comparison.logarithms
             if below.any():
-                plain_low, plain_high = t_interval(of_rows, scores - of_rows[:, None], gamma)
+                plain_low, plain_high = t_interval(
+                    of_rows, leveraged(scores - of_rows[:, None], weights), gamma
+                )
                 low[rows] = np.where(below, plain_low, low[rows])
                 high[rows] = np.where(below, plain_high, high[rows])
         return low, high
@@ -329,22 +341,23 @@ class Inference:
     def _parts_of_zrisk(self) -> Parts:
         """The means over topics of z above 0, and of -z below 0."""
         departures, jackknife = self.comparison.population.departures, self.jackknife
-        plus, minus = departures.above / departures.topics, departures.below / departures.topics
+        topics = self.comparison.topics
+        plus, minus = departures.above / topics, departures.below / topics
         # What is left out is subtracted from sums over all topics, whose digits it is lost in.
         noise = NO_DIFFERENCE * np.sqrt(departures.mean)
-        return Parts.of(
-            plus, minus, jackknife.parts, departures.topics, self.significance.gamma, noise
-        )
+        return Parts.of(plus, minus, jackknife.parts, topics, self.significance.gamma, noise)
 
     @cached_property
     def _parts_of_urisk(self) -> Parts:
         """Reward and risk, or the gains and the losses of a smooth loss."""
-        w, topics = self.comparison.paired.weighted(0.0), self.comparison.topics
-        reward, risk = (part.mean(axis=1) for part in gains_and_losses(w))
+        comparison, topics = self.comparison, self.comparison.topics
+        w, weights = comparison.paired.weighted(0.0), comparison.weights
+        reward, risk = (comparison.mean(part) for part in gains_and_losses(w))
 
         def contributions(rows: slice) -> tuple[Floats, Floats]:
             gains, losses = gains_and_losses(w[rows])
-            return gains - reward[rows, None], losses - risk[rows, None]
+            centred = gains - reward[rows, None], losses - risk[rows, None]
+            return leveraged(centred[0], weights), leveraged(centred[1], weights)
 
         return Parts.of(reward, risk, contributions, topics, self.significance.gamma)
 
@@ -375,5 +388,5 @@ class Inference:
         )
         marks = list(map(self._marks, estimates))
         gamma, tested = self.significance.gamma, self._present
-        intervals = rank_intervals_of_parts(statistics, gamma, marks, tested)
+        intervals = rank_intervals_of_parts(statistics, gamma, marks, tested, self.degrees)
         return dict(zip(self.alphas, intervals, strict=True))

@@ -15,6 +15,7 @@ from riskcli.risk.jackknife import Statistic
 from riskcli.risk.losses import Cubic
 from riskcli.risk.population import Departures, departure, root_of_expected
 from riskcli.risk.rounding import EXPECTED, above_rounding
+from riskcli.risk.weights import Weights, deviations, mean, weighed
 
 
 class Average(NamedTuple):
@@ -46,10 +47,11 @@ class Influences:
         totals: Floats,
         keys: Sequence[tuple[Statistic, float]],
         smooth: Cubic | None,
+        weights_of_topics: Weights = None,
     ) -> Self:
         """Of runs within topic totals: the same for all of a replicate, or each its own."""
         many, topics, runs = cells.shape
-        basis = _Basis.of(cells, totals, smooth)
+        basis = _Basis.of(cells, totals, smooth, weights_of_topics)
         departures = basis.departures
         per_mean = divided(basis.unit, departures.mean, basis.present)
         values = np.empty((many, len(keys), runs))
@@ -130,16 +132,18 @@ class _Basis:
     unit: Floats
 
     @classmethod
-    def of(cls, cells: Floats, totals: Floats, smooth: Cubic | None) -> Self:
+    def of(
+        cls, cells: Floats, totals: Floats, smooth: Cubic | None, weights: Weights = None
+    ) -> Self:
         """Of shuffled runs."""
         topics = cells.shape[1]
-        grand = totals.sum(axis=1)
+        grand = weighed(totals, weights).sum(axis=1)
         per_mean = totals * divided(float(topics), grand)[:, None]
-        mean = cells.mean(axis=1)
-        present = (mean > 0) & (grand > 0)
+        means = mean(cells, weights, axis=1)
+        present = (means > 0) & (grand > 0)
         if smooth is not None:
-            return cls._of_smooth(cells, per_mean, mean, present, smooth)
-        root, root_mean = np.sqrt(per_mean), np.sqrt(mean)
+            return cls._of_smooth(cells, per_mean, means, present, smooth, weights)
+        root, root_mean = np.sqrt(per_mean), np.sqrt(means)
         z = cells * divided(1.0, root)
         z *= divided(1.0, root_mean, present)[:, None]
         expected = root * root_mean[:, None]
@@ -147,25 +151,31 @@ class _Basis:
         above = np.maximum(z, 0.0)
         # What is below 0 but for rounding is not: proportional runs have z = 0.
         is_above = (z >= -EXPECTED * float(expected.max(initial=0.0))).astype(np.float64)
-        high, level = above.mean(axis=1), z.mean(axis=1)
-        of_root = np.einsum("mcr,mcr->mr", root, is_above) / topics
+        high, level = mean(above, weights, axis=1), mean(z, weights, axis=1)
+        of_root = np.einsum("mcr,mcr->mr", weighed(root, weights), is_above) / topics
         slope_above = high / 2 + root_mean * of_root
-        slope_below = level / 2 + root_mean * root.mean(axis=1) - slope_above
-        departures = Departures(topics * high, topics * (high - level), mean, topics)
-        x, unit = _in_units_of(mean, cells)
-        slopes = slope_above, slope_below
-        return cls((per_mean - 1, x, z, above), departures, present, *slopes, unit)
+        slope_below = level / 2 + root_mean * mean(root, weights, axis=1) - slope_above
+        departures = Departures(topics * high, topics * (high - level), means, topics)
+        x, unit = _in_units_of(means, cells)
+        parts = [per_mean - 1, x, z, above]
+        if weights is not None:
+            parts = [deviations(part, weights, axis=1) for part in parts]
+        return cls(parts, departures, present, slope_above, slope_below, unit)
 
     @classmethod
     def _of_smooth(
-        cls, cells: Floats, per_mean: Floats, mean: Floats, present: Mask, smooth: Cubic
-    ) -> Self:
-        expected = mean[:, None] * per_mean
+        cls, cells: Floats, per_mean: Floats, means: Floats, present: Mask, smooth: Cubic,
+        weights: Weights,
+    ) -> Self:  # fmt: skip
+        expected = means[:, None] * per_mean
         departed = departure(cells, expected)
-        root = root_of_expected(mean[:, None], per_mean)
+        root = root_of_expected(means[:, None], per_mean)
         z = divided(smooth(departed), root)
-        slope = (smooth.slope_at(departed) * root + z / 2).mean(axis=1)
-        none = np.zeros_like(mean)
-        departures = Departures(z.sum(axis=1), none, mean, cells.shape[1])
-        x, unit = _in_units_of(mean, cells)
-        return cls((per_mean - 1, x, z), departures, present, slope, none, unit)
+        slope = mean(smooth.slope_at(departed) * root + z / 2, weights, axis=1)
+        none = np.zeros_like(means)
+        departures = Departures(weighed(z, weights).sum(axis=1), none, means, cells.shape[1])
+        x, unit = _in_units_of(means, cells)
+        parts = [per_mean - 1, x, z]
+        if weights is not None:
+            parts = [deviations(part, weights, axis=1) for part in parts]
+        return cls(parts, departures, present, slope, none, unit)

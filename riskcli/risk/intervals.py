@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 from riskcli.core.arrays import Floats, divided, in_units, row_blocks
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.rounding import NO_DIFFERENCE
+from riskcli.risk.weights import Weights, deviations
 
 
 def _degrees(fourth: Floats, second: Floats, topics: int) -> Floats:
@@ -103,7 +104,7 @@ class Lent:
     """The moments are in its square."""
 
     @classmethod
-    def of(cls, scores: Floats, baseline: Floats) -> "Lent":
+    def of(cls, scores: Floats, baseline: Floats, weights: Weights = None) -> "Lent":
         """Of these runs' differences to the baseline."""
         second, unit = np.zeros((3, len(scores))), np.ones(len(scores))
         lends = np.zeros(len(scores), dtype=np.bool_)
@@ -112,7 +113,10 @@ class Lent:
             delta = scores[rows] - baseline
             lends[rows] = delta.any(axis=1)
             both, unit[rows] = in_units(np.concatenate(gains_and_losses(delta), axis=1))
-            second[:, rows] = _moments(both[:, :topics], both[:, topics:])[:3]
+            plus, minus = both[:, :topics], both[:, topics:]
+            if weights is not None:
+                plus, minus = deviations(plus, weights), deviations(minus, weights)
+            second[:, rows] = _moments(plus, minus)[:3]
         largest = float(unit.max(initial=0.0, where=lends)) or 1.0
         squared = (np.where(lends, unit, 0.0) / largest) ** 2
         return cls(second @ squared, int(np.count_nonzero(lends)), largest)

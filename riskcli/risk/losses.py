@@ -22,6 +22,7 @@ from riskcli.risk.population import (
     root_of_expected,
     shares_without_each,
 )
+from riskcli.risk.weights import degrees, leveraged, mean, weighed
 
 LINEAR: Loss = "linear"
 SMOOTH: Loss = "smooth"
@@ -104,12 +105,15 @@ class SmoothPaired(Paired):
     def moments(self) -> Moments:
         """The mean and the variance of w, the same at any weight."""
         w, unit = in_units(self.weighted(0.0))
-        nothing = np.zeros(len(w))
+        means, nothing = mean(w, self.weights), np.zeros(len(w))
         variance = np.full(len(w), np.nan)
         if self.topics > 1:
-            variance = np.where(self.constant, 0.0, w.var(axis=1, ddof=1))
+            spread = leveraged(w - means[:, None], self.weights)
+            squares = (spread**2).sum(axis=1) / (self.topics - 1)
+            variance = np.where(self.constant, 0.0, squares)
         quadratic = np.stack([variance, nothing, nothing], axis=1)
-        return Moments(self.topics, w.mean(axis=1), nothing, quadratic, unit)
+        freedom = degrees(self.topics, self.weights)
+        return Moments(self.topics, means, nothing, quadratic, unit, freedom)
 
 
 @dataclass(frozen=True)
@@ -143,9 +147,11 @@ class SmoothPopulation(Population):
         sums = np.zeros_like(self.scores)
         totals = np.broadcast_to(self.topic_totals, self.scores.shape)
         for row, x in enumerate(self.scores):
-            share = shares_without_each(x, totals[row])
+            share = shares_without_each(
+                weighed(x, self.weights), weighed(totals[row], self.weights)
+            )
             for some in row_blocks(self.topics, self.topics, _CELLS_AT_ONCE):
-                z = self._z(x, share[some, None], totals[row])
+                z = weighed(self._z(x, share[some, None], totals[row]), self.weights)
                 np.fill_diagonal(z[:, some], 0.0)
                 above, below = np.maximum(z, 0).sum(axis=1), np.maximum(-z, 0).sum(axis=1)
                 sums[row, some] = above - below

@@ -156,7 +156,8 @@ class RiskMeasure:
         deviations = self.deviations(comparison, alpha)
         gamma = inference.significance.gamma
         marks = MarksAgainst.of(tested, comparison.baseline.own_row, gamma)
-        low, high = rank_intervals(tested.value, deviations, gamma, marks)
+        freedom = inference.degrees
+        low, high = rank_intervals(tested.value, deviations, gamma, marks, degrees=freedom)
         return replace(estimate, rank_low=low, rank_high=high)
 
     @property

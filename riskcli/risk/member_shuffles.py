@@ -30,6 +30,7 @@ from riskcli.risk.shuffles import (
     root_unit,
     shuffle_tests,
 )
+from riskcli.risk.weights import Weights, column
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Cohort:
     places: Rows
     outsider: Floats
     """One row or none."""
+    of_topics: Weights = None
+    """How much each topic counts."""
 
     @property
     def has_outsider(self) -> bool:
@@ -86,10 +89,10 @@ class Cohort:
     def of_means(self, baseline: str) -> Shuffled:
         """The mean of each tested run against that of a virtual baseline of the members."""
 
-        def measured(cells: Floats, _: Rows | slice) -> tuple[Floats, Floats]:
+        def measured(cells: Floats, topics: Rows | slice) -> tuple[Floats, Floats]:
             members, tested = self.split(cells)
             pooled = VIRTUAL[baseline](np.moveaxis(self.rows(members), 2, 0))
-            return means_and_errors(tested - pooled[..., None])
+            return means_and_errors(tested - pooled[..., None], column(self.of_topics, topics))
 
         unit = root_unit(self.runs) ** 2
         noise = NO_DIFFERENCE * float(np.abs(self.runs / unit).max(initial=0.0))
@@ -100,13 +103,13 @@ class Cohort:
     ) -> Shuffled:
         """The statistics of each tested run against their means over the members."""
 
-        def measured(cells: Floats, _: Rows | slice) -> tuple[Floats, Floats]:
+        def measured(cells: Floats, topics: Rows | slice) -> tuple[Floats, Floats]:
             members, tested = self.split(cells)
-            totals = (members @ self.weights)[..., None]
-            of_members = Influences.of(members, totals, keys, smooth)
+            totals, of_topics = (members @ self.weights)[..., None], column(self.of_topics, topics)
+            of_members = Influences.of(members, totals, keys, smooth, of_topics)
             reference = of_members.averaged(self.weights)
             if self.has_outsider:
-                of_tested = Influences.of(tested, totals + tested, keys, smooth)
+                of_tested = Influences.of(tested, totals + tested, keys, smooth, of_topics)
                 return of_tested.differences(reference)
             return of_members.differences(reference)
 
@@ -120,7 +123,7 @@ class Cohort:
     ) -> Shuffled:
         scores = self.runs / of_scores
         cells = np.sort(scores.T, axis=1)
-        order = canonical_order(cells, cells.sum(axis=1))
+        order = canonical_order(cells, cells.sum(axis=1), self.of_topics)
         return Shuffled(scores, keys, measured, noise, order, unit)
 
 
@@ -133,13 +136,15 @@ def cohorts(comparison: Comparison) -> list[Cohort]:
     scores = comparison.scores + 0.0
     places = Members(members.rows, runs, weights, members.name).places(scores)
     inside = np.flatnonzero(places >= 0)
-    found = [Cohort(runs, weights, inside, places[inside], runs[:0])] if len(inside) else []
+    own, counts = places[inside], comparison.weights
+    found = [Cohort(runs, weights, inside, own, runs[:0], counts)] if len(inside) else []
     others: dict[bytes, list[int]] = {}
     for row in np.flatnonzero(places < 0).tolist():
         others.setdefault(scores[row].tobytes(), []).append(row)
     for alike in others.values():
         rows = np.array(alike)
-        found.append(Cohort(runs, weights, rows, np.zeros_like(rows), scores[alike[:1]]))
+        outsider = scores[alike[:1]]
+        found.append(Cohort(runs, weights, rows, np.zeros_like(rows), outsider, counts))
     return found
 
 

@@ -14,6 +14,7 @@ from scipy.special import chdtri, nctdtr, stdtr, stdtrit
 
 from riskcli.core.arrays import ALL, Counts, Floats, Mask, Rows, in_units, row_blocks, units
 from riskcli.risk.rounding import CONSTANT, NO_DIFFERENCE
+from riskcli.risk.weights import Weights, degrees, leveraged, mean
 
 LEAST_TOPICS = 3
 """Fewer topics have neither p-values nor intervals."""
@@ -34,6 +35,8 @@ class Moments:
     risk: Floats
     variance: Floats
     unit: Floats
+    degrees: float
+    """Of freedom, of the variance."""
 
     def urisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """URisk = Reward - (1 + alpha) Risk (SIGIR'14, Eq. 4)."""
@@ -71,6 +74,8 @@ class Paired:
     """How many runs the baseline is a mean of, at most: its rounding grows with their root."""
     noise: Floats | None = field(default=None, kw_only=True)
     """By run and topic, which differences are noise of repeats, and count as ties."""
+    weights: Weights = field(default=None, kw_only=True)
+    """How much each topic counts, 1 on average; None: all the same."""
 
     @cached_property
     def delta(self) -> Floats:
@@ -133,12 +138,12 @@ class Paired:
     @cached_property
     def reward(self) -> Floats:
         """The mean gain, (1/c) sum max(0, delta) (SIGIR'14, Eq. 2)."""
-        return np.asarray(np.maximum(self.delta, 0).mean(axis=1))
+        return mean(np.maximum(self.delta, 0), self.weights)
 
     @cached_property
     def risk(self) -> Floats:
         """The mean loss, (1/c) sum max(0, -delta) (SIGIR'14, Eq. 1)."""
-        return np.asarray(np.maximum(-self.delta, 0).mean(axis=1))
+        return mean(np.maximum(-self.delta, 0), self.weights)
 
     @cached_property
     def constant(self) -> Mask:
@@ -164,7 +169,8 @@ class Paired:
     def linear(self) -> Moments:
         """Under the linear loss: losses count t times, whatever the loss function in force."""
         reward, risk = self.reward / self.unit, self.risk / self.unit
-        return Moments(self.topics, reward, risk, self._variance(), self.unit)
+        variance, freedom = self._variance(), degrees(self.topics, self.weights)
+        return Moments(self.topics, reward, risk, variance, self.unit, freedom)
 
     def _variance(self) -> Floats:
         """Var(w) = Var(gain) - 2 t Cov(gain, loss) + t^2 Var(loss); NaN on a single topic."""
@@ -174,6 +180,7 @@ class Paired:
         gain, loss = np.maximum(delta, 0), np.maximum(-delta, 0)
         gain -= (self.reward / self.unit)[:, None]
         loss -= (self.risk / self.unit)[:, None]
+        gain, loss = leveraged(gain, self.weights), leveraged(loss, self.weights)
         gains, both, losses = (
             np.einsum("ij,ij->i", *pair) / (self.topics - 1)
             for pair in ((gain, gain), (gain, loss), (loss, loss))
@@ -230,7 +237,7 @@ def ratio_to_error(estimate: Floats, error: Floats) -> Floats:
     return t
 
 
-def two_sided_p(t: Floats, degrees: int) -> Floats:
+def two_sided_p(t: Floats, degrees: float) -> Floats:
     """The two-sided p-value of Student's t.
 
     NaN with fewer than 3 topics, or where t is infinite: a standard error of 0 is no sample's.
@@ -240,7 +247,7 @@ def two_sided_p(t: Floats, degrees: int) -> Floats:
     return np.where(np.isinf(t), np.nan, 2 * stdtr(degrees, -np.abs(t)))
 
 
-def effect_size(difference: Floats, error: Floats, topics: int) -> Floats:
+def effect_size(difference: Floats, error: Floats, topics: float) -> Floats:
     """d_z = mean difference / its standard deviation = t / sqrt(c); NaN where that is infinite."""
     t = ratio_to_error(difference, error)
     with np.errstate(invalid="ignore"):
@@ -258,7 +265,7 @@ USUAL_POWER = 0.8
 _STEPS = 100
 
 
-def power(loss: float, spread: float, topics: int, level: float) -> float:
+def power(loss: float, spread: float, topics: float, level: float) -> float:
     """The chance that a true loss of that size is significant with so many topics."""
     if topics < 2:
         return 0.0
@@ -289,7 +296,7 @@ def topics_needed(
 
 
 def smallest_loss(
-    spread: float, topics: int, level: float, wanted: float = USUAL_POWER
+    spread: float, topics: float, level: float, wanted: float = USUAL_POWER
 ) -> float | None:
     """The smallest true loss that so many topics see with the power wanted."""
     if topics < 2:

@@ -8,7 +8,7 @@ that is, whatever it is called, is not added twice: runs are recognised by their
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
@@ -27,6 +27,7 @@ from riskcli.core.arrays import (
 )
 from riskcli.core.messages import naturally
 from riskcli.risk.rounding import EXPECTED
+from riskcli.risk.weights import Weights, mean, of_others, weighed
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,10 @@ class SumsByShare:
     Topics are the last axis: of one run, or of several (rows), each with its own totals.
     """
 
-    def __init__(self, x: Floats, totals: Floats) -> None:
+    def __init__(self, x: Floats, totals: Floats, weights: Weights = None) -> None:
         root = np.sqrt(totals)
-        self.scaled = divided(x, root)
-        self._root = root
+        self.scaled = weighed(divided(x, root), weights)
+        self._root = root = weighed(root, weights)
         self._per_total = divided(x, totals, otherwise=-1.0)
         order = np.argsort(self._per_total, axis=-1)
         self._ordered = np.take_along_axis(self._per_total, order, -1)
@@ -182,7 +183,8 @@ class Departures:
     above: Floats
     below: Floats
     mean: Floats
-    topics: int
+    topics: int | Floats
+    """c: what the topics count together, which may depend on the one that is left out."""
 
     def zrisk(self, t: float | Floats, rows: Rows | slice = ALL) -> Floats:
         """ZRisk = sum of z above 0 + (1 + alpha) times the sum of z below 0 (SIGIR'16, Eq. 6)."""
@@ -218,6 +220,8 @@ class Population:
     scores: Floats
     topic_totals: Floats
     grand_total: Floats
+    weights: Weights = field(default=None, kw_only=True)
+    """How much each topic counts, 1 on average; None: all the same."""
 
     @classmethod
     def of_all(cls, scores: Floats) -> Self:
@@ -231,14 +235,15 @@ class Population:
         return cls.beside(scores, scores[list(members)], own)
 
     @classmethod
-    def beside(cls, scores: Floats, members: Floats, own: Mask) -> Self:
+    def beside(cls, scores: Floats, members: Floats, own: Mask, weights: Weights = None) -> Self:
         """Each run is measured against these rows, and itself where it is not its `own` member."""
-        return cls.within(scores, members.sum(axis=0) + np.where(own[:, None], 0.0, scores))
+        totals = members.sum(axis=0) + np.where(own[:, None], 0.0, scores)
+        return cls.within(scores, totals, weights)
 
     @classmethod
-    def within(cls, scores: Floats, totals: Floats) -> Self:
+    def within(cls, scores: Floats, totals: Floats, weights: Weights = None) -> Self:
         """Each run is measured against these topic totals, a row for all or a row a run."""
-        return cls(scores, totals, totals.sum(axis=1))
+        return cls(scores, totals, weighed(totals, weights).sum(axis=1), weights=weights)
 
     @property
     def topics(self) -> int:
@@ -248,7 +253,7 @@ class Population:
     @cached_property
     def share(self) -> Floats:
         """S_i / N, the run's share of all the population's effectiveness."""
-        return divided(self.scores.sum(axis=1), self.grand_total)
+        return divided(weighed(self.scores, self.weights).sum(axis=1), self.grand_total)
 
     @property
     def expected(self) -> Floats:
@@ -269,14 +274,14 @@ class Population:
     @cached_property
     def sums_of_z(self) -> tuple[Floats, Floats]:
         """The sums of z above 0, and of -z below 0, by run."""
-        z = self.z
+        z = weighed(self.z, self.weights)
         above = np.maximum(z, 0).sum(axis=1)
         return above, above - z.sum(axis=1)
 
     @cached_property
     def mean(self) -> Floats:
         """S_i / c, the run's mean effectiveness."""
-        return np.asarray(self.scores.mean(axis=1))
+        return mean(self.scores, self.weights)
 
     def zrisk(self, alpha: float) -> Floats:
         """The sum of z, shortfalls 1 + alpha times."""
@@ -288,26 +293,28 @@ class Population:
 
     def without_each(self) -> Departures:
         """Every run (row) without each topic (column) in turn."""
-        without = max(self.topics - 1, 1)
-        left = sums_of_others(self.scores)
+        without = of_others(self.topics, self.weights)
+        left = sums_of_others(weighed(self.scores, self.weights))
         return Departures(*self.sums_without_each, left / without, without)
 
     @property
     def sums_without_each(self) -> tuple[Floats, Floats]:
         """The sums of z above 0 and of -z below 0, by run and topic left out."""
-        scores = self.scores
+        scores, weights = self.scores, self.weights
         above, below = np.zeros_like(scores), np.zeros_like(scores)
         totals = np.broadcast_to(self.topic_totals, scores.shape)
         for rows in row_blocks(*scores.shape):
             x, of_topics = scores[rows], totals[rows]
-            share = shares_without_each(x, of_topics)
-            sums = SumsByShare(x, of_topics)
+            own, whole = weighed(x, weights), weighed(of_topics, weights)
+            share = shares_without_each(own, whole)
+            sums = SumsByShare(x, of_topics, weights)
             above[rows], below[rows] = sums.without(ALL, share)
-            hidden = is_nearly_all(x) | is_nearly_all(of_topics) | is_nearly_all(sums.scaled)
+            hidden = is_nearly_all(own) | is_nearly_all(whole) | is_nearly_all(sums.scaled)
             hidden &= share > 0
             for topic in np.flatnonzero(hidden.any(axis=0)).tolist():
                 some, others = hidden[:, topic], np.arange(self.topics) != topic
-                rest = Population.within(x[some][:, others], of_topics[some][:, others])
+                left = None if weights is None else weights[others]
+                rest = Population.within(x[some][:, others], of_topics[some][:, others], left)
                 above[rows][some, topic], below[rows][some, topic] = rest.sums_of_z
         return above, below
 

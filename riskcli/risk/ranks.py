@@ -74,13 +74,15 @@ def rank_intervals(
     gamma: float,
     marks: MarksAgainst | None = None,
     tested: Mask | None = None,
+    degrees: float | None = None,
 ) -> tuple[Floats, Floats]:
     """The best and the worst rank of each run; NaN for a run that is not tested.
 
-    `deviations` by run and topic: SE^2 of a difference = sum (d_i - d_j)^2 / (c (c - 1)).
+    `deviations` by run and topic: SE^2 of a difference = sum (d_i - d_j)^2 / (c (c - 1)), with
+    `degrees` of freedom (None: c - 1).
     """
     one = Stacked(values[None], [deviations], np.ones((1, 1)))
-    return rank_intervals_of_parts(one, gamma, [marks], tested)[0]
+    return rank_intervals_of_parts(one, gamma, [marks], tested, degrees)[0]
 
 
 def rank_intervals_of_parts(
@@ -88,13 +90,15 @@ def rank_intervals_of_parts(
     gamma: float,
     marks: Sequence[MarksAgainst | None],
     tested: Mask | None = None,
+    degrees: float | None = None,
 ) -> list[tuple[Floats, Floats]]:
     """The same for several statistics."""
     values, topics = statistics.values, statistics.parts[0].shape[1]
     low, high = np.full((2, *values.shape), np.nan)
     tested = np.ones(values.shape[1], dtype=np.bool_) if tested is None else tested
     if topics >= LEAST_TOPICS and np.count_nonzero(tested) > 1:
-        family = _Family.of(statistics, gamma, marks, tested)
+        freedom = topics - 1 if degrees is None else degrees
+        family = _Family.of(statistics, gamma, marks, tested, freedom)
         higher, lower = family.counts()
         low[:, tested] = 1 + higher[:, tested]
         high[:, tested] = len(tested) - lower[:, tested]
@@ -117,17 +121,19 @@ class _Family:
     gamma: float
     marks: Sequence[MarksAgainst | None]
     tested: Mask
+    degrees: float
 
     @classmethod
     def of(
-        cls, given: Stacked, gamma: float, marks: Sequence[MarksAgainst | None], tested: Mask
-    ) -> "_Family":
+        cls, given: Stacked, gamma: float, marks: Sequence[MarksAgainst | None], tested: Mask,
+        degrees: float,
+    ) -> "_Family":  # fmt: skip
         """With tiny numbers in a unit of their own, so that no square is 0."""
         values, parts = given.values, given.parts
         unit = units(np.array([end for part in parts for end in (part.max(), part.min())]))
         if unit < 1:
             values, parts = values / unit, [part / unit for part in parts]
-        return cls(values, parts, given.weights, gamma, marks, tested)
+        return cls(values, parts, given.weights, gamma, marks, tested, degrees)
 
     def counts(self) -> tuple[Floats, Floats]:
         """By statistic and run: how many are significantly above it, and how many below.
@@ -182,7 +188,7 @@ class _Family:
         """
         topics = self.parts[0].shape[1]
         gamma = self.gamma * (1.0 if self.marks[k] is None else BESIDE_MARKS)
-        t = stdtrit(topics - 1, 1 - gamma / (2 * max(pairs, 1)))
+        t = stdtrit(self.degrees, 1 - gamma / (2 * max(pairs, 1)))
         return float(t**2 / (topics * (topics - 1)))
 
     def _ratios(self) -> Iterator[tuple[int, Rows, Floats, Floats]]:

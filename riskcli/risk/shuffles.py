@@ -11,6 +11,7 @@ from riskcli.risk.influences import Influences
 from riskcli.risk.jackknife import Statistic, critical_value
 from riskcli.risk.losses import Cubic
 from riskcli.risk.rounding import EQUAL_STATISTIC, NO_DIFFERENCE, above_rounding
+from riskcli.risk.weights import Weights, column, deviations, mean
 
 _CELLS_AT_ONCE = 60_000
 
@@ -131,30 +132,37 @@ class Shuffled:
         }  # fmt: skip
 
 
-def of_means(scores: Floats, baseline: Floats) -> Shuffled:
+def of_means(scores: Floats, baseline: Floats, weights: Weights = None) -> Shuffled:
     """Each run's mean against that of a virtual baseline (which no shuffle changes)."""
 
     def measured(cells: Floats, topics: Rows | slice) -> tuple[Floats, Floats]:
-        return means_and_errors(cells - baseline[topics, None])
+        return means_and_errors(cells - baseline[topics, None], column(weights, topics))
 
     unit = root_unit(scores) ** 2
     scores, baseline = scores / unit, baseline / unit
     noise = NO_DIFFERENCE * float(np.abs(scores).max(initial=0.0))
-    order = canonical_order((scores - baseline).T, baseline)
+    order = canonical_order((scores - baseline).T, baseline, weights)
     return Shuffled(scores, [None], measured, noise, order, unit)
 
 
-def means_and_errors(delta: Floats) -> tuple[Floats, Floats]:
-    """The means over topics and their errors, as of one key."""
+def means_and_errors(delta: Floats, weights: Weights = None) -> tuple[Floats, Floats]:
+    """The means over topics (the middle axis) and their errors, as of one key."""
     topics = delta.shape[1]
-    mean = delta.mean(axis=1)
+    if weights is not None:
+        off, size = deviations(delta, weights, axis=1), ((weights * delta) ** 2).sum(axis=1)
+        error = np.sqrt(above_rounding((off**2).sum(axis=1), size) / (topics * (topics - 1)))
+        return mean(delta, weights, axis=1)[:, None], error[:, None]
+    means = delta.mean(axis=1)
     squares = np.einsum("mcr,mcr->mr", delta, delta)
-    variance = above_rounding(squares - topics * mean**2, squares)
-    return mean[:, None], np.sqrt(variance / (topics * (topics - 1)))[:, None]
+    variance = above_rounding(squares - topics * means**2, squares)
+    return means[:, None], np.sqrt(variance / (topics * (topics - 1)))[:, None]
 
 
 def of_statistics(
-    scores: Floats, keys: Sequence[tuple[Statistic, float]], smooth: Cubic | None = None
+    scores: Floats,
+    keys: Sequence[tuple[Statistic, float]],
+    smooth: Cubic | None = None,
+    weights: Weights = None,
 ) -> Shuffled:
     """Each run's statistics against their means over all runs."""
     # ZRisk and GeoRisk grow with the root of the scores, where losses are linear.
@@ -163,11 +171,12 @@ def of_statistics(
     totals = scores.sum(axis=0)
 
     def measured(cells: Floats, topics: Rows | slice) -> tuple[Floats, Floats]:
-        found = Influences.of(cells, totals[None, topics, None], keys, smooth)
+        of_topics = column(weights, topics)
+        found = Influences.of(cells, totals[None, topics, None], keys, smooth, of_topics)
         return found.differences(found.averaged())
 
     noise = NO_DIFFERENCE * float(np.sqrt(scores.mean(axis=1).max()))
-    return Shuffled(scores, keys, measured, noise, canonical_order(scores.T, totals), root)
+    return Shuffled(scores, keys, measured, noise, canonical_order(scores.T, totals, weights), root)
 
 
 def root_unit(scores: Floats) -> float:
@@ -206,10 +215,11 @@ def _replicates(
     return [np.concatenate(sizes) for sizes in reached]
 
 
-def canonical_order(cells: Floats, totals: Floats) -> Rows:
+def canonical_order(cells: Floats, totals: Floats, weights: Weights = None) -> Rows:
     """Topics (rows) by their totals, then by their cells, in whatever order both come."""
     ordered = np.sort(cells, axis=1)
-    return np.asarray(np.lexsort((*ordered.T, totals)))
+    least = () if weights is None else (weights,)
+    return np.asarray(np.lexsort((*least, *ordered.T, totals)))
 
 
 def _t(difference: Floats, error: Floats, noise: float | Floats) -> Floats:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from riskcli.core.arrays import Floats
+from riskcli.core.arrays import NEARLY_NOTHING, Floats
 from riskcli.core.messages import Note, UsageError, counted, listed
+from riskcli.risk.rounding import NO_DIFFERENCE
 
 GROUP = "group"
 """What a grouping without a name is called."""
@@ -51,7 +52,20 @@ class Axes:
         if not self.weights:
             return None
         weights = np.array([self.weights[topic] for topic in topics], dtype=np.float64)
-        return None if (weights == weights[0]).all() else weights / weights.mean()
+        if (weights == weights[0]).all():
+            return None
+        weights /= weights.max()
+        if weights.sum() - 1 <= NEARLY_NOTHING:
+            heaviest = topics[int(weights.argmax())]
+            raise UsageError(f"topic {heaviest} has all the weight: no other topic would count")
+        return np.asarray(weights / weights.mean())
+
+    def weigh_alike(self, other: Axes, topics: Sequence[str]) -> bool:
+        """Whether these topics count the same by both, but for rounding."""
+        mine, theirs = self.weights_of(topics), other.weights_of(topics)
+        if mine is None or theirs is None:
+            return mine is theirs
+        return bool(np.allclose(mine, theirs, rtol=NO_DIFFERENCE, atol=0.0))
 
     def groups_of(self, topics: Sequence[str]) -> dict[str, list[str]]:
         """By grouping, the group of each of these topics."""

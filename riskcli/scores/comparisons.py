@@ -21,6 +21,7 @@ from riskcli.risk.comparison import POOLS, VIRTUAL, Baseline, Comparison, with_l
 from riskcli.risk.estimate import Significance
 from riskcli.risk.losses import SMOOTH_FIT
 from riskcli.risk.population import Members
+from riskcli.scores.axes import Axes
 from riskcli.scores.bookkeeping import scoring_settings
 from riskcli.scores.files.registry import JUDGEMENTS
 from riskcli.scores.matrix import ScoreMatrix
@@ -74,10 +75,16 @@ class FrozenPopulation:
                 f"{self.source} was frozen on {len(members.topics)} topics, the {scores.measure} "
                 f"scores have {len(scores.topics)} ({'; '.join(differences)})"
             )
+        if not members.axes.weigh_alike(scores.axes, scores.topics):
+            raise UsageError(
+                f"{self.source} was frozen with other weights of topics (or none): give the same "
+                "--weights, or freeze it again"
+            )
         order = [members.topics.index(topic) for topic in scores.topics]
         # Laid out as scores are, so that their sums agree with those of the runs at hand exactly.
         values = np.ascontiguousarray(members.values[:, order])
-        return ScoreMatrix(members.measure, members.runs, scores.topics, values)
+        axes = members.axes
+        return ScoreMatrix(members.measure, members.runs, scores.topics, values, axes=axes)
 
     def check_settings(
         self, settings: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]
@@ -115,6 +122,7 @@ class FrozenPopulation:
                 {
                     "measure": matrix.measure,
                     "topics": list(matrix.topics),
+                    **({} if matrix.weights is None else {"weights": matrix.weights.tolist()}),
                     "topic_totals": list(self.totals[matrix.measure]),
                     "grand_total": float(np.sum(self.totals[matrix.measure])),
                     "runs": dict(zip(matrix.runs, matrix.values.tolist(), strict=True)),
@@ -197,7 +205,9 @@ def _matrix(entry: Mapping[str, Any]) -> ScoreMatrix:
     values = np.array([entry["runs"][run] for run in runs], dtype=np.float64)
     if values.ndim != 2 or not np.isfinite(values).all():
         raise ValueError(f"the scores by {entry['measure']} are not a matrix of numbers")
-    return ScoreMatrix(entry["measure"], runs, tuple(entry["topics"]), values)
+    topics, weights = tuple(entry["topics"]), entry.get("weights")
+    axes = Axes(weights=dict(zip(topics, map(float, weights), strict=True)) if weights else {})
+    return ScoreMatrix(entry["measure"], runs, topics, values, axes=axes)
 
 
 # What is compared with what: score matrices against baselines, as the options have it.
@@ -295,7 +305,7 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     rule, members = _population(matrix, options, named)
     rows = None if members is None else members.rows
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
-    logs, weights = matrix.has_logarithms, matrix.axes.weights_of(matrix.topics)
+    logs, weights = matrix.has_logarithms, matrix.weights
     gamma = options.significance.gamma
     compared = (
         Comparison(

@@ -29,6 +29,7 @@ from riskcli.core.messages import (
 )
 from riskcli.effectiveness.measures import is_logarithm, unanswered_score
 from riskcli.risk.comparison import column_mean
+from riskcli.risk.weights import mean
 from riskcli.scores.axes import Axes, Replicates
 from riskcli.scores.judging import Judging
 from riskcli.scores.plausibility import notes_on_scores
@@ -152,8 +153,13 @@ class ScoreMatrix:
 
     def shown_means(self) -> NDArray[np.float64]:
         """Each run's mean as it is shown: a geometric mean where the scores are logarithms."""
-        means = np.asarray(self.values.mean(axis=1))
+        means = mean(self.values, self.weights)
         return np.exp(means) if self.has_logarithms else means
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How much each topic counts, 1 on average; None where all count the same."""
+        return self.axes.weights_of(self.topics)
 
     def scaled(self, factor: float) -> ScoreMatrix:
         """The matrix with all scores multiplied by a factor; 0.01 makes exactly 0.57 of 57."""

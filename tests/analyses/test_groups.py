@@ -257,7 +257,7 @@ def test_several_groupings_are_told_apart() -> None:
     chosen = table.laid_out(("run", "mean"))
     assert chosen.keys_left_out == ["group"]
     assert table.laid_out(("run", "group", "mean")).keys_left_out == []
-    with pytest.raises(UsageError, match="group is known of groups of topics, with --groups"):
+    with pytest.raises(UsageError, match="group is known with --groups"):
         risk_table(matrix(), "run0").laid_out(("group",))
 
 

@@ -95,7 +95,7 @@ def test_runs_that_are_no_systems_have_neither_columns_nor_table(folder: Path) -
     document = json.loads(ran.out)
     assert "self_risk" not in ran.out and "replicates" not in document
     refused = riskeval("score", folder, "-b", "bm25", "--columns", "run,floor")
-    assert refused.code == 2 and "floor: known of systems, with --replicates" in refused.err
+    assert refused.code == 2 and "floor is known with --replicates" in refused.err
 
 
 def test_the_table_of_replicates(folder: Path) -> None:
@@ -157,7 +157,7 @@ def test_topics_has_the_spread_of_replicates(folder: Path) -> None:
     call = ("topics", folder, "-b", "old", "--replicates", SEEDS, "--run", "new")
     assert "± repl." in riskeval(*call, "-f", "table").out
     refused = riskeval("topics", folder, "-b", "bm25", "--columns", "repeat_sd")
-    assert refused.code == 2 and "known of systems, with --replicates" in refused.err
+    assert refused.code == 2 and "repeat_sd is known with --replicates" in refused.err
 
 
 def test_a_gate_blames_no_topic_for_noise() -> None:

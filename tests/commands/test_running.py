@@ -21,7 +21,7 @@ from riskcli.analyses import (
     diff_topics,
     doubts,
     pairwise,
-    power,
+    power_questions,
 )
 from riskcli.analyses.check import case
 from riskcli.analyses.matrix import Matrices
@@ -133,7 +133,7 @@ DEEP: dict[str, tuple[tuple[object, str], tuple[str | Path, ...]]] = {
     "diff": ((diff_topics, "kendall_distance"), (*TWO, *SCORES)),
     "population freeze": ((FrozenPopulation, "to_json"), (SAMPLES, *SCORES)),
     "check": ((case, "smallest_loss"), (SAMPLES, *SCORES, "-b", "indriCASP")),
-    "power": ((power, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
+    "power": ((power_questions, "topics_needed"), (SAMPLES, *SCORES, "--loss", "0.1")),
     "validate": ((doubts, "note_topics"), (SAMPLES, "-q", QRELS)),
     "matrix": ((Matrices, "result"), (SAMPLES, *SCORES)),
     "organise": ((Pack, "contents"), (SAMPLES, *SCORES, "-o", "pack")),

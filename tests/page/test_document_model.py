@@ -126,6 +126,32 @@ def named_baseline(options: Options) -> bool:
     return not options.wanted[0].startswith("@")
 
 
+@pytest.mark.parametrize("baselines", [("r0",), ("r1", "r3"), ("@median",)])
+@pytest.mark.parametrize("population", [None, "frozen"])
+def test_topics_that_have_weights(
+    model: Tab, baselines: tuple[str, ...], population: str | None
+) -> None:
+    """One of them nearly all of a run's scores, so that without it the others are added up."""
+    generator = np.random.default_rng(7)
+    values = generator.beta(0.7, 1.5, (5, 13))
+    values[2] *= 1e-9
+    values[2, 4] = 0.9
+    weights = dict(zip(named(values).topics, [7.0, 3.5, *1 / np.arange(1, 12)], strict=True))
+    matrix = named(values).labelled(weights=weights)
+    options = Options(baselines, significance=Significance(shuffles=999))
+    if population:
+        options = replace(options, population=freeze(matrix))
+    for place, found in enumerate(by_page(model, matrix, options, ALPHAS_OF_WEIGHTS)):
+        assert place == 0
+        for alpha, table in zip(ALPHAS_OF_WEIGHTS, found["tables"], strict=True):
+            program = by_program(matrix, options, found["baseline"], alpha)
+            tested = ["mean", "trisk", *(() if population else ("zrisk", "georisk"))]
+            assert_same(table, program, 0.05, tested if named_baseline(options) else ["trisk"])
+
+
+ALPHAS_OF_WEIGHTS = [0.0, 1.0, 5.0]
+
+
 @st.composite
 def matrices(draw: st.DrawFn) -> ScoreMatrix:
     """As the risk measures' own tests draw them, and some with negative scores, or a constant or

@@ -14,9 +14,16 @@ from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
+from riskcli.output.measure_words import (
+    about_logarithms,
+    asked_with,
+    columns_beside,
+    columns_of_unjudged,
+    every_column,
+)
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
+from riskcli.risk.weights import degrees, effective_topics, spread
 from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -94,7 +101,8 @@ class Case:
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
         estimate = self.block(test.alpha).estimates.get(test.of)
-        return difference_of(estimate, len(self.matrix.topics), margin)
+        topics = len(self.matrix.topics)
+        return difference_of(estimate, topics, degrees(topics, self.matrix.weights), margin)
 
     def defined(
         self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
@@ -166,6 +174,9 @@ class Case:
             block = self.block(rule.alpha)
             if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
                 raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            if rule.quantity in columns_beside().keys() - block.beside.keys():
+                option = asked_with(rule.quantity)
+                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with {option}")
             return _cells(block, rule.quantity)
         base, run = self.matrix.values
         if rule.topic is not None:
@@ -192,9 +203,9 @@ class Case:
         if not is_logarithm(self.matrix.measure):
             fifths = tuple(loss for index, loss in losses.items() if much[index])
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
-        delta, unit = in_units(run - base)
-        spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN
-        seen = smallest_loss(spread, len(base), level)
+        (delta, unit), weights = in_units(run - base), self.matrix.weights
+        varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
+        seen = smallest_loss(varies, effective_topics(len(base), weights), level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
         base_mean, run_mean = self.matrix.shown_means().tolist()

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtrit
 
+from riskcli.analyses.base import refuse_weights
 from riskcli.analyses.check.case import Case
 from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.rules import LossTest, Rule
@@ -50,6 +51,7 @@ class Completions:
         matrix, judging = case.matrix, case.matrix.judging
         if judging is None or judging.documents is None:
             return None
+        refuse_weights([matrix], "what --unjudged bounds proves")
         name, run = matrix.runs
         pair = judging.documents.pair(judging.measure, run, name, matrix.topics)
         bounds = difference_bounds(judging.measure, replace(pair, scores=matrix.values))

@@ -25,6 +25,8 @@ class Difference:
     """What a test is about: the candidate less the baseline, its error, and one-sided p-values."""
 
     topics: int
+    degrees: float
+    """Of freedom, of the test."""
     effect: float = _NAN
     error: float = _NAN
     p_lower: float = _NAN
@@ -33,24 +35,26 @@ class Difference:
     """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
 
 
-def difference_of(estimate: Estimate | None, topics: int, margin: float | None) -> Difference:
+def difference_of(
+    estimate: Estimate | None, topics: int, degrees: float, margin: float | None
+) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
-        return Difference(topics)
+        return Difference(topics, degrees)
     cells = (estimate.effect, estimate.difference_error, estimate.p)
     effect, error, p = (_NAN if each is None else float(each[1]) for each in cells)
     if np.isnan(p):
-        return Difference(topics, effect, error)
+        return Difference(topics, degrees, effect, error)
     lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
-    beyond = _NAN if margin is None else _p_above(effect + margin, error, topics)
-    return Difference(topics, effect, error, lower, beyond)
+    beyond = _NAN if margin is None else _p_above(effect + margin, error, degrees)
+    return Difference(topics, degrees, effect, error, lower, beyond)
 
 
-def _p_above(distance: float, error: float, topics: int) -> float:
+def _p_above(distance: float, error: float, degrees: float) -> float:
     """The one-sided p-value that the true distance is above 0."""
     if error == 0:
         return 0.0 if distance > 0 else 1.0
-    return float(stdtr(topics - 1, -distance / error))
+    return float(stdtr(degrees, -distance / error))
 
 
 def judge_losses(
@@ -122,7 +126,7 @@ def _judged(
 def _undecided(difference: Difference, margin: float, level: float) -> tuple[str, int | None]:
     """Why the data neither exclude a loss above the margin nor show a loss; the topics needed."""
     effect, topics = difference.effect, difference.topics
-    reach = stdtrit(topics - 1, 1 - level) * difference.error
+    reach = stdtrit(difference.degrees, 1 - level) * difference.error
     spread = difference.error * np.sqrt(topics)
     distance = effect + margin if effect > -margin else -effect
     needed = topics_needed(float(distance), float(spread), level)

@@ -10,11 +10,12 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import OF_A_STATISTIC, MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS, effect_size
+from riskcli.risk.weights import by_weight, deviations, weighed
 
 
 def mean(comparison: Comparison, _alpha: float) -> Floats:
     """The mean over topics."""
-    return np.asarray(comparison.scores.mean(axis=1))
+    return comparison.mean(comparison.scores)
 
 
 def details(comparison: Comparison, _alpha: float, inference: Inference) -> Estimate:
@@ -23,7 +24,7 @@ def details(comparison: Comparison, _alpha: float, inference: Inference) -> Esti
     Of logarithms means and intervals are shown as geometric means; the difference stays as it is.
     """
     shown, tested = comparison.shown_mean, inference.of_means
-    baseline_mean = np.full(len(comparison.scores), comparison.baseline.scores.mean())
+    baseline_mean = np.full(len(comparison.scores), comparison.mean(comparison.baseline.scores))
     extra = {"baseline_mean": shown(baseline_mean), **_effect_size(comparison, inference)}
     low, high = (None if end is None else shown(end) for end in (tested.low, tested.high))
     return replace(tested, low=low, high=high, extra=extra)
@@ -31,7 +32,7 @@ def details(comparison: Comparison, _alpha: float, inference: Inference) -> Esti
 
 def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floats]:
     """d_z with an interval: the usual large-sample one, of variance 1/c + d_z^2 / (2 (c - 1))."""
-    topics = comparison.topics
+    topics = comparison.effective_topics
     if topics < LEAST_TOPICS:
         return {}
     d = effect_size(comparison.paired.gain, comparison.paired.gain_se, topics)
@@ -46,8 +47,9 @@ def _effect_size(comparison: Comparison, inference: Inference) -> dict[str, Floa
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """Total over number of topics."""
     tested = mean(comparison, alpha)[row]
+    total = weighed(comparison.scores[row], comparison.weights).sum()
     found: list[tuple[str, float]] = [
-        ("S, sum of the scores", float(comparison.scores[row].sum())),
+        (by_weight("S, sum of the scores", comparison.weights), float(total)),
         ("c, topics", comparison.topics),
         ("mean = S / c", float(tested)),
     ]
@@ -70,7 +72,7 @@ MEASURE = RiskMeasure(
     plain_mean=True,
     depends_on_alpha=False,
     signed=False,
-    contributions=lambda compared, _: compared.paired.delta,
+    contributions=lambda compared, _: weighed(compared.paired.delta, compared.weights),
     steps=steps,
-    deviations=lambda compared, _: compared.scores - compared.scores.mean(axis=1, keepdims=True),
+    deviations=lambda compared, _: deviations(compared.scores, compared.weights),
 )

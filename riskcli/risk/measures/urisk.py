@@ -12,6 +12,7 @@ from riskcli.risk.crossings import break_evens, swaps_of_lines
 from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
+from riskcli.risk.weights import by_weight, weighed
 
 _COUNTS = ("wins", "ties", "losses")
 
@@ -51,15 +52,15 @@ def _ratio(over: Floats | Counts, under: Floats | Counts) -> Floats:
 
 def contributions(comparison: Comparison, alpha: float) -> Floats:
     """w of each topic: its gain, or its loss 1 + alpha times."""
-    return comparison.paired.weighted(alpha)
+    return weighed(comparison.paired.weighted(alpha), comparison.weights)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """Reward and risk, and the weight of the latter."""
-    paired = comparison.paired
+    paired, weights = comparison.paired, comparison.weights
     return [
-        ("Reward, mean gain over all topics", float(paired.reward[row])),
-        ("Risk, mean loss over all topics", float(paired.risk[row])),
+        (by_weight("Reward, mean gain over all topics", weights), float(paired.reward[row])),
+        (by_weight("Risk, mean loss over all topics", weights), float(paired.risk[row])),
         ("1 + α", 1 + alpha),
         ("URisk = Reward - (1 + α) Risk", float(urisk(comparison, alpha)[row])),
     ]

@@ -11,6 +11,7 @@ from riskcli.risk.crossings import swaps_of_lines
 from riskcli.risk.jackknife import Statistic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.population import shortfalls_weighted
+from riskcli.risk.weights import by_weight, weighed
 
 STATISTIC = Statistic(
     lambda _mean, zeta: zeta,
@@ -27,18 +28,21 @@ def zrisk(comparison: Comparison, alpha: float) -> Floats:
 
 def contributions(comparison: Comparison, alpha: float) -> Floats:
     """z of each topic, 1 + alpha times where it is below 0."""
-    return shortfalls_weighted(comparison.population.z, alpha)
+    weights = comparison.weights
+    return weighed(shortfalls_weighted(comparison.population.z, alpha), weights)
 
 
 def steps(comparison: Comparison, alpha: float, row: int) -> list[tuple[str, float]]:
     """The totals, and the sums of z above and below 0."""
     population, departures = comparison.population, comparison.population.departures
+    weights = comparison.weights
+    total = weighed(comparison.scores[row], weights).sum()
     grand_totals = np.broadcast_to(population.grand_total, len(comparison.scores))
     return [
-        ("S, the run's total", float(comparison.scores[row].sum())),
-        ("N, the population's total", float(grand_totals[row])),
-        ("sum of z above 0", float(departures.above[row])),
-        ("sum of z below 0", -float(departures.below[row])),
+        (by_weight("S, the run's total", weights), float(total)),
+        (by_weight("N, the population's total", weights), float(grand_totals[row])),
+        (by_weight("sum of z above 0", weights), float(departures.above[row])),
+        (by_weight("sum of z below 0", weights), -float(departures.below[row])),
         ("1 + α", 1 + alpha),
         ("ZRisk = above + (1 + α) below", float(zrisk(comparison, alpha)[row])),
     ]
