@@ -48,6 +48,13 @@ class Block:
     """Those of every topic, if they were asked for."""
     beside: Mapping[str, Floats | Flags] = field(default_factory=dict)
     """What labels of topics and runs add, by column."""
+    judge: str = ""
+    """Whose judgements the scores rest on, where runs are scored under several."""
+
+    @property
+    def plain_measure(self) -> str:
+        """The effectiveness measure without the judge."""
+        return self.measure.removesuffix(f" [{self.judge}]")
 
     def cells(self, name: str) -> Floats | Flags | None:
         """The cells of a column that a risk measure declares; None where it is empty."""

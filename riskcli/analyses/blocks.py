@@ -89,6 +89,7 @@ def _blocks_of(
             unjudged=columns_of(matrix, comparison, allowed, alpha),
             ranges_exact=allowed is None or allowed.exact,
             ranges=allowed,
+            judge=matrix.axes.judge,
         )
         for alpha in options.levels
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from riskcli.analyses import base, unjudged
+from riskcli.analyses import base, judges, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.score_columns import column_names as column_names
@@ -116,7 +116,9 @@ class ComparisonTable(base.Analysis):
         column = (table.order or "mean").removeprefix("-")
         ordered_by, plan = "mean" if column == "run" else column, self.options.significance
         view = View(table.shown_blocks, ordered_by, self.layout, plan)
-        return [*displays(view, width), *(_ranges(b) for b in view.blocks if b.has_ranges)]
+        ranged = (_ranges(block) for block in view.blocks if block.has_ranges)
+        by_judges = () if self.layout.columns else judges.tables(view.blocks)
+        return [*displays(view, width), *ranged, *by_judges]
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""
@@ -154,6 +156,7 @@ def risk_table(
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
+    blocks = judges.with_judges(blocks, setup.matrices, options)
     fits = ((block.measure, block.baseline, block.smooth) for block in blocks)
     provenance = setup.recorded(fits, notes)
     return ComparisonTable(tuple(blocks), options, provenance=provenance)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from riskcli.analyses import base
+from riskcli.analyses import base, judges
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
@@ -45,6 +45,9 @@ FIGURES = {
 """The columns of the topics: their headings and decimals in tables for people."""
 RANGE = {"delta_min": ("δ min", 4), "delta_max": ("δ max", 4)}
 """The columns of what unjudged documents allow, where these are asked for."""
+LOST = {"lost_judges": ("judges", 0)}
+"""Under how many judges a topic is lost, where there are several."""
+BESIDE = RANGE | LOST
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
 """What the minus convention turns: what URisk and ZRisk are made of."""
 _PAIRED = ("score", "baseline_score", "delta", "w", "tr", "tj")
@@ -55,6 +58,8 @@ _POPULATION_LEGEND = (
     "exp., z: the score expected in the population, the departure from it; share: the topic's "
     "part in ZRisk."
 )
+
+_JUDGES_LEGEND = "judges: under how many of them the topic is lost."
 
 
 def asks_for_churn(columns: Iterable[str]) -> bool:
@@ -143,19 +148,20 @@ class TopicTable(base.Analysis):
         """
         listed = [each for name in names for each in (MOVES if name == "churn" else [name])]
         for name in listed:
-            if name not in (*FIGURES, *RANGE, *MOVES):
-                hint = nearest(name, (*FIGURES, *RANGE, *MOVES, "churn"))
+            if name not in (*FIGURES, *BESIDE, *MOVES):
+                hint = nearest(name, (*FIGURES, *BESIDE, *MOVES, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
-        if not self.has_ranges and {*RANGE} & {*listed}:
-            raise UsageError(f"{' and '.join(RANGE)} are known with --unjudged bounds")
+            if name in BESIDE and name not in self.beside:
+                way = "--unjudged bounds" if name in RANGE else "several --qrels"
+                raise UsageError(f"{name} is known with {way}")
         if asks_for_churn(listed) and self.churn is None:
             raise UsageError("columns of churn need what churn_table says of these runs")
         return replace(self, shown=tuple(dict.fromkeys(listed)), detailed=bool(listed))
 
     @property
-    def has_ranges(self) -> bool:
-        """Whether it is known what unjudged documents allow."""
-        return any("delta_min" in part.columns for part in self.parts)
+    def beside(self) -> list[str]:
+        """The columns of what is known beside the scores: ranges, judges."""
+        return [name for name in BESIDE if any(name in part.columns for part in self.parts)]
 
     @property
     def verdict(self) -> Statements:
@@ -188,6 +194,9 @@ class TopicTable(base.Analysis):
             if any("exp." in heading.text for heading in tables[-1].headings):
                 caption.append(_POPULATION_LEGEND)
             caption += [self.churn.legend] if self.churn else []
+            caption += (
+                [_JUDGES_LEGEND] if any(h.text == "judges" for h in tables[-1].headings) else []
+            )
             caption += about_logarithms(part.measure for part in self.parts)
             tables[-1] = replace(tables[-1], caption=caption)
         return tables
@@ -197,8 +206,7 @@ class TopicTable(base.Analysis):
         title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
-        of_ranges = RANGE if self.has_ranges else ()
-        usual = (*_PAIRED, *of_ranges, *(_MEANS if self.churn else ()))
+        usual = (*_PAIRED, *self.beside, *(_MEANS if self.churn else ()))
         columns = [first, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
             texts = self.queries.beside(columns[:1], part.topics, width // 2)
@@ -212,8 +220,7 @@ class TopicTable(base.Analysis):
 
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
-        of_ranges = RANGE if self.has_ranges else ()
-        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *of_ranges)
+        names = self.shown or (*FIGURES, *(MOVES if self.churn else ()), *self.beside)
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
@@ -224,7 +231,7 @@ def _column(part: RunTopics, name: str) -> Column:
     cells = part.columns[name].tolist()
     if name == "flag":
         return Column.of(name, [*cells, ""])
-    title, places = (FIGURES | RANGE | MOVES)[name]
+    title, places = (FIGURES | BESIDE | MOVES)[name]
     texts = display.decimals(cells, places)
     marks = part.columns["flag"].tolist() if name == "tj" else [""] * len(texts)
     marked = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
@@ -303,7 +310,10 @@ def topic_table(
             for level in options.levels:
                 tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
-    hard, of_runs = answers(tables, bool(names), unjudged)
+    lost = judges.lost_under_each(setup.matrices, options)
+    tables = [judges.with_counts(table, lost) for table in tables]
+    by_most = judges.lost_by_most(lost, list(dict.fromkeys(table.run for table in tables)))
+    hard, of_runs = answers(tables, bool(names), [*by_most, *unjudged])
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths

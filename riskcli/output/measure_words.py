@@ -175,7 +175,25 @@ _OF_UNJUDGED = {
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
-_BESIDE: dict[MeasureColumn, str] = {}
+JUDGED, RANKED = (
+    ("mean", "trisk", "zrisk", "georisk"),
+    ("mean", "urisk", "trisk", "zrisk", "georisk"),
+)
+"""The measures whose marks, and whose ranks, are counted by judges."""
+
+_BESIDE: dict[MeasureColumn, str] = {
+    MeasureColumn("judges", "count"): "number of judges under whose judgements runs are scored",
+    **{
+        MeasureColumn(f"{name}_judges", "count"): f"judges under which {name}_flag is as here"
+        for name in JUDGED
+    },
+    **{
+        MeasureColumn(f"rank_{name}_judges_{end}", "rank"): f"{which} rank_{name} under any judge"
+        for name in RANKED
+        for end, which in (("lo", "best"), ("hi", "worst"))
+    },
+    MeasureColumn("losses_judges", "count"): "topics on which the run loses under every judge",
+}
 """What labels of topics and runs add; a table has these columns where it has such labels."""
 
 ORDER = (

@@ -16,6 +16,8 @@ class Axes:
     """By grouping, the group of each topic that has one."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """How much each topic counts; empty where all count the same."""
+    judge: str = ""
+    """Whose judgements the scores rest on, where runs are scored under several."""
 
     def weights_of(self, topics: Sequence[str]) -> Floats | None:
         """The weights of these topics, with a mean of 1; None where all count the same."""

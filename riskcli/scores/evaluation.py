@@ -353,7 +353,7 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
             raise UsageError("files of scores do not depend on judgements; several need runs")
     named = dict(zip(names, evaluations, strict=True))
     matrices = [
-        replace(matrix, measure=f"{matrix.measure} [{name}]")
+        replace(matrix, measure=f"{matrix.measure} [{name}]", axes=replace(matrix.axes, judge=name))
         for name, evaluation in named.items()
         for matrix in evaluation.matrices
     ]

@@ -148,6 +148,11 @@ class ScoreMatrix:
         """Whether the scores are logarithms, by their measure."""
         return is_logarithm(self.measure)
 
+    @property
+    def plain_measure(self) -> str:
+        """The effectiveness measure without the judge whose judgements it rests on."""
+        return self.measure.removesuffix(f" [{self.axes.judge}]")
+
     def shown_means(self) -> NDArray[np.float64]:
         """Each run's mean as it is shown: a geometric mean where the scores are logarithms."""
         means = np.asarray(self.values.mean(axis=1))

@@ -26,7 +26,11 @@ _NAN = float("nan")
 
 def column_quantities() -> list[MeasureColumn]:
     """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
-    return [column for column in every_column().values() if column.name not in _NO_RULES]
+    return [
+        column
+        for name, column in every_column().items()
+        if name not in _NO_RULES and "judges" not in name  # each judge's verdict is by itself
+    ]
 
 
 def check_quantity(rule: Rule, topics: Sequence[str]) -> None:
@@ -162,7 +166,7 @@ class Case:
             run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
             about_logarithms([self.matrix.measure]), fifths,
             {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
-            self.matrix.judging,
+            self.matrix.judging, self.matrix.axes.judge,
         )  # fmt: skip
 
 
