@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from riskcli.analyses import human
 from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.analyses.unjudged import Ranges, columns_of, ranges
@@ -61,7 +62,8 @@ def _with_statements(
     if "mean" not in block.estimates or "urisk" not in block.estimates:  # it was asked for others
         return block
     comparison = compared[block.baseline]
-    return replace(block, said=statements(block, matrix, comparison, options.significance))
+    said = statements(block, matrix, comparison, options.significance)
+    return replace(block, said=human.statements(block, said))
 
 
 def _blocks_of(
@@ -73,6 +75,7 @@ def _blocks_of(
 ) -> list[Block]:
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
+    beside = human.columns_of(matrix, comparison, options)
     return [
         Block(
             measure=matrix.measure,
@@ -90,6 +93,7 @@ def _blocks_of(
             ranges_exact=allowed is None or allowed.exact,
             ranges=allowed,
             judge=matrix.axes.judge,
+            beside=beside,
         )
         for alpha in options.levels
     ]

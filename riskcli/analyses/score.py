@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from riskcli.analyses import base, judges, unjudged
+from riskcli.analyses import base, human, judges, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.score_columns import column_names as column_names
@@ -118,7 +118,11 @@ class ComparisonTable(base.Analysis):
         view = View(table.shown_blocks, ordered_by, self.layout, plan)
         ranged = (_ranges(block) for block in view.blocks if block.has_ranges)
         by_judges = () if self.layout.columns else judges.tables(view.blocks)
-        return [*displays(view, width), *ranged, *by_judges]
+        by_humans = [] if self.layout.columns else human.tables(view.blocks, plan)
+        if by_humans:  # they say it first
+            blocks = tuple(replace(block, said=Statements()) for block in view.blocks)
+            view = view._replace(blocks=blocks)
+        return [*by_humans, *displays(view, width), *ranged, *by_judges]
 
     def result(self) -> Result:
         """The tidy rows in the columns of the contract, or in those that were asked for."""

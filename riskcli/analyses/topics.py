@@ -312,8 +312,7 @@ def topic_table(
             notes += cautions(matrix, comparison, options.alphas)
     lost = judges.lost_under_each(setup.matrices, options)
     tables = [judges.with_counts(table, lost) for table in tables]
-    by_most = judges.lost_by_most(lost, list(dict.fromkeys(table.run for table in tables)))
-    hard, of_runs = answers(tables, bool(names), [*by_most, *unjudged])
+    hard, of_runs = answers(tables, bool(names), unjudged)
     if order == "loss":  # the largest first, equal ones as the topics stand
         tables = [t.chosen(np.argsort(t.columns["delta"], kind="stable")) for t in tables]
     depths = {} if churn is None else churn.depths

@@ -123,6 +123,11 @@ class Files(Quiet):
 class Inputs(Files):
     """Which runs and judgements to read, how scores are made of them, and who is who."""
 
+    human: Path | None = _input(
+        "--human", type=types.INPUT, metavar="QRELS", settings=Reach.INPUT,
+        help="Humans' judgements of some topics, a random part of all: they correct what a "
+        "model's (--qrels) say of the others (prediction-powered inference).",
+    )
     measures: tuple[str, ...] = _most_used(
         "-m", "--measure", multiple=True, metavar="NAME",
         shell_complete=types.among(types.effectiveness_measures), settings=NOTHING,
@@ -246,18 +251,22 @@ _WITHOUT_BOUNDS: dict[str, dict[str, Any]] = {
         "help": "Documents that nobody judged: not relevant; or taken out of each ranking first.",
     }
 }
-input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS)
+input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, human=None)
 """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
-bounded_input_options = options(Inputs, "inputs")
+bounded_input_options = options(Inputs, "inputs", human=None)
 """The same for a command that knows what unjudged documents can change."""
-scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, teams=None, anonymise=None)
+corrected_input_options = options(Inputs, "inputs")
+"""The same for one that corrects differences by humans' judgements, too."""
+scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, human=None, teams=None, anonymise=None)
 """RUNS and how to score without teams and other names, for a command that knows none."""
 candidate_options = options(Inputs, "inputs", teams=None, anonymise=None)
-"""The same for one that knows what unjudged documents can change."""
+"""The same for one that knows what unjudged documents can change, and corrects differences."""
 two_runs_options = options(
     Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, teams=None, anonymise=None,
-    unjudged="bounds",
+    unjudged="bounds", human=None,
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""
-organising_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None)
+organising_options = options(
+    Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None, human=None
+)
 """The same for a command that leaves out what is broken, and writes to participants by name."""

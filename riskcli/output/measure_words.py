@@ -193,6 +193,20 @@ _BESIDE: dict[MeasureColumn, str] = {
         for end, which in (("lo", "best"), ("hi", "worst"))
     },
     MeasureColumn("losses_judges", "count"): "topics on which the run loses under every judge",
+    MeasureColumn("human_topics", "count"): "topics that humans judged",
+    MeasureColumn("human_diff", "number"): "mean_diff by humans, on the topics that they judged",
+    MeasureColumn("model_bias", "number"): "mean_diff by the model less human_diff, on these",
+    MeasureColumn("model_bias_lo", "number"): "lower end of model_bias's interval",
+    MeasureColumn("model_bias_hi", "number"): "upper end of model_bias's interval",
+    MeasureColumn("model_bias_p", "p"): "p-value of model_bias",
+    MeasureColumn("model_bias_p_adj", "p"): "model_bias_p corrected for the number of tests",
+    MeasureColumn("model_bias_flag", "flag"): "better where the model favours the run, or worse",
+    MeasureColumn("corrected_diff", "number"): "mean_diff over all topics, corrected by humans",
+    MeasureColumn("corrected_lo", "number"): "lower end of corrected_diff's interval",
+    MeasureColumn("corrected_hi", "number"): "upper end of corrected_diff's interval",
+    MeasureColumn("corrected_p", "p"): "p-value of corrected_diff",
+    MeasureColumn("corrected_p_adj", "p"): "corrected_p corrected for the number of tests",
+    MeasureColumn("corrected_flag", "flag"): "better or worse where corrected_p_adj is below gamma",
 }
 """What labels of topics and runs add; a table has these columns where it has such labels."""
 

@@ -1,11 +1,25 @@
 """What is known of the topics and runs of a score matrix beside their names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from riskcli.core.arrays import Floats
+
+
+@dataclass(frozen=True)
+class HumanScores:
+    """Scores of runs (rows) under humans' judgements, on the topics that humans judged."""
+
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    values: Floats
+
+    def of_runs(self, runs: Sequence[str]) -> "HumanScores":
+        """The scores of these runs, in this order."""
+        rows = [self.runs.index(run) for run in runs]
+        return replace(self, runs=tuple(runs), values=self.values[rows])
 
 
 @dataclass(frozen=True)
@@ -18,6 +32,8 @@ class Axes:
     """How much each topic counts; empty where all count the same."""
     judge: str = ""
     """Whose judgements the scores rest on, where runs are scored under several."""
+    human: HumanScores | None = None
+    """The scores under humans' judgements, where they judged some of the topics."""
 
     def weights_of(self, topics: Sequence[str]) -> Floats | None:
         """The weights of these topics, with a mean of 1; None where all count the same."""

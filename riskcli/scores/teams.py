@@ -139,7 +139,11 @@ def _renamed(matrix: ScoreMatrix, shown: Mapping[str, str]) -> ScoreMatrix:
     order = natural_order(names)
     runs = tuple(names[row] for row in order)
     judging = matrix.judging and matrix.judging.renamed(shown)
-    return replace(matrix, runs=runs, values=matrix.values[order], judging=judging)
+    axes, human = matrix.axes, matrix.axes.human
+    if human is not None:
+        named = tuple(shown.get(run, run) for run in human.runs)
+        axes = replace(axes, human=replace(human, runs=named))
+    return replace(matrix, runs=runs, values=matrix.values[order], judging=judging, axes=axes)
 
 
 def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluation, str]:

@@ -22,7 +22,8 @@ from riskcli import (
 )
 from riskcli.core.messages import Input, Provenance
 from riskcli.output.measure_words import columns, columns_beside
-from riskcli.scores.evaluation import Evaluation, under_each
+from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.judges import under_each
 from tests.helpers.inprocess import riskeval as run_inside
 from tests.helpers.program import QRELS, SAMPLES, riskeval
 
@@ -118,10 +119,10 @@ def test_the_first_sentence_says_who_agrees() -> None:
     (said,) = verdict.by("judges")
     assert next(iter(verdict)) is said
     assert said.text == (
-        "All 3 judges say that up is better and down is worse than base; they differ on odd "
-        "(better by 1 of 3 and worse by 1 of 3), weak (worse by 1 of 3)."
+        "Against base, all 3 judges say that up is better; all 3 that down is worse; 1 of 3 that "
+        "odd is better; 1 of 3 that odd, weak are worse."
     )
-    assert (said.about, said.runs) == ("AP [a], baseline base", ("up", "down", "odd", "weak"))
+    assert (said.about, said.numbers) == ("AP [a], baseline base", {"judges": 3})
 
 
 def test_judges_of_one_mind_and_those_who_see_nothing(scored: Evaluation) -> None:
@@ -129,14 +130,13 @@ def test_judges_of_one_mind_and_those_who_see_nothing(scored: Evaluation) -> Non
     judges = [Evaluation((alike,), provenance=scored.provenance) for _ in range(2)]
     again = under_each([Path("a"), Path("b")], judges)
     (said,) = risk_table(again, "indriCASP").verdict.by("judges")
-    assert said.text.startswith("Both judges say that ") and "differ" not in said.text
+    assert said.text.startswith("Against indriCASP, both judges say that ")
+    assert " of 2" not in said.text
     equal = replace(alike, values=np.tile(alike.values[0], (len(alike.runs), 1)))
     judges = [Evaluation((equal,), provenance=scored.provenance) for _ in range(2)]
     again = under_each([Path("a"), Path("b")], judges)
     (said,) = risk_table(again, "indriCASP").verdict.by("judges")
-    assert said.text == (
-        "Under none of 2 judges a run is shown to be better or worse than indriCASP."
-    )
+    assert said.text == ("Against indriCASP, none of 2 judges says that a run is better or worse.")
 
 
 def test_several_alphas_baselines_and_the_minus_convention(scored: Evaluation) -> None:
@@ -166,15 +166,6 @@ def test_topics_say_under_how_many_judges_they_are_lost(scored: Evaluation) -> N
             for m in first.values()
         )
         assert row["lost_judges"] == lost
-    most = [
-        {t for t, of in zip(m.topics, m.values.T, strict=True)
-         if 2 * (of < of[m.runs.index("indriCASP")]).sum() > 4}
-        for m in first.values()
-    ]  # fmt: skip
-    (said,) = table.verdict.by("judges")
-    assert {*said.topics} == set.intersection(*most) and said.topics
-    more = len(set.union(*most) - set.intersection(*most))
-    assert said.text.endswith(f"and some judge on {more} more.")
     with pytest.raises(UsageError, match="lost_judges is known with several --qrels"):
         topic_table(scored.matrices[0].to_frame(), "indriCASP").of_columns(["lost_judges"])
 
@@ -182,12 +173,10 @@ def test_topics_say_under_how_many_judges_they_are_lost(scored: Evaluation) -> N
 def test_a_gate_says_by_how_many_judges_candidates_pass() -> None:
     scored = under(*APART)
     (said,) = judge(scored, "base").verdict.by("judges")
-    assert said.text == (
-        "All 3 judges pass up; they differ on odd (passes by 2 of 3), weak (passes by 2 of 3)."
-    )
+    assert said.text == ("All 3 judges pass up; 2 of 3 odd, weak.")
     rows = [m.of_runs([0, m.runs.index("odd")]) for m in scored.matrices]
     (said,) = judge(Evaluation(tuple(rows)), "base").verdict.by("judges")
-    assert said.text == "odd passes by 2 of 3 judges, not by b."
+    assert said.text == "2 of 3 judges pass odd."
     with pytest.raises(UsageError, match="nothing is called 'mean_judges'"):
         judge(scored, "base", rules=["mean_judges >= 2"])
 
@@ -195,12 +184,12 @@ def test_a_gate_says_by_how_many_judges_candidates_pass() -> None:
 def test_the_program_answers_with_them(files: list[Path], tmp_path: Path) -> None:
     call = ("-q", files[0], "-q", files[1], "-m", "nDCG@20", "-b", "indriCASP", "--quiet")
     ran = riskeval("score", SAMPLES, *call, "-f", "table")
-    assert ran.out.startswith("Both judges say that ")
+    assert ran.out.startswith("Against indriCASP, both judges say that ")
     assert "By how many judges it holds: nDCG@20, baseline indriCASP" in ran.out
     assert "Judges: simulated.qrels and careful." in ran.out
     page = tmp_path / "page.html"
     assert run_inside("report", SAMPLES, *call, "-o", page).code == 0
-    assert "Both judges say that " in page.read_text()
+    assert "Against indriCASP, both judges say that " in page.read_text()
     found = json.loads(run_inside("check", SAMPLES, *call, "-f", "json").out)
     assert "judges" in [said["rule"] for said in found["verdicts"]]
     shown = run_inside("check", SAMPLES, *call, "--run", "plainBM25", "-f", "table").out

@@ -68,7 +68,7 @@ def test_without_columns_all_are_there(format: str, tmp_path: Path) -> None:
     path = tmp_path / f"table.{format}"
     assert riskeval(*SCORE, "-o", path).code == 0
     made = re.compile("wtl|_interval|_ranks")
-    asked = columns_of_unjudged() | columns_beside()
+    asked = {**columns_of_unjudged(), **columns_beside()}
     machine = [name for name in column_names() if not made.search(name) and name not in asked]
     assert columns_in(path) == machine and machine[:6] == [
         "run", "measure", "baseline", "population", "alpha", "topics",

@@ -7,17 +7,23 @@ import numpy as np
 
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check import rules as language
-from riskcli.analyses.check.losses import Difference, difference_of
+from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
+from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.measure_words import about_logarithms, columns_of_unjudged, every_column
+from riskcli.output.measure_words import (
+    about_logarithms,
+    columns_beside,
+    columns_of_unjudged,
+    every_column,
+)
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import loses_a_fifth, smallest_loss
-from riskcli.scores.comparisons import FrozenPopulation, Options
+from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 _NO_RULES = ("run", "measure", "baseline", "population", "alpha")
@@ -72,6 +78,11 @@ class Case:
 
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
+        if test.of == MEAN and self.matrix.axes.human is not None:
+            (comparison,) = comparisons(self.matrix, self.options)
+            found = differences(self.matrix, comparison, self.options)
+            assert found is not None
+            return corrected_difference(found.corrected, margin)
         estimate = self.block(test.alpha).estimates.get(test.of)
         return difference_of(estimate, len(self.matrix.topics), margin)
 
@@ -130,6 +141,8 @@ class Case:
             block = self.block(rule.alpha)
             if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
                 raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            if rule.quantity in columns_beside().keys() - block.beside.keys():
+                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with --human")
             return _cells(block, rule.quantity)
         base, run = self.matrix.values
         if rule.topic is not None:
@@ -157,14 +170,15 @@ class Case:
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         delta, unit = in_units(run - base)
         spread = float(np.std(delta, ddof=1) * unit) if len(base) > 1 else _NAN
-        seen = smallest_loss(spread, len(base), level)
+        human = self.matrix.axes.human
+        seen = None if human is not None else smallest_loss(spread, len(base), level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
         base_mean, run_mean = self.matrix.shown_means().tolist()
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
             run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
-            about_logarithms([self.matrix.measure]), fifths,
+            [*about_logarithms([self.matrix.measure]), *in_words(self.matrix)], fifths,
             {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
             self.matrix.judging, self.matrix.axes.judge,
         )  # fmt: skip

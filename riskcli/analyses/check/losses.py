@@ -15,6 +15,7 @@ from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.rules import LossTest
 from riskcli.core.messages import counted
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
+from riskcli.risk.human import TestedMean
 from riskcli.risk.paired import topics_needed
 
 _NAN = float("nan")
@@ -24,16 +25,19 @@ _NAN = float("nan")
 class Difference:
     """What a test is about: the candidate less the baseline, its error, and one-sided p-values."""
 
-    topics: int
+    topics: float
+    """One more than the degrees of freedom."""
     effect: float = _NAN
     error: float = _NAN
     p_lower: float = _NAN
     """Against no loss at all: small where the candidate is lower."""
     p_margin: float = _NAN
     """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
+    by_humans: bool = False
+    """Whether humans correct it, so that no number of topics alone would settle it."""
 
 
-def difference_of(estimate: Estimate | None, topics: int, margin: float | None) -> Difference:
+def difference_of(estimate: Estimate | None, topics: float, margin: float | None) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
         return Difference(topics)
@@ -46,7 +50,16 @@ def difference_of(estimate: Estimate | None, topics: int, margin: float | None) 
     return Difference(topics, effect, error, lower, beyond)
 
 
-def _p_above(distance: float, error: float, topics: int) -> float:
+def corrected_difference(tested: TestedMean, margin: float | None) -> Difference:
+    """The candidate's difference of the means, corrected by humans."""
+    estimate = Estimate(
+        tested.mean, difference=tested.mean, difference_error=tested.error, p=tested.p
+    )
+    found = difference_of(estimate, float(tested.degrees[1]) + 1, margin)
+    return replace(found, by_humans=True)
+
+
+def _p_above(distance: float, error: float, topics: float) -> float:
     """The one-sided p-value that the true distance is above 0."""
     if error == 0:
         return 0.0 if distance > 0 else 1.0
@@ -126,6 +139,7 @@ def _undecided(difference: Difference, margin: float, level: float) -> tuple[str
     spread = difference.error * np.sqrt(topics)
     distance = effect + margin if effect > -margin else -effect
     needed = topics_needed(float(distance), float(spread), level)
+    needed = None if difference.by_humans else needed
     why = (
         f"the difference is {effect:.4g}; a loss of up to {max(reach - effect, 0):.2g} is not "
         f"excluded, at most {margin:g} is accepted"
