@@ -170,9 +170,8 @@ def _tables(block: Block, plan: Significance) -> tuple[Display, Display]:
     corrected = Display(
         f"Corrected by humans on {number} of {block.topics} topics: {of_what}",
         [*_shown(block, alone, "corrected", "corrected"), p],
-        [f"▲ better, ▼ worse at {how}", "Means, URisk, TRisk, ZRisk and GeoRisk are by the model "
-         "alone: they are not corrected."],
-    )  # fmt: skip
+        [f"▲ better, ▼ worse at {how}"],
+    )
     return bias, corrected
 
 

@@ -111,8 +111,8 @@ def test_people_read_the_answer_then_the_bias_then_what_is_corrected(
             "(assumed: the topics that humans judged are a random part of all).",
             "What the model's judgements do to each run, on the 25 topics that humans judged",
             "Corrected by humans on 25 of 50 topics: nDCG@20, baseline indriCASP",
-            "they are not corrected.",
             "URisk #",
+            "Means, risk and marks here are the model's alone, not corrected by humans.",
         )
     ]
     assert places == sorted(places)
