@@ -52,6 +52,13 @@ class Block:
     """What labels of topics and runs add, by column."""
     spread: ReplicateSpread | None = None
     """How much replicates differ, where runs are systems."""
+    judge: str = ""
+    """Whose judgements the scores rest on, where runs are scored under several."""
+
+    @property
+    def plain_measure(self) -> str:
+        """The effectiveness measure without the judge."""
+        return self.measure.removesuffix(f" [{self.judge}]")
 
     @property
     def group(self) -> str:

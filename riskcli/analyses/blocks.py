@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskcli.analyses import replicates
+from riskcli.analyses import human, replicates
 from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.analyses.unjudged import Ranges, columns_of, ranges
@@ -62,7 +62,8 @@ def _with_statements(
     if "mean" not in block.estimates or "urisk" not in block.estimates:  # it was asked for others
         return block
     comparison = compared[block.baseline]
-    return replace(block, said=statements(block, matrix, comparison, options.significance))
+    said = statements(block, matrix, comparison, options.significance)
+    return replace(block, said=human.statements(block, said))
 
 
 def _blocks_of(
@@ -75,6 +76,7 @@ def _blocks_of(
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
     spread = replicates.ReplicateSpread.of(matrix, comparison)
+    corrected = human.columns_of(matrix, comparison, options)
     return [
         Block(
             measure=matrix.measure,
@@ -94,8 +96,10 @@ def _blocks_of(
             beside={
                 **_beside(matrix, comparison),
                 **replicates.columns_of(matrix, comparison, options.pool, alpha),
+                **corrected,
             },
             spread=spread,
+            judge=matrix.axes.judge,
         )
         for alpha in options.levels
     ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from riskcli.analyses import base, unjudged
+from riskcli.analyses import base, human, judges, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.group_display import of_groups
@@ -155,11 +155,18 @@ class ComparisonTable(base.Analysis):
         ordered_by, plan = "mean" if column == "run" else column, self.options.significance
         view = View(table.shown_blocks, ordered_by, self.layout, plan)
         spreads = [] if self.layout.columns else table._spreads
+        by_judges = () if self.layout.columns else judges.tables(view.blocks)
+        by_humans = [] if self.layout.columns else human.tables(view.blocks, plan)
+        if by_humans:  # they say it first
+            blocks = tuple(replace(block, said=Statements()) for block in view.blocks)
+            view = view._replace(blocks=blocks)
         return [
+            *by_humans,
             *displays(view, width),
             *table.displays_by_group(width),
             *(_ranges(b) for b in view.blocks if b.has_ranges),
             *(_replicates(*each, self.layout.precision) for each in spreads),
+            *by_judges,
         ]
 
     def displays_by_group(self, width: int) -> list[Display]:
@@ -211,6 +218,7 @@ def risk_table(
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
+    blocks = judges.with_judges(blocks, setup.matrices, options)
     fits = ((block.measure, block.baseline, block.smooth) for block in blocks)
     provenance = setup.recorded(fits, notes)
     return ComparisonTable(tuple(blocks), options, by_group=tuple(by_group), provenance=provenance)

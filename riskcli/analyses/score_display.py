@@ -319,8 +319,10 @@ def _caption(
 ) -> list[str]:
     """What the display is about, and what the marks of these blocks claim."""
     headings = [replace(heading, text=heading.text.rpartition("\n")[2]) for heading in shown]
-    logarithms = about_logarithms(block.measure for block in blocks)
-    return [_about(table, blocks, headings), *logarithms, *_flag_claims(table, marked, headings)]
+    lines = about_logarithms(block.measure for block in blocks)
+    if any("corrected_diff" in block.beside for block in blocks):
+        lines.append("Means, risk and marks here are the model's alone, not corrected by humans.")
+    return [_about(table, blocks, headings), *lines, *_flag_claims(table, marked, headings)]
 
 
 def _about(table: View, blocks: Sequence[Block], shown: Sequence[Heading]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from riskcli.analyses import base, topic_groups
+from riskcli.analyses import base, judges, topic_groups
 from riskcli.analyses.cautions import cautions
 from riskcli.analyses.churn import MOVES, ChurnTable
 from riskcli.analyses.query_texts import COLUMN, LEAST, QueryTexts
@@ -44,10 +44,14 @@ FIGURES = {
 """The columns of the topics: their headings and decimals in tables for people."""
 RANGE = {"delta_min": ("δ min", 4), "delta_max": ("δ max", 4)}
 """The columns of what unjudged documents allow, where these are asked for."""
-_BESIDE = {**RANGE, "weight": ("weight", 2), "repeat_sd": ("± repl.", 4)}
-"""These, how much a topic counts, 1 on average, and the deviation of a system's replicates."""
+_BESIDE = {
+    **RANGE, "weight": ("weight", 2), "repeat_sd": ("± repl.", 4), "lost_judges": ("judges", 0)
+}  # fmt: skip
+"""These, how much a topic counts, 1 on average, the deviation of a system's replicates, and under
+how many judges a topic is lost."""
 _OPTIONAL = {
-    **dict.fromkeys(RANGE, "--unjudged bounds"), "weight": "--weights", "repeat_sd": "--replicates"
+    **dict.fromkeys(RANGE, "--unjudged bounds"), "weight": "--weights",
+    "repeat_sd": "--replicates", "lost_judges": "several --qrels",
 }  # fmt: skip
 """What tells of each of them."""
 _TURNING = ("w", "tr", "tj", "zrisk_part", "zrisk_share")
@@ -60,6 +64,8 @@ _POPULATION_LEGEND = (
     "exp., z: the score expected in the population, the departure from it; share: the topic's "
     "part in ZRisk."
 )
+
+_JUDGES_LEGEND = "judges: under how many of them the topic is lost."
 
 
 def asks_for_churn(columns: Iterable[str]) -> bool:
@@ -107,21 +113,16 @@ class TopicTable(base.Analysis):
             if name not in known:
                 hint = nearest(name, (*known, "churn"))
                 raise UsageError(f"no column is called {name!r}{hint}")
-            if name in _OPTIONAL and name not in self._beside:
+            if name in _OPTIONAL and name not in self.beside:
                 raise UsageError(f"{name} is known with {_OPTIONAL[name]}")
         if asks_for_churn(listed) and self.churn is None:
             raise UsageError("columns of churn need what churn_table says of these runs")
         return replace(self, shown=tuple(dict.fromkeys(listed)), detailed=bool(listed))
 
     @property
-    def has_ranges(self) -> bool:
-        """Whether it is known what unjudged documents allow."""
-        return any("delta_min" in part.columns for part in self.parts)
-
-    @property
-    def _beside(self) -> tuple[str, ...]:
+    def beside(self) -> list[str]:
         """The columns beside the usual that these topics have."""
-        return tuple(name for name in _OPTIONAL if any(name in p.columns for p in self.parts))
+        return [name for name in _BESIDE if any(name in part.columns for part in self.parts)]
 
     @property
     def groupings(self) -> tuple[str, ...]:
@@ -158,6 +159,9 @@ class TopicTable(base.Analysis):
             if any("exp." in heading.text for heading in tables[-1].headings):
                 caption.append(_POPULATION_LEGEND)
             caption += [self.churn.legend] if self.churn else []
+            caption += (
+                [_JUDGES_LEGEND] if any(h.text == "judges" for h in tables[-1].headings) else []
+            )
             caption += about_logarithms(part.measure for part in self.parts)
             tables[-1] = replace(tables[-1], caption=caption)
         return tables
@@ -167,7 +171,7 @@ class TopicTable(base.Analysis):
         title = f"{part.run} against {display.in_title(part.baseline)}: {part.measure}, {counting}"
         topics: list[str | Cell] = [*part.topics, Cell("all", strong=True)]
         first = Column.of(Heading("topic", left=True), topics)
-        usual = (*_PAIRED, *self._beside, *(_MEANS if self.churn else ()))
+        usual = (*_PAIRED, *self.beside, *(_MEANS if self.churn else ()))
         groups = [] if self.shown else topic_groups.columns_of(part)
         columns = [first, *groups, *(_column(part, name) for name in self.shown or usual)]
         if self.shown:
@@ -183,8 +187,7 @@ class TopicTable(base.Analysis):
     def result(self) -> Result:
         """A row a run and topic; the totals beside them."""
         moves = MOVES if self.churn else ()
-        usual = (*FIGURES, *moves, *self._beside, *self.groupings)
-        names = self.shown or usual
+        names = self.shown or (*FIGURES, *moves, *self.beside, *self.groupings)
         rows = [row for part in self.parts for row in _rows(part, names, self.queries)]
         totals = [_totals_entry(part) for part in self.parts]
         added = (COLUMN,) if self.queries.given else ()
@@ -276,6 +279,8 @@ def topic_table(
             for level in options.levels:
                 tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
+    lost = judges.lost_under_each(setup.matrices, options)
+    tables = [judges.with_counts(table, lost) for table in tables]
     hard, of_runs = answers(tables, bool(names), unjudged)
     by_group = topic_groups.losses_of(tables)
     if order == "loss":  # the largest first, equal ones as the topics stand

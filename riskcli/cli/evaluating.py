@@ -22,7 +22,8 @@ from riskcli.effectiveness.measures import split_names
 from riskcli.risk.estimate import Significance
 from riskcli.scores import teams
 from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
-from riskcli.scores.evaluation import Evaluation, evaluate, under_each
+from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.judges import under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules
 from riskcli.trec.names import named_place
@@ -121,11 +122,20 @@ def options_of_pairs(
 def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evaluation:
     """The scores of all runs."""
     keep_freed_memory()
+    if inputs.human and len(inputs.judged) > 1:
+        names = ", ".join(map(str, inputs.judged))
+        raise UsageError(f"--human corrects one file of judgements, found several: {names}")
+    if inputs.human and inputs.unjudged == "bounds":
+        raise UsageError(
+            "the ranges of --unjudged bounds are by one file of judgements, and --human corrects "
+            "it: leave out one of both"
+        )
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
         found = [
             evaluate(
                 inputs.runs,
                 qrels=qrels,
+                human=inputs.human,
                 rules=rules(inputs),
                 baselines=baselines,
                 jobs=inputs.jobs,

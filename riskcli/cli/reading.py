@@ -123,6 +123,11 @@ class Files(Quiet):
 class Inputs(Files):
     """Which runs and judgements to read, how scores are made of them, and who is who."""
 
+    human: Path | None = _input(
+        "--human", type=types.INPUT, metavar="QRELS", settings=Reach.INPUT,
+        help="Humans' judgements of some topics, a random part of all: they correct what a "
+        "model's (--qrels) say of the others (prediction-powered inference).",
+    )
     measures: tuple[str, ...] = _most_used(
         "-m", "--measure", multiple=True, metavar="NAME",
         shell_complete=types.among(types.effectiveness_measures), settings=NOTHING,
@@ -269,22 +274,24 @@ _WITHOUT_BOUNDS: dict[str, dict[str, Any]] = {
 }
 _NO_GROUPS: dict[str, Any] = {"groups": None, "group_by": ()}
 _NO_NAMES: dict[str, Any] = {"teams": None, "anonymise": None}
-input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, **_NO_GROUPS)
+input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, human=None, **_NO_GROUPS)
 """RUNS, --qrels, --measure, how to score, and who is who; the command gets `inputs`."""
-grouped_input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS)
+grouped_input_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, human=None)
 """The same for a command that knows groups of topics."""
-bounded_input_options = options(Inputs, "inputs")
+bounded_input_options = options(Inputs, "inputs", human=None)
 """The same for one that knows what unjudged documents can change, too."""
-scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, **_NO_NAMES, **_NO_GROUPS)
+corrected_input_options = options(Inputs, "inputs")
+"""The same for one that corrects differences by humans' judgements, too."""
+scoring_options = options(Inputs, "inputs", _WITHOUT_BOUNDS, human=None, **_NO_NAMES, **_NO_GROUPS)
 """RUNS and how to score without teams and other names, for a command that knows none."""
 candidate_options = options(Inputs, "inputs", **_NO_NAMES)
-"""The same for one that knows groups, and what unjudged documents can change."""
+"""The same for one that knows groups, what unjudged documents can change, and corrects."""
 two_runs_options = options(
     Inputs, "inputs", {"runs": {"metavar": "RUN BASELINE"}}, **_NO_NAMES, **_NO_GROUPS,
-    unjudged="bounds", replicates=None, weights=None,
+    unjudged="bounds", replicates=None, weights=None, human=None,
 )  # fmt: skip
 """RUN and BASELINE with their documents, and how to score."""
 organising_options = options(
-    Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None, **_NO_GROUPS
+    Inputs, "inputs", _WITHOUT_BOUNDS, on_error="skip", anonymise=None, human=None, **_NO_GROUPS
 )
 """The same for a command that leaves out what is broken, and writes to participants by name."""

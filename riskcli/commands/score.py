@@ -6,7 +6,7 @@ import click
 
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Comparing, Output, comparing_options, conclude, output_options, tell
-from riskcli.cli.reading import Inputs, bounded_input_options
+from riskcli.cli.reading import Inputs, corrected_input_options
 from riskcli.cli.types import among, number_or
 from riskcli.core.choices import Marks
 from riskcli.core.messages import Note
@@ -21,7 +21,7 @@ def _analysis() -> ModuleType:
     return analysis
 
 
-@command(bounded_input_options, comparing_options, output_options())
+@command(corrected_input_options, comparing_options, output_options())
 @own_option(
     "--sort", shell_complete=among(lambda: _analysis().sortable_columns()), default="mean",
     metavar="COLUMN", settings=Reach.NOTHING, heading=Section.MOST_USED,

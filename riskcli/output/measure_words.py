@@ -178,6 +178,12 @@ _OF_UNJUDGED = {
 }
 """What unjudged documents may do; --unjudged bounds asks for these columns."""
 
+JUDGED, RANKED = (
+    ("mean", "trisk", "zrisk", "georisk"),
+    ("mean", "urisk", "trisk", "zrisk", "georisk"),
+)
+"""The measures whose marks, and whose ranks, are counted by judges."""
+
 _OF_LABELS = {
     "--weights": {
         MeasureColumn("losses_weight", "number"): "share of all weight that losing topics have",
@@ -192,6 +198,39 @@ _OF_LABELS = {
         "another of its system, on average",
         MeasureColumn("floor", "number", measure="urisk"): "URisk that noise of replicates alone "
         "would make, were system and baseline alike",
+    },
+    "several --qrels": {
+        MeasureColumn("judges", "count"): "number of judges under whose judgements runs are scored",
+        **{
+            MeasureColumn(f"{name}_judges", "count"): f"judges under which {name}_flag is as here"
+            for name in JUDGED
+        },
+        **{
+            MeasureColumn(f"rank_{name}_judges_{end}", "rank"): f"{which} rank_{name} under a judge"
+            for name in RANKED
+            for end, which in (("lo", "best"), ("hi", "worst"))
+        },
+        MeasureColumn("losses_judges", "count"): "topics on which the run loses under every judge",
+    },
+    "--human": {
+        MeasureColumn("human_topics", "count"): "topics that humans judged",
+        MeasureColumn("human_diff", "number"): "mean_diff by humans, on the topics they judged",
+        MeasureColumn("model_bias", "number"): "mean_diff by the model less human_diff, on these",
+        MeasureColumn("model_bias_lo", "number"): "lower end of model_bias's interval",
+        MeasureColumn("model_bias_hi", "number"): "upper end of model_bias's interval",
+        MeasureColumn("model_bias_p", "p"): "p-value of model_bias",
+        MeasureColumn("model_bias_p_adj", "p"): "model_bias_p corrected for the number of tests",
+        MeasureColumn(
+            "model_bias_flag", "flag"
+        ): "better where the model favours the run, or worse",
+        MeasureColumn("corrected_diff", "number"): "mean_diff over all topics, corrected by humans",
+        MeasureColumn("corrected_lo", "number"): "lower end of corrected_diff's interval",
+        MeasureColumn("corrected_hi", "number"): "upper end of corrected_diff's interval",
+        MeasureColumn("corrected_p", "p"): "p-value of corrected_diff",
+        MeasureColumn("corrected_p_adj", "p"): "corrected_p corrected for the number of tests",
+        MeasureColumn(
+            "corrected_flag", "flag"
+        ): "better or worse where corrected_p_adj is below gamma",
     },
 }
 """What labels of topics and runs add, by the option that tells of them, without which a table does

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from riskcli.analyses import human
 from riskcli.analyses.base import Scores
 from riskcli.analyses.score import ComparisonTable, risk_table
 from riskcli.core.choices import PopulationRule, Precision
@@ -255,11 +256,14 @@ def _groups(table: ComparisonTable) -> str:
 
 def _further(page: Page) -> str:
     """The tables of another analysis, which need no script."""
-    if not page.further:
+    first = page.tables[0]
+    by_humans = human.tables(first.shown_blocks, first.options.significance)
+    if not page.further and not by_humans:
         return ""
-    tables = as_html(page.further)
+    title = page.further_title or "Corrected by humans"
+    tables = as_html([*by_humans, *page.further])
     return (
-        f'<section class="notes" id="further">\n<h2>{html(page.further_title)}</h2>\n'
+        f'<section class="notes" id="further">\n<h2>{html(title)}</h2>\n'
         f'<div class="wide">\n{tables}</div>\n</section>\n'
     )
 

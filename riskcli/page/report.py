@@ -6,7 +6,7 @@ import click
 
 from riskcli.cli.option import Reach, Section, command, own_option
 from riskcli.cli.options import Comparing, comparing_options, tell
-from riskcli.cli.reading import Inputs, bounded_input_options, queries_option
+from riskcli.cli.reading import Inputs, corrected_input_options, queries_option
 from riskcli.cli.types import INPUT, OUTPUT
 from riskcli.core.messages import Note
 from riskcli.output.formats import emit
@@ -14,7 +14,7 @@ from riskcli.output.overwriting import refuse_to_replace
 from riskcli.page import TITLE, refuse_other_formats, refuse_what_the_page_lacks
 
 
-@command(bounded_input_options, queries_option, comparing_options)
+@command(corrected_input_options, queries_option, comparing_options)
 @own_option(
     "-o", "--output", required=True, type=OUTPUT, settings=Reach.OUTPUT, heading=Section.MOST_USED,
     help="The page to write: report.html.",

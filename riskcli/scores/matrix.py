@@ -151,6 +151,11 @@ class ScoreMatrix:
         """Whether the scores are logarithms, by their measure."""
         return is_logarithm(self.measure)
 
+    @property
+    def plain_measure(self) -> str:
+        """The effectiveness measure without the judge whose judgements it rests on."""
+        return self.measure.removesuffix(f" [{self.axes.judge}]")
+
     def shown_means(self) -> NDArray[np.float64]:
         """Each run's mean as it is shown: a geometric mean where the scores are logarithms."""
         means = mean(self.values, self.weights)
@@ -208,7 +213,11 @@ class ScoreMatrix:
             runs=tuple(each),
             values=np.array([column_mean(own.scores) for own in each.values()]),
             judging=self.judging and self.judging.averaged(systems.members),
-            axes=replace(self.axes, replicates=each),
+            axes=replace(
+                self.axes,
+                replicates=each,
+                human=self.axes.human and self.axes.human.averaged(systems.members),
+            ),
             provenance=self.provenance.adding(*systems.record()),
         )
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.check import rules as language
-from riskcli.analyses.check.losses import Difference, difference_of
+from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
+from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, joined, listed, nearest
@@ -33,7 +34,11 @@ _NAN = float("nan")
 
 def column_quantities() -> list[MeasureColumn]:
     """The columns that rules can speak of: numbers, counts, p-values, ranks and flags."""
-    return [column for column in every_column().values() if column.name not in _NO_RULES]
+    return [
+        column
+        for name, column in every_column().items()
+        if name not in _NO_RULES and "judges" not in name  # each judge's verdict is by itself
+    ]
 
 
 def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
@@ -100,6 +105,11 @@ class Case:
 
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
+        if test.of == MEAN and self.matrix.axes.human is not None:
+            (comparison,) = comparisons(self.matrix, self.options)
+            found = differences(self.matrix, comparison, self.options)
+            assert found is not None
+            return corrected_difference(found.corrected, len(self.matrix.topics), margin)
         estimate = self.block(test.alpha).estimates.get(test.of)
         topics = len(self.matrix.topics)
         return difference_of(estimate, topics, degrees(topics, self.matrix.weights), margin)
@@ -205,16 +215,18 @@ class Case:
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         (delta, unit), weights = in_units(run - base), self.matrix.weights
         varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
-        seen = smallest_loss(varies, effective_topics(len(base), weights), level)
+        corrected = self.matrix.axes.human is not None
+        effective = effective_topics(len(base), weights)
+        seen = None if corrected else smallest_loss(varies, effective, level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
         base_mean, run_mean = self.matrix.shown_means().tolist()
         return Verdict(
             self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
             run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
-            about_logarithms([self.matrix.measure]), fifths,
+            [*about_logarithms([self.matrix.measure]), *in_words(self.matrix)], fifths,
             {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
-            self.matrix.judging,
+            self.matrix.judging, self.matrix.axes.judge,
         )  # fmt: skip
 
 

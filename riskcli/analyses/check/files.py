@@ -123,6 +123,9 @@ def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
     if source is None or kind is None:
         both = inputs.evaluate([baseline])
         return both, both.added.get(baseline, baseline)
+    if inputs.human is not None:
+        message = f"{baseline} holds scores alone, which humans' judgements cannot correct"
+        raise UsageError(f"{message}: with --human give the baseline as a run")
     candidates = inputs.evaluate()
     note_input(path)  # among RUNS it is passed over
     with source.mistakes_named():

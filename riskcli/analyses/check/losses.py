@@ -15,6 +15,7 @@ from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.rules import LossTest
 from riskcli.core.messages import counted
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
+from riskcli.risk.human import TestedMean
 from riskcli.risk.paired import topics_needed
 
 _NAN = float("nan")
@@ -33,6 +34,8 @@ class Difference:
     """Against no loss at all: small where the candidate is lower."""
     p_margin: float = _NAN
     """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
+    by_humans: bool = False
+    """Whether humans correct it, so that no number of topics alone would settle it."""
 
 
 def difference_of(
@@ -48,6 +51,15 @@ def difference_of(
     lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
     beyond = _NAN if margin is None else _p_above(effect + margin, error, degrees)
     return Difference(topics, degrees, effect, error, lower, beyond)
+
+
+def corrected_difference(tested: TestedMean, topics: int, margin: float | None) -> Difference:
+    """The candidate's difference of the means, corrected by humans."""
+    estimate = Estimate(
+        tested.mean, difference=tested.mean, difference_error=tested.error, p=tested.p
+    )
+    found = difference_of(estimate, topics, float(tested.degrees[1]), margin)
+    return replace(found, by_humans=True)
 
 
 def _p_above(distance: float, error: float, degrees: float) -> float:
@@ -130,6 +142,7 @@ def _undecided(difference: Difference, margin: float, level: float) -> tuple[str
     spread = difference.error * np.sqrt(topics)
     distance = effect + margin if effect > -margin else -effect
     needed = topics_needed(float(distance), float(spread), level)
+    needed = None if difference.by_humans else needed
     why = (
         f"the difference is {effect:.4g}; a loss of up to {max(reach - effect, 0):.2g} is not "
         f"excluded, at most {margin:g} is accepted"

@@ -88,6 +88,8 @@ class Verdict:
     """What is known of unjudged documents, by column of the risk table."""
     judging: "Judging | None" = None
     """How far documents are judged."""
+    judge: str = ""
+    """Whose judgements decide, where there are several judges."""
 
     @property
     def outcome(self) -> Outcome:

@@ -88,12 +88,14 @@ class Gate(formats.Analysis):
     def verdict(self) -> Statements:
         """Who passes, what it costs, what is not decided; of one candidate by each measure."""
         from riskcli.analyses.check import sentences
+        from riskcli.analyses.check.by_judges import of_judges
 
         if self._single:
             said = [s for each in self.verdicts for s in sentences.of_one(each)]
-            return Statements((*sentences.of_left_out(len(self.skipped)), *said))
+            whole = (*sentences.of_left_out(len(self.skipped)), *of_judges(self.verdicts))
+            return Statements((*whole, *said))
         said = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
-        return Statements(tuple(said))
+        return Statements((said[0], *of_judges(self.verdicts), *said[1:]))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
@@ -120,7 +122,9 @@ class Gate(formats.Analysis):
 
         chosen = [v for v in self.verdicts if not self.shown or v.candidate in self.shown]
         said = [[each.text for each in sentences.of_one(verdict)] for verdict in chosen]
-        said[0] = [*self.verdict.of("").sentences[:1], *said[0]]
+        whole = self.verdict.of("")
+        first = [each.text for rule in ("gate", "judges") for each in whole.by(rule)]
+        said[0] = [*first, *said[0]]
         return [replace(_display(v), verdict=own) for v, own in zip(chosen, said, strict=True)]
 
     def result(self) -> Result:
