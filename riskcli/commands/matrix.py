@@ -7,9 +7,10 @@ from riskcli.output.formats import MATRIX_FORMATS
 
 
 @command(
-    options(Inputs, "inputs", {"anonymise": {"key_only": False}}, weights=None),
+    options(Inputs, "inputs", {"anonymise": {"key_only": False}}, weights=None, human=None,
+            groups=None, group_by=()),
     output_options(MATRIX_FORMATS),
-)
+)  # fmt: skip
 @own_option(
     "--long", is_flag=True, settings=Reach.NOTHING,
     help="One row per score: run, topic, measure, score.",
