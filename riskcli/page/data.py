@@ -290,7 +290,7 @@ def _tables(
         named = [comparison.baseline.name] if comparison.baseline.own_row is not None else []
         for alpha, column, letters in _groups(matrix, _of_all(table.options, *named)):
             beside[alpha][column] = letters
-    result = table.result()
+    result = replace(table, by_group=()).result()  # groups have a section of their own
     index = {name: number for number, name in enumerate(result.columns)}
     wanted = (matrix.measure, comparison.baseline.name, comparison.population_name)
     by_alpha: dict[float, dict[str, Sequence[Any]]] = {}

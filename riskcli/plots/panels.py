@@ -1,6 +1,6 @@
 """One figure a group of topics, side by side on the same scales: small multiples."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from riskcli.core.messages import UsageError, counted
 from riskcli.output.display import shortened
 from riskcli.plots.request import Ends, Request
+from riskcli.risk.weights import mean
 from riskcli.scores.matrix import ScoreMatrix
 
 _IN_A_ROW = 3
@@ -45,16 +46,19 @@ def grouping_of(matrix: ScoreMatrix) -> tuple[str, list[str]]:
     return name, by_topic
 
 
-def _parts(request: Request) -> Iterator[tuple[str, ScoreMatrix]]:
+def _parts(request: Request) -> list[tuple[str, ScoreMatrix]]:
     """The matrix on the topics of each group under its title, the group that lost most first."""
     matrix = request.matrix
     _, by_topic = grouping_of(matrix)
     gains = request.comparison.paired.delta.mean(axis=0)
-    columns = {group: np.flatnonzero(np.array(by_topic) == group) for group in by_topic}
     whole = replace(matrix, axes=replace(matrix.axes, groups={}))
-    for group in sorted(columns, key=lambda group: float(gains[columns[group]].mean())):
-        part = whole.of_topics(columns[group].tolist())
-        yield f"{shortened(group, 40)}, {counted(len(part.topics), 'topic')}", part
+    found = []
+    for group in dict.fromkeys(by_topic):
+        columns = np.flatnonzero(np.array(by_topic) == group)
+        part = whole.of_topics(columns.tolist())
+        title = f"{shortened(group, 40)}, {counted(len(part.topics), 'topic')}"
+        found.append((float(mean(gains[columns], part.weights)), title, part))
+    return [(title, part) for _, title, part in sorted(found, key=lambda each: each[0])]
 
 
 def _widest(found: Iterable[dict[str, Ends]]) -> dict[str, Ends]:

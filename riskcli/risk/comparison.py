@@ -249,5 +249,7 @@ def with_loss(comparison: Comparison, loss: str) -> Comparison:
     check_words(loss=(loss, Loss))
     if loss != losses.SMOOTH_FIT:
         return replace(comparison, smooth=losses.PUBLISHED if loss == losses.SMOOTH else None)
+    if comparison.weights is not None:
+        raise UsageError("smooth:fit counts all topics the same: with weights take --loss smooth")
     delta = comparison.paired.delta[~comparison.is_baseline]
     return replace(comparison, smooth=losses.through_fences(*losses.fences(delta)))

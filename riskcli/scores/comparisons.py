@@ -122,7 +122,7 @@ class FrozenPopulation:
                 {
                     "measure": matrix.measure,
                     "topics": list(matrix.topics),
-                    **({} if matrix.weights is None else {"weights": matrix.weights.tolist()}),
+                    **({} if matrix.weights is None else {"weights": _weights_of(matrix)}),
                     "topic_totals": list(self.totals[matrix.measure]),
                     "grand_total": float(np.sum(self.totals[matrix.measure])),
                     "runs": dict(zip(matrix.runs, matrix.values.tolist(), strict=True)),
@@ -130,6 +130,11 @@ class FrozenPopulation:
                 for matrix in self.matrices
             ],
         }
+
+
+def _weights_of(matrix: ScoreMatrix) -> list[float]:
+    """As they were given: shares of a sum would be others once they are read again."""
+    return [matrix.axes.weights[topic] for topic in matrix.topics]
 
 
 def _judgements(inputs: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> set[str]:
