@@ -37,29 +37,6 @@ class Replicates:
 
 
 @dataclass(frozen=True)
-class HumanScores:
-    """Scores of runs (rows) under humans' judgements, on the topics that humans judged."""
-
-    runs: tuple[str, ...]
-    topics: tuple[str, ...]
-    values: Floats
-
-    def of_runs(self, runs: Sequence[str]) -> HumanScores:
-        """The scores of these runs, in this order."""
-        rows = [self.runs.index(run) for run in runs]
-        return replace(self, runs=tuple(runs), values=self.values[rows])
-
-    def averaged(self, systems: Mapping[str, Sequence[str]]) -> HumanScores:
-        """Of systems, each the mean of its runs."""
-        rows = [self.of_runs(runs).values.mean(axis=0) for runs in systems.values()]
-        return replace(self, runs=tuple(systems), values=np.array(rows))
-
-    def renamed(self, shown: Mapping[str, str]) -> HumanScores:
-        """The same with other names for runs."""
-        return replace(self, runs=tuple(shown.get(run, run) for run in self.runs))
-
-
-@dataclass(frozen=True)
 class Axes:
     """Labels of topics and runs, by their names, so that they serve any part of a matrix."""
 
@@ -71,8 +48,6 @@ class Axes:
     """By system, the runs that it is the mean of; empty where runs are systems."""
     judge: str = ""
     """Whose judgements the scores rest on, where runs are scored under several."""
-    human: HumanScores | None = None
-    """The scores under humans' judgements, where they judged some of the topics."""
 
     def weights_of(self, topics: Sequence[str]) -> Floats | None:
         """The weights of these topics, with a mean of 1; None where all count the same."""
@@ -142,7 +117,7 @@ class Axes:
     def renamed(self, shown: Mapping[str, str]) -> Axes:
         """The same with other names for systems."""
         systems = {shown.get(name, name): each for name, each in self.replicates.items()}
-        return replace(self, replicates=systems, human=self.human and self.human.renamed(shown))
+        return replace(self, replicates=systems)
 
 
 def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, str]]:

@@ -10,7 +10,7 @@ from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
-from riskcli.analyses.human import MEAN, differences, in_words
+from riskcli.analyses.human import differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, joined, listed, nearest
@@ -105,11 +105,11 @@ class Case:
 
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
-        if test.of == MEAN and self.matrix.axes.human is not None:
+        human = self.matrix.human
+        if human is not None and test.of == "mean":
             (comparison,) = comparisons(self.matrix, self.options)
-            found = differences(self.matrix, comparison, self.options)
-            assert found is not None
-            return corrected_difference(found.corrected, len(self.matrix.topics), margin)
+            found = differences(self.matrix, human, comparison, self.options)
+            return corrected_difference(found.corrected, margin)
         estimate = self.block(test.alpha).estimates.get(test.of)
         topics = len(self.matrix.topics)
         return difference_of(estimate, topics, degrees(topics, self.matrix.weights), margin)
@@ -215,7 +215,7 @@ class Case:
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         (delta, unit), weights = in_units(run - base), self.matrix.weights
         varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
-        corrected = self.matrix.axes.human is not None
+        corrected = self.matrix.human is not None
         effective = effective_topics(len(base), weights)
         seen = None if corrected else smallest_loss(varies, effective, level)
         frozen = self.options.population
