@@ -129,41 +129,37 @@ def _flagged(block: Block, name: str, words: Mapping[str, str]) -> str:
 
 
 def tables(blocks: Sequence[Block], plan: Significance) -> list[Display]:
-    """The model's bias, then the corrected differences, of each measure and baseline."""
-    shown = [block for block in blocks if block.said and "corrected_diff" in block.beside]
-    return [each for block in shown for each in _tables(block, plan)]
+    """The model's bias and the corrected differences, a table a measure and baseline."""
+    return [_table(each, plan) for each in blocks if each.said and "corrected_diff" in each.beside]
 
 
-def _tables(block: Block, plan: Significance) -> tuple[Display, Display]:
-    number = f"{block.beside['human_topics'][0]:.0f}"
-    of_what = f"{block.measure}, baseline {in_title(block.baseline)}"
-    how = f"γ = {plan.gamma:g} (t, {CORRECTION_TITLES[plan.correction]})"
-    bias = Display(
-        f"What the model's judgements do to each run, on the {number} topics that humans judged: "
-        f"{of_what}",
-        _shown(block, "by humans", "human_diff", "model's bias", "model_bias"),
-        [f"Differences to the baseline; ▲ the model favours the run, ▼ slights it, at {how}."],
-        verdict=block.said.sentences,
-    )
-    corrected = Display(
-        f"Corrected by humans on {number} of {block.topics} topics: {of_what}",
-        _shown(block, "model alone", "mean_diff", "corrected", "corrected"),
-        [f"▲ better, ▼ worse at {how}; {ASSUMED}."],
-    )
-    return bias, corrected
-
-
-def _shown(block: Block, before: str, column: str, title: str, name: str) -> list[Column]:
-    """The runs, a difference, and one with its mark, interval and p-value."""
-    cells = (column, _COLUMNS[name], f"{name}_lo", f"{name}_hi")
-    first, means, *ends = (display.decimals(block.numbers(each), 4) for each in cells)
-    marked = zip(means, block.beside[f"{name}_flag"].tolist(), strict=True)
+def _table(block: Block, plan: Significance) -> Display:
+    topics = f"{block.beside['human_topics'][0]:.0f} of {block.topics} topics"
+    ends = (display.decimals(block.numbers(f"corrected_{end}"), 4) for end in ("lo", "hi"))
     none = display.UNDEFINED
     spans = [none if none in each else f"[{', '.join(each)}]" for each in zip(*ends, strict=True)]
-    return [
-        Column.of(Heading("run", left=True, names=True), block.runs),
-        Column.of(before, first),
-        Column(Heading(title, marked=True), [Cell(text, mark=mark) for text, mark in marked]),
-        Column.of("interval", spans),
-        Column.of("p", map(display.p_value, block.numbers(f"{name}_p_adj"))),
-    ]
+    how = f"γ = {plan.gamma:g} (t, {CORRECTION_TITLES[plan.correction]})"
+    return Display(
+        f"Corrected by humans on {topics}: {block.measure}, baseline {in_title(block.baseline)}",
+        [
+            Column.of(Heading("run", left=True, names=True), block.runs),
+            _marked(block, "model's bias", "model_bias"),
+            Column.of("model alone", display.decimals(block.numbers("mean_diff"), 4)),
+            _marked(block, "corrected", "corrected"),
+            Column.of("interval", spans),
+            Column.of("p", map(display.p_value, block.numbers("corrected_p_adj"))),
+        ],
+        [
+            "Differences to the baseline. Bias: by the model less by humans, on the topics that "
+            f"these judged. ▲ favoured, or better, ▼ slighted, or worse, at {how}; {ASSUMED}."
+        ],
+        verdict=block.said.sentences,
+    )
+
+
+def _marked(block: Block, title: str, name: str) -> Column:
+    """A difference with its mark."""
+    texts = display.decimals(block.numbers(_COLUMNS[name]), 4)
+    marks = block.beside[f"{name}_flag"].tolist()
+    cells = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
+    return Column(Heading(title, marked=True), cells)

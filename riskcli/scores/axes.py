@@ -105,7 +105,7 @@ class Axes:
                 notes += _notes_on_groups(topics, grouping, by_topic)
         if weights is not None:
             axes = replace(axes, weights=_checked_weights(topics, weights))
-            notes += _not_evaluated(topics, "weights", weights)
+            notes += not_evaluated(topics, "weights", weights)
         return axes, notes
 
     def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
@@ -137,14 +137,15 @@ def _notes_on_groups(
             f"no topic to evaluate has a group by {grouping!r}: the groups are of "
             f"{listed(by_topic, 3) or 'none'}, evaluated are {listed(topics, 3)}"
         )
-    notes = _not_evaluated(topics, f"{grouping!r}", by_topic)
+    notes = not_evaluated(topics, f"{grouping!r}", by_topic)
     if lacking:
         message = f"{counted(len(lacking), 'topic')} without a group by {grouping!r}"
         notes.append(Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}"))
     return notes
 
 
-def _not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
+def not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
+    """A note on topics that something is given for, but that are not evaluated."""
     known = set(topics)
     others = [str(topic) for topic in given if str(topic) not in known]
     if not others:

@@ -10,6 +10,7 @@ from riskcli.core.inputs import note_input
 from riskcli.core.locations import place_of
 from riskcli.core.messages import Input, Note, UsageError, counted, listed, naturally
 from riskcli.risk.human import LEAST_JUDGED
+from riskcli.scores.axes import not_evaluated
 from riskcli.scores.evaluation import Evaluation, Places, evaluate
 from riskcli.scores.reading import Rules
 from riskcli.trec.discovery import find_qrels
@@ -85,11 +86,7 @@ def _merged(human: Qrels, model: Qrels, topics: Sequence[str]) -> tuple[Qrels, l
         raise UsageError(f"humans judged {of}, expected {LEAST_JUDGED} or more; are ids the same?")
     merged = {topic: {**model.judgements.get(topic, {}), **own[topic]} for topic in own}
     left_out = [len(merged[topic]) - len(own[topic]) for topic in own]
-    notes = []
-    if len(own) < len(human.judgements):
-        message = "humans judged topics that are not evaluated, and do not count: "
-        strangers = listed(naturally(human.judgements.keys() - own.keys()))
-        notes.append(Note("human-topics", message + strangers))
+    notes = not_evaluated(topics, "judged by humans", human.judgements)
     if any(left_out):
         some = sum(map(bool, left_out))
         share = sum(left_out) / sum(map(len, merged.values()))

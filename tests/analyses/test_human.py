@@ -21,6 +21,7 @@ from riskcli import (
     evaluate,
     evaluate_corrected,
     judge,
+    read_qrels,
     risk_table,
 )
 from riskcli.output.measure_words import columns_beside
@@ -111,7 +112,6 @@ def test_people_read_the_answer_then_the_bias_then_what_is_corrected(
             "By humans on 25 of 50 topics, the model's judgements slight caspPlus (-",
             "(assumed: the topics that humans judged are a random part of all).",
             "Corrected by humans, better than indriCASP: caspPlus (+",
-            "What the model's judgements do to each run, on the 25 topics that humans judged",
             "Corrected by humans on 25 of 50 topics: nDCG@20, baseline indriCASP",
             "URisk #",
             "Means, risk and marks here are the model's alone, not corrected by humans.",
@@ -248,13 +248,13 @@ def test_names_to_show_and_stores_change_nothing(files: tuple[Path, Path], tmp_p
     assert shown["Zulu"]["corrected_diff"] == expected["oldTFIDF"]["corrected_diff"]
 
 
-def test_the_page_has_both_tables(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_page_has_the_table(files: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     given = ("-q", files[0], "--human", files[1], *NDCG, "-o", page)
     assert run_inside("report", *RUNS, *given).code == 0
     text = unescape(page.read_text())
     shown = text[text.index('id="further"') :]
-    assert "What the model's judgements do to each run" in shown
+    assert "by the model less by humans" in shown
     assert "Corrected by humans on 25 of 50 topics: nDCG@20" in shown
 
 
@@ -274,6 +274,36 @@ def test_judgements_that_correct_nothing_are_refused(
     other.write_text(human)
     ran = run_inside("score", *RUNS, "-q", files[0], "--human", other, *NDCG)
     assert (ran.code, ran.out) == (2, "") and said in ran.err
+
+
+def test_replicates_are_averaged_under_both(files: tuple[Path, Path]) -> None:
+    names = ("base-1", "base-2", "new-1", "new-2")
+    runs = [f"{name}={file}" for name, file in zip(names, RUNS, strict=True)]
+    call = ("score", *runs, "-q", files[0], "--human", files[1], "-m", "nDCG@20", "--quiet")
+    ran = run_inside(*call, "--replicates", "^(.*)-", "-b", "base", "-f", "json")
+    human = differences(scores(QRELS))
+    judged = np.array([topic in BY_HUMANS for topic in scores(QRELS).topics])
+    run, base = human["caspPlus"] + human["plainBM25"], human["oldTFIDF"]
+    expected = (run - base)[judged].mean() / 2
+    assert rows_of(ran.out)["new"]["human_diff"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_judgements_that_were_read_leave_no_note(files: tuple[Path, Path]) -> None:
+    read = evaluate(RUNS, qrels=read_qrels(files[0]), rules=Rules("nDCG@20"))
+    assert read.notes == evaluate(RUNS, qrels=files[0], rules=Rules("nDCG@20")).notes
+
+
+def test_a_run_without_any_topic_that_humans_judged_is_refused(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    run = tmp_path / "few.run"
+    lines = RUNS[0].read_text().splitlines(keepends=True)
+    run.write_text("".join(line for line in lines if line.split()[0] not in BY_HUMANS))
+    call: Call = ("score", *RUNS, run, "-q", files[0], "--human", files[1], *NDCG)
+    assert "few answers none of the 25 topics" in run_inside(*call).err
+    skipping = run_inside(*call, "--on-error", "skip")
+    assert (skipping.code, skipping.out) == (2, "")
+    assert "no topic answered that humans judged" in skipping.err
 
 
 def test_what_cannot_be_corrected_is_refused_with_the_cure(
@@ -309,5 +339,5 @@ def test_topics_that_humans_judged_in_vain_are_named(
 ) -> None:
     other = tmp_path / "human.qrels"
     other.write_text(files[1].read_text() + "900 0 d 1\n")
-    ran = run_inside("score", *RUNS, "-q", files[0], "--human", other, *NDCG, "-f", "json")
-    assert "humans judged topics that are not evaluated, and do not count: 900" in ran.err
+    ran = run_inside("score", *RUNS, "-q", files[0], "--human", other, *NDCG[:-1])
+    assert "judged by humans: 1 topic not evaluated: 900" in ran.err

@@ -161,6 +161,19 @@ def test_topics_say_under_how_many_judges_they_are_lost(scored: Evaluation) -> N
         topic_table(scored.matrices[0].to_frame(), "indriCASP").of_columns(["lost_judges"])
 
 
+def test_a_loss_within_the_noise_of_replicates_is_not_lost_under_a_judge() -> None:
+    generator, runs = np.random.default_rng(0), [f"{s}-{i}" for s in ("base", "new") for i in "123"]
+    topics = tuple(map(str, range(12)))
+    under = []
+    for _ in range(2):
+        matrix = ScoreMatrix("AP", tuple(runs), topics, 0.5 + generator.normal(0, 0.05, (6, 12)))
+        from_qrels = Provenance(inputs=(Input(Path("q"), "qrels"),))
+        under.append(Evaluation((matrix.of_systems("^(.*)-"),), provenance=from_qrels))
+    table = topic_table(under_each([Path("a"), Path("b")], under), "base")
+    lost = sum(part.lost.astype(int) for part in table.parts)
+    assert [part.columns["lost_judges"].tolist() for part in table.parts] == [lost.tolist()] * 2
+
+
 def test_a_gate_says_by_how_many_judges_candidates_pass() -> None:
     scored = under(*APART)
     (said,) = judge(scored, "base").verdict.by("judges")
