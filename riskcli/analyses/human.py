@@ -16,6 +16,7 @@ from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import CORRECTION_TITLES, Significance, adjust, flags
 from riskcli.risk.human import TestedMean, corrected_mean, mean_of
+from riskcli.risk.measures import measures
 from riskcli.scores.comparisons import POOL_EACH, Options, choose_baselines
 from riskcli.scores.human import ASSUMED
 from riskcli.scores.matrix import ScoreMatrix
@@ -23,6 +24,9 @@ from riskcli.scores.matrix import ScoreMatrix
 _NAMED = 3
 _COLUMNS = {"model_bias": "model_bias", "corrected": "corrected_diff"}
 """The columns of what is tested, by what the columns of its interval and mark begin with."""
+
+MEAN = next(measure.id for measure in measures() if measure.plain_mean)
+"""The measure that is corrected."""
 
 
 class Differences(NamedTuple):

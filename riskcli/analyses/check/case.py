@@ -10,7 +10,7 @@ from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
-from riskcli.analyses.human import differences, in_words
+from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import in_units
 from riskcli.core.messages import Note, UsageError, joined, listed, nearest
@@ -106,7 +106,7 @@ class Case:
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
         human = self.matrix.human
-        if human is not None and test.of == "mean":
+        if human is not None and test.of == MEAN:
             (comparison,) = comparisons(self.matrix, self.options)
             found = differences(self.matrix, human, comparison, self.options)
             return corrected_difference(found.corrected, margin)
