@@ -41,6 +41,7 @@ from riskcli.scores.frames import (
     scores_from_frame,
     scores_from_ir_measures,
 )
+from riskcli.scores.human import evaluate_corrected
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Rules
 from riskcli.trec.qrels import Qrels, read_qrels
@@ -57,10 +58,11 @@ __all__ = [
     "InputError", "Options", "PoolToJudge", "PowerTable", "Qrels", "RiskTable", "RiskevalError",
     "Rules", "Run", "RunDiff", "ScoreMatrix", "Scorer", "Significance", "Sweep", "TopicTable",
     "UsageError", "Validation", "alpha_sweep", "baseline_bias", "churn_table", "compare_pairs",
-    "diff", "evaluate", "explain_run", "freeze", "judge", "parse_measure", "parse_rule", "policy",
-    "population_bias", "power_table", "qrels_from_frame", "ranking_agreement", "read_population",
-    "read_qrels", "read_queries", "read_run", "risk_table", "run_from_frame", "score_runs",
-    "scores_from_frame", "scores_from_ir_measures", "to_judge", "topic_table", "validate",
+    "diff", "evaluate", "evaluate_corrected", "explain_run", "freeze", "judge", "parse_measure",
+    "parse_rule", "policy", "population_bias", "power_table", "qrels_from_frame",
+    "ranking_agreement", "read_population", "read_qrels", "read_queries", "read_run", "risk_table",
+    "run_from_frame", "score_runs", "scores_from_frame", "scores_from_ir_measures", "to_judge",
+    "topic_table", "validate",
 ]  # fmt: skip
 """The names of the library: each is an attribute of `riskcli`."""
 

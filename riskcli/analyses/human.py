@@ -22,6 +22,9 @@ from riskcli.scores.human import ASSUMED
 from riskcli.scores.matrix import ScoreMatrix
 
 _NAMED = 3
+_COLUMNS = {"model_bias": "model_bias", "corrected": "corrected_diff"}
+"""The columns of what is tested, by what the columns of its interval and mark begin with."""
+
 MEAN = next(measure.id for measure in measures() if measure.plain_mean)
 """The measure that is corrected."""
 
@@ -30,61 +33,54 @@ class Differences(NamedTuple):
     """To the baseline, by run: by humans on their topics, the model's bias there, and corrected."""
 
     human: TestedMean
-    bias: TestedMean
+    model_bias: TestedMean
     corrected: TestedMean
 
 
 def differences(
-    matrix: ScoreMatrix, comparison: Comparison, options: Options
-) -> Differences | None:
-    """None where no humans judged."""
-    given = matrix.axes.human
-    if given is None:
-        return None
-    human = given.of_runs(matrix.runs)
-    _refuse_what_is_not_corrected(matrix, comparison, options)
-    baselines = choose_baselines(human.runs, human.values, options.wanted, options.pool)
-    judged = np.isin(np.array(matrix.topics, dtype=object), np.array(human.topics, dtype=object))
-    by_humans = human.values - baselines[0].scores
-    by_model = comparison.scores - comparison.baseline.scores
-    bias = mean_of(by_model[:, judged] - by_humans)
-    return Differences(mean_of(by_humans), bias, corrected_mean(by_humans, by_model, judged))
-
-
-def _refuse_what_is_not_corrected(
-    matrix: ScoreMatrix, comparison: Comparison, options: Options
-) -> None:
-    virtual = is_virtual(comparison.baseline.name) and comparison.members is not None
+    matrix: ScoreMatrix, human: ScoreMatrix, comparison: Comparison, options: Options
+) -> Differences:
+    """By the model's scores in a matrix, and humans' on some of its topics."""
     name = comparison.baseline.name
     refused = {
         "several baselines in turn: leave out --pool each": options.pool == POOL_EACH,
         'tests of one family: leave out family = "all"': options.significance.family == "all",
-        f"{name} of teams or a frozen population: name a run as the --baseline": virtual,
+        f"{name} of teams or a frozen population: name a run as the --baseline": (
+            is_virtual(name) and comparison.members is not None
+        ),
         "weighted topics: leave out the weights": comparison.weights is not None,
         "groups of topics: leave out the groups": bool(matrix.axes.groups),
     }
-    for what, wrong in refused.items():
-        if wrong:
-            raise UsageError(f"humans' judgements cannot correct differences with {what}")
+    for what in (what for what, wrong in refused.items() if wrong):
+        raise UsageError(f"humans' judgements cannot correct differences with {what}")
+    scores = human.values[[human.runs.index(run) for run in matrix.runs]]
+    (baseline,) = choose_baselines(matrix.runs, scores, options.wanted, options.pool)
+    judged = np.isin(matrix.topics, human.topics)
+    by_humans = scores - baseline.scores
+    by_model = comparison.scores - comparison.baseline.scores
+    bias = mean_of(by_model[:, judged] - by_humans)
+    return Differences(mean_of(by_humans), bias, corrected_mean(by_humans, by_model, judged))
 
 
 def columns_of(
     matrix: ScoreMatrix, comparison: Comparison, options: Options
 ) -> dict[str, Floats | Flags]:
     """The columns that stand where humans judged some topics."""
-    found = differences(matrix, comparison, options)
-    if found is None or matrix.axes.human is None:
+    human = matrix.human
+    if human is None:
         return {}
-    gamma, off = options.significance.gamma, comparison.off_baseline
-    topics = np.full(len(matrix.runs), float(len(matrix.axes.human.topics)))
-    columns: dict[str, Floats | Flags] = {"human_topics": topics}
-    columns["human_diff"] = off(found.human.mean)
-    for name, tested in (("model_bias", found.bias), ("corrected", found.corrected)):
-        numbers = (tested.mean, *tested.interval(gamma), tested.p)
-        own = zip((*_columns(name), f"{name}_p"), map(off, numbers), strict=True)
-        columns |= dict(own)
-        adjusted = adjust(off(tested.p), options.significance.correction)[0]
-        columns |= {f"{name}_p_adj": adjusted, f"{name}_flag": flags(tested.mean, adjusted, gamma)}
+    found = differences(matrix, human, comparison, options)
+    plan, off = options.significance, comparison.off_baseline
+    topics = np.full(len(matrix.runs), float(len(human.topics)))
+    columns = {"human_topics": topics, "human_diff": off(found.human.mean)}
+    for name, column in _COLUMNS.items():
+        tested: TestedMean = getattr(found, name)
+        low, high = tested.interval(plan.gamma)
+        own = {column: tested.mean, f"{name}_lo": low, f"{name}_hi": high, f"{name}_p": tested.p}
+        columns |= {each: off(cells) for each, cells in own.items()}
+        adjusted, _ = adjust(columns[f"{name}_p"], plan.correction)
+        flag = flags(tested.mean, adjusted, plan.gamma)
+        columns |= {f"{name}_p_adj": adjusted, f"{name}_flag": flag}
     return columns
 
 
@@ -93,103 +89,81 @@ def columns_of(
 
 def in_words(matrix: ScoreMatrix) -> list[str]:
     """The line below a gate's table on what is corrected and what is not."""
-    human = matrix.axes.human
-    number = "" if human is None else f"{len(human.topics)} of {len(matrix.topics)} topics"
-    text = f"The test of the mean is corrected by humans on {number} ({ASSUMED}); all else is "
-    return [f"{text}by the model alone."] if number else []
+    if matrix.human is None:
+        return []
+    topics = f"{len(matrix.human.topics)} of {len(matrix.topics)} topics"
+    corrected = f"The test of the mean is corrected by humans on {topics} ({ASSUMED})"
+    return [f"{corrected}; all else is by the model alone."]
 
 
 def statements(block: Block, said: Statements) -> Statements:
-    """The corrected differences, what the model's bias is and what is assumed; and what remains.
+    """What the model's bias is and what is assumed, the corrected differences; and what remains.
 
     What is said of the model's differences alone would contradict these.
     """
     if "corrected_diff" not in block.beside:
         return said
-    whom, alone = called(block.baseline, block.baseline_size), block.numbers("mean_diff")
+    whom = called(block.baseline, block.baseline_size)
     topics = f"{block.beside['human_topics'][0]:.0f} of {block.topics} topics"
-    model = [f"; the model alone says {each or 0:+.4f}" for each in alone]
-    words = {"better": f"better than {whom}: ", "worse": f"worse than {whom}: "}
-    corrected = (
-        _flagged(block, "corrected", words, model) or f"no run is shown to differ from {whom}"
-    )
-    words = {"better": "they favour ", "worse": "they slight "}
-    bias = _flagged(block, "model_bias", words) or "that they favour or slight a run is not shown"
+    bias = _flagged(block, "model_bias", {"better": "favour", "worse": "slight"})
+    bias = bias or "are not shown to favour or slight a run"
+    sides = {side: f"{side} than {whom}:" for side in ("better", "worse")}
+    corrected = _flagged(block, "corrected", sides) or f"no run is shown to differ from {whom}"
     texts = {
-        "corrected": f"Corrected by humans on {topics}, {corrected}.",
-        "model_bias": f"The model's judgements: {bias} ({ASSUMED}).",
+        "model_bias": f"By humans on {topics}, the model's judgements {bias} ({ASSUMED}).",
+        "corrected": f"Corrected by humans, {corrected}.",
     }
-    own = []
-    for name, text in texts.items():
-        marks = zip(block.runs, block.beside[f"{name}_flag"], strict=True)
-        runs = tuple(run for run, mark in marks if mark)
-        own.append(Statement(name, text, about(block), runs))
+    runs = np.array(block.runs, dtype=object)
+    own = [
+        Statement(name, text, about(block), tuple(runs[block.beside[f"{name}_flag"] != ""]))
+        for name, text in texts.items()
+    ]
     return Statements((*own, *(each for each in said if each.rule in ("weighs", "unjudged"))))
 
 
-def _flagged(
-    block: Block, name: str, words: Mapping[str, str], more: Sequence[str] | None = None
-) -> str:
-    """The runs with each mark, the largest difference first, with the difference's interval."""
-    means, low, high = (block.beside[each] for each in _columns(name))
-    order = np.argsort(np.nan_to_num(-np.abs(np.asarray(means, dtype=float)))).tolist()
-    parts, after = [], more or [""] * len(order)
-    for flag, what in words.items():
-        named = [
-            f"{block.runs[i]} ({means[i]:+.4f} [{low[i]:.4f}, {high[i]:.4f}]{after[i]})"
-            for i in order
-            if block.beside[f"{name}_flag"][i] == flag
-        ]
-        parts += [what + listed(named, _NAMED)] if named else []
-    return "; ".join(parts)
-
-
-def _columns(name: str) -> tuple[str, str, str]:
-    """Those of a difference and the ends of its interval."""
-    return f"{name}_diff" if name == "corrected" else name, f"{name}_lo", f"{name}_hi"
+def _flagged(block: Block, name: str, words: Mapping[str, str]) -> str:
+    """The runs with each mark after its word, the largest difference first."""
+    means, marks = block.beside[_COLUMNS[name]].astype(float), block.beside[f"{name}_flag"]
+    order = np.argsort(-np.abs(means), kind="stable").tolist()
+    runs = {
+        mark: [f"{block.runs[row]} ({means[row]:+.4f})" for row in order if marks[row] == mark]
+        for mark in words
+    }
+    return "; ".join(f"{words[mark]} {listed(who, _NAMED)}" for mark, who in runs.items() if who)
 
 
 def tables(blocks: Sequence[Block], plan: Significance) -> list[Display]:
-    """The model's bias, then the corrected differences, of each measure and baseline."""
-    shown = [block for block in blocks if block.said and "corrected_diff" in block.beside]
-    return [each for block in shown for each in _tables(block, plan)]
+    """The model's bias and the corrected differences, a table a measure and baseline."""
+    return [_table(each, plan) for each in blocks if each.said and "corrected_diff" in each.beside]
 
 
-def _tables(block: Block, plan: Significance) -> tuple[Display, Display]:
-    number = f"{block.beside['human_topics'][0]:.0f}"
-    of_what = f"{block.measure}, baseline {in_title(block.baseline)}"
-    by_model = np.asarray(block.beside["human_diff"]) + np.asarray(block.beside["model_bias"])
-    p = Column.of("p", [display.p_value(p) for p in block.numbers("corrected_p_adj")])
-    human = {"by the model": by_model.tolist(), "by humans": block.numbers("human_diff")}
-    alone = {"model alone": block.numbers("mean_diff")}
-    bias = Display(
-        f"What the model's judgements do to each run, on the {number} topics that humans judged: "
-        f"{of_what}",
-        _shown(block, human, "bias", "model_bias"),
-        ["Differences to the baseline; ▲ the model favours the run, ▼ it slights it."],
-        verdict=block.said.sentences,
-    )
-    how = f"γ = {plan.gamma:g} (t, {CORRECTION_TITLES[plan.correction]}); {ASSUMED}."
-    corrected = Display(
-        f"Corrected by humans on {number} of {block.topics} topics: {of_what}",
-        [*_shown(block, alone, "corrected", "corrected"), p],
-        [f"▲ better, ▼ worse at {how}"],
-    )
-    return bias, corrected
-
-
-def _shown(
-    block: Block, before: Mapping[str, Sequence[float | None]], title: str, name: str
-) -> list[Column]:
-    """The runs, some differences, and one with its mark and interval."""
-    means, *ends = (display.decimals(block.numbers(each), 4) for each in _columns(name))
-    marks = block.beside[f"{name}_flag"].tolist()
-    cells = [Cell(text, mark=mark) for text, mark in zip(means, marks, strict=True)]
+def _table(block: Block, plan: Significance) -> Display:
+    topics = f"{block.beside['human_topics'][0]:.0f} of {block.topics} topics"
+    ends = (display.decimals(block.numbers(f"corrected_{end}"), 4) for end in ("lo", "hi"))
     none = display.UNDEFINED
     spans = [none if none in each else f"[{', '.join(each)}]" for each in zip(*ends, strict=True)]
-    return [
-        Column.of(Heading("run", left=True, names=True), [*block.runs]),
-        *(Column.of(heading, display.decimals(each, 4)) for heading, each in before.items()),
-        Column(Heading(title, marked=True), cells),
-        Column.of("interval", spans),
-    ]
+    how = f"γ = {plan.gamma:g} (t, {CORRECTION_TITLES[plan.correction]})"
+    return Display(
+        f"Corrected by humans on {topics}: {block.measure}, baseline {in_title(block.baseline)}",
+        [
+            Column.of(Heading("run", left=True, names=True), block.runs),
+            _marked(block, "model's bias", "model_bias"),
+            Column.of("model alone", display.decimals(block.numbers("mean_diff"), 4)),
+            _marked(block, "corrected", "corrected"),
+            Column.of("interval", spans),
+            Column.of("p", map(display.p_value, block.numbers("corrected_p_adj"))),
+        ],
+        [
+            "Differences to the baseline. Bias: by the model less by humans, on the topics that "
+            f"these judged. ▲ favoured, or better, ▼ slighted, or worse, at {how}; {ASSUMED}."
+        ],
+        verdict=block.said.sentences,
+    )
+
+
+def _marked(block: Block, title: str, name: str) -> Column:
+    """A difference with its mark."""
+    texts = display.decimals(block.numbers(_COLUMNS[name]), 4)
+    marks = block.beside[f"{name}_flag"].tolist()
+    cells = [Cell(text, mark=mark) for text, mark in zip(texts, marks, strict=True)]
+    return Column(Heading(title, marked=True), cells)

@@ -1,7 +1,9 @@
 """By how many judges a mark, a rank or a lost topic holds, where runs are scored under several."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,6 @@ from riskcli.output.display import UNDEFINED, Display, Heading, in_title, span
 from riskcli.output.measure_words import JUDGED, RANKED, weights, words_of
 from riskcli.output.verdict import Statement
 from riskcli.risk.measures import measures
-from riskcli.scores.comparisons import Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
 
 _NAMED = 3
@@ -23,44 +24,32 @@ _SIDES = ("better", "worse")
 _SHOWN = ("mean", "georisk")
 """The measures whose marks people are shown."""
 
-Lost = Mapping[tuple[str, str], Mapping[str, Mapping[str, frozenset[str]]]]
-"""By effectiveness measure and baseline, then by judge and run: the topics below the baseline."""
 
-
-def lost_under_each(matrices: Iterable[ScoreMatrix], options: Options) -> Lost:
-    """What each run loses; nothing where there are not several judges."""
-    found: dict[tuple[str, str], dict[str, dict[str, frozenset[str]]]] = {}
-    for matrix in (matrix for matrix in matrices if matrix.axes.judge):
-        topics = np.array(matrix.topics, dtype=object)
-        for comparison in comparisons(matrix, options):
-            below = comparison.scores < comparison.baseline.scores
-            lost = {r: frozenset(topics[b]) for r, b in zip(matrix.runs, below, strict=True)}
-            key = (matrix.plain_measure, comparison.baseline.name)
-            found.setdefault(key, {})[matrix.measure] = lost
+def with_counts(parts: Sequence[RunTopics], matrices: Sequence[ScoreMatrix]) -> list[RunTopics]:
+    """Runs topic by topic; with several judges, under how many of them each topic is lost."""
+    plain = {matrix.measure: matrix.plain_measure for matrix in matrices if matrix.axes.judge}
+    keys = [(plain.get(p.measure), p.baseline, p.alpha, p.run) for p in parts]
+    lost = Counter(
+        (key, topic)
+        for key, part in zip(keys, parts, strict=True)
+        for topic in compress(part.topics, part.lost)
+    )
+    found = []
+    for key, part in zip(keys, parts, strict=True):
+        counts = np.array([lost[key, topic] for topic in part.topics])
+        columns = {**part.columns, "lost_judges": counts} if part.measure in plain else part.columns
+        found.append(replace(part, columns=columns))
     return found
 
 
-def with_counts(part: RunTopics, lost: Lost) -> RunTopics:
-    """A run topic by topic, with the number of judges under which each topic is lost."""
-    for (_, baseline), by_judge in lost.items():
-        if part.baseline == baseline and part.measure in by_judge:
-            own = [of.get(part.run, ()) for of in by_judge.values()]
-            counts = [sum(topic in topics for topics in own) for topic in part.topics]
-            return replace(part, columns={**part.columns, "lost_judges": np.array(counts)})
-    return part
-
-
-def with_judges(
-    blocks: Sequence[Block], matrices: Sequence[ScoreMatrix], options: Options
-) -> list[Block]:
+def with_judges(blocks: Sequence[Block]) -> list[Block]:
     """The blocks, each saying by how many judges what is in it holds."""
-    lost, told = lost_under_each(matrices, options), {id(block): block for block in blocks}
+    told = {id(block): block for block in blocks}
     for group in _groups(blocks):
-        first = group[0]
-        by_judge = [*lost.get((first.plain_measure, first.baseline), {}).values()]
         for block in group:
-            columns = _columns(block, group, by_judge)
-            told[id(block)] = replace(block, beside={**block.beside, **columns})
+            columns = {**block.beside, **_columns(block, group)}
+            told[id(block)] = replace(block, beside=columns)
+        first = group[0]
         if first.said:
             said = replace(first.said, all=(_agreed(group), *first.said))
             told[id(first)] = replace(told[id(first)], said=said)
@@ -76,28 +65,21 @@ def _groups(blocks: Iterable[Block]) -> list[list[Block]]:
     return [*groups.values()]
 
 
-def _columns(
-    block: Block, group: Sequence[Block], lost: Sequence[Mapping[str, frozenset[str]]]
-) -> dict[str, Floats]:
-    """By name: the judges with the same mark, the topics lost under all, best and worst ranks."""
-    counts: dict[str, list[int]] = {}
+def _columns(block: Block, group: Sequence[Block]) -> dict[str, Floats]:
+    """By name: how many judges there are, and give the same mark; the best and worst ranks."""
+    columns = {"judges": np.full(len(block.runs), float(len(group)))}
+    compared = np.arange(len(block.runs)) != block.baseline_row
     for name in JUDGED:
         own, every = _by_run(block, f"{name}_flag"), [_by_run(b, f"{name}_flag") for b in group]
-        if all(every):
-            same = [sum(of.get(run) == own[run] for of in every) for run in block.runs]
-            counts[f"{name}_judges"] = same
-    if lost:
-        of_all = [frozenset.intersection(*(of[r] for of in lost if r in of)) for r in block.runs]
-        counts["losses_judges"] = [*map(len, of_all)]
-    columns = {name: np.array(cells, dtype=float) for name, cells in counts.items()}
-    for cells in columns.values():  # a baseline's own row is compared with nothing
-        cells[[] if block.baseline_row is None else block.baseline_row] = np.nan
+        if own:
+            same = [sum(of.get(run) == mark for of in every) for run, mark in own.items()]
+            columns[f"{name}_judges"] = np.where(compared, same, np.nan)
     for name in RANKED:
-        ranks = [_by_run(each, f"rank_{name}") for each in group]
-        for end, of_ranks in (("lo", min), ("hi", max)) if all(ranks) else ():
-            known = [of_ranks(of[run] for of in ranks if run in of) for run in block.runs]
-            columns[f"rank_{name}_judges_{end}"] = np.array(known)
-    return {"judges": np.full(len(block.runs), float(len(group))), **columns}
+        every = [_by_run(each, f"rank_{name}") for each in group]
+        for end, of_ranks in (("lo", np.min), ("hi", np.max)) if all(every) else ():
+            ranks = [of_ranks([of[run] for of in every if run in of]) for run in block.runs]
+            columns[f"rank_{name}_judges_{end}"] = np.array(ranks)
+    return columns
 
 
 def _by_run(block: Block, column: str) -> dict[str, Any]:
@@ -112,34 +94,23 @@ def _marked(group: Sequence[Block], name: str, side: str) -> dict[str, int]:
     return {run: sum(of.get(run) == side for of in every) for run in group[0].runs}
 
 
-def sentence(verb: str, parts: Iterable[tuple[int, str]], number: int) -> str:
-    """`all 3 judges pass a; 1 of 3 b`: by how many judges what holds, the most first."""
-    everyone = "both" if number == 2 else f"all {number}"
-    told = [
-        f"{everyone if count == number else f'{count} of {number}'} judges {verb} {what}"
-        for count, what in sorted(parts, key=lambda part: -part[0])
-        if count
-    ]
-    return "; ".join([*told[:1], *(text.replace(f" judges {verb}", "", 1) for text in told[1:])])
-
-
-def by_count(counts: Mapping[str, int]) -> Iterator[tuple[int, list[str]]]:
-    """Each count, and of whom it is."""
-    for count in {*counts.values()}:
-        yield count, [name for name, own in counts.items() if own == count]
+def by_count(counts: Mapping[str, int], number: int) -> str:
+    """`a, b (3 of 3 judges), c (1 of 3 judges)`, without those of none."""
+    return ", ".join(
+        f"{listed([name for name, own in counts.items() if own == count], _NAMED)} "
+        f"({count} of {number} judges)"
+        for count in sorted({*counts.values()} - {0}, reverse=True)
+    )
 
 
 def _agreed(group: Sequence[Block]) -> Statement:
     """By how many judges a run's mean is better or worse than the baseline's."""
     first, number = group[0], len(group)
     whom = called(first.baseline, first.baseline_size)
-    parts = [
-        (count, f"that {listed(runs, _NAMED)} {'is' if len(runs) == 1 else 'are'} {side}")
-        for side in _SIDES
-        for count, runs in by_count(_marked(group, "mean", side))
-    ]
-    none = f"none of {number} judges says that a run is better or worse"
-    text = f"Against {whom}, {sentence('say', parts, number) or none}."
+    sides = {side: by_count(_marked(group, "mean", side), number) for side in _SIDES}
+    told = "; ".join(f"{side} than {whom}: {who}" for side, who in sides.items() if who)
+    text = told or f"by none of {number} judges a run is better or worse than {whom}"
+    text = f"{text[0].upper()}{text[1:]}."
     return Statement("judges", text, about(first), numbers={"judges": number})
 
 
@@ -150,22 +121,19 @@ def tables(blocks: Sequence[Block]) -> list[Display]:
 
 def _table(group: Sequence[Block]) -> Display:
     first, number = group[0], len(group)
-    columns: dict[str | Heading, list[str]] = {Heading("run", left=True, names=True): [*first.runs]}
+    columns: dict[str | Heading, Sequence[str]]
+    columns = {Heading("run", left=True, names=True): first.runs}
     for measure in (m for m in measures() if m.id in _SHOWN and f"{m.id}_judges" in first.beside):
         title = words_of(measure).title
         for side in _SIDES:
             counts = _marked(group, measure.id, side).values()
-            texts = [f"{count} of {number}" if count else UNDEFINED for count in counts]
-            columns[f"{title}\n{side}"] = texts
+            columns[f"{title}\n{side}"] = [f"{n} of {number}" if n else UNDEFINED for n in counts]
         ends = (first.beside[f"rank_{measure.id}_judges_{end}"].tolist() for end in ("lo", "hi"))
         columns[f"{title}\nranks"] = list(map(span, *ends))
-    lost = first.numbers("losses_judges")
-    columns["lost\nby all"] = [UNDEFINED if each is None else f"{each:.0f}" for each in lost]
     title = f"By how many judges it holds: {first.plain_measure}, baseline "
     title += f"{in_title(first.baseline)}, {weights([first.alpha], first.convention)}"
     caption = [
         f"Judges: {joined([block.judge for block in group])}. Better, worse: the judges under whom "
-        "that mark stands; ranks: the best and the worst; lost by all: topics on which the run "
-        "loses under every judge."
+        "that mark stands; ranks: the best and the worst."
     ]
     return Display.of_rows(title, [*columns], list(zip(*columns.values(), strict=True)), caption)

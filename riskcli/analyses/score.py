@@ -218,7 +218,7 @@ def risk_table(
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):
             notes += copy_notes(matrix, options.teams.of(matrix.runs))
-    blocks = judges.with_judges(blocks, setup.matrices, options)
+    blocks = judges.with_judges(blocks)
     fits = ((block.measure, block.baseline, block.smooth) for block in blocks)
     provenance = setup.recorded(fits, notes)
     return ComparisonTable(tuple(blocks), options, by_group=tuple(by_group), provenance=provenance)

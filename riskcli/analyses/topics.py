@@ -159,9 +159,8 @@ class TopicTable(base.Analysis):
             if any("exp." in heading.text for heading in tables[-1].headings):
                 caption.append(_POPULATION_LEGEND)
             caption += [self.churn.legend] if self.churn else []
-            caption += (
-                [_JUDGES_LEGEND] if any(h.text == "judges" for h in tables[-1].headings) else []
-            )
+            if any(heading.text == "judges" for heading in tables[-1].headings):
+                caption.append(_JUDGES_LEGEND)
             caption += about_logarithms(part.measure for part in self.parts)
             tables[-1] = replace(tables[-1], caption=caption)
         return tables
@@ -279,8 +278,7 @@ def topic_table(
             for level in options.levels:
                 tables += _tables(matrix, comparison, level, rows, options, churn, allowed)
             notes += cautions(matrix, comparison, options.alphas)
-    lost = judges.lost_under_each(setup.matrices, options)
-    tables = [judges.with_counts(table, lost) for table in tables]
+    tables = judges.with_counts(tables, setup.matrices)
     hard, of_runs = answers(tables, bool(names), unjudged)
     by_group = topic_groups.losses_of(tables)
     if order == "loss":  # the largest first, equal ones as the topics stand

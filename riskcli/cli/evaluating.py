@@ -4,9 +4,10 @@ Apart from the declarations, since this needs numpy and the readers, and help ne
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -122,20 +123,17 @@ def options_of_pairs(
 def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evaluation:
     """The scores of all runs."""
     keep_freed_memory()
-    if inputs.human and len(inputs.judged) > 1:
-        names = ", ".join(map(str, inputs.judged))
-        raise UsageError(f"--human corrects one file of judgements, found several: {names}")
-    if inputs.human and inputs.unjudged == "bounds":
-        raise UsageError(
-            "the ranges of --unjudged bounds are by one file of judgements, and --human corrects "
-            "it: leave out one of both"
-        )
+    score: Callable[..., Evaluation] = evaluate
+    judged = inputs.judged or (None,)
+    if inputs.human is not None:
+        from riskcli.scores.human import evaluate_corrected  # late: most calls have none
+
+        score, judged = partial(evaluate_corrected, human=inputs.human), [inputs.qrels]
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
         found = [
-            evaluate(
+            score(
                 inputs.runs,
                 qrels=qrels,
-                human=inputs.human,
                 rules=rules(inputs),
                 baselines=baselines,
                 jobs=inputs.jobs,
@@ -145,7 +143,7 @@ def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evalu
                 store=_store(inputs),
                 folders=inputs.folders,
             )
-            for qrels in inputs.judged or (None,)
+            for qrels in judged
         ]
     evaluation = found[0] if len(found) == 1 else under_each(inputs.judged, found)
     if inputs.replicates is not None:

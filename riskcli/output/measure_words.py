@@ -184,6 +184,18 @@ JUDGED, RANKED = (
 )
 """The measures whose marks, and whose ranks, are counted by judges."""
 
+
+def _tested(name: str, flag: str) -> dict[MeasureColumn, str]:
+    """What belongs to a difference of that name: its interval, test and mark."""
+    return {
+        MeasureColumn(f"{name}_lo", "number"): f"lower end of the interval of {name}",
+        MeasureColumn(f"{name}_hi", "number"): f"upper end of the interval of {name}",
+        MeasureColumn(f"{name}_p", "p"): f"p-value of {name}",
+        MeasureColumn(f"{name}_p_adj", "p"): f"{name}_p corrected for the number of tests",
+        MeasureColumn(f"{name}_flag", "flag"): flag,
+    }
+
+
 _OF_LABELS = {
     "--weights": {
         MeasureColumn("losses_weight", "number"): "share of all weight that losing topics have",
@@ -210,27 +222,14 @@ _OF_LABELS = {
             for name in RANKED
             for end, which in (("lo", "best"), ("hi", "worst"))
         },
-        MeasureColumn("losses_judges", "count"): "topics on which the run loses under every judge",
     },
     "--human": {
         MeasureColumn("human_topics", "count"): "topics that humans judged",
         MeasureColumn("human_diff", "number"): "mean_diff by humans, on the topics they judged",
         MeasureColumn("model_bias", "number"): "mean_diff by the model less human_diff, on these",
-        MeasureColumn("model_bias_lo", "number"): "lower end of model_bias's interval",
-        MeasureColumn("model_bias_hi", "number"): "upper end of model_bias's interval",
-        MeasureColumn("model_bias_p", "p"): "p-value of model_bias",
-        MeasureColumn("model_bias_p_adj", "p"): "model_bias_p corrected for the number of tests",
-        MeasureColumn(
-            "model_bias_flag", "flag"
-        ): "better where the model favours the run, or worse",
+        **_tested("model_bias", "better where the model favours the run, or worse"),
         MeasureColumn("corrected_diff", "number"): "mean_diff over all topics, corrected by humans",
-        MeasureColumn("corrected_lo", "number"): "lower end of corrected_diff's interval",
-        MeasureColumn("corrected_hi", "number"): "upper end of corrected_diff's interval",
-        MeasureColumn("corrected_p", "p"): "p-value of corrected_diff",
-        MeasureColumn("corrected_p_adj", "p"): "corrected_p corrected for the number of tests",
-        MeasureColumn(
-            "corrected_flag", "flag"
-        ): "better or worse where corrected_p_adj is below gamma",
+        **_tested("corrected", "better or worse where corrected_p_adj is below gamma"),
     },
 }
 """What labels of topics and runs add, by the option that tells of them, without which a table does

@@ -37,29 +37,6 @@ class Replicates:
 
 
 @dataclass(frozen=True)
-class HumanScores:
-    """Scores of runs (rows) under humans' judgements, on the topics that humans judged."""
-
-    runs: tuple[str, ...]
-    topics: tuple[str, ...]
-    values: Floats
-
-    def of_runs(self, runs: Sequence[str]) -> HumanScores:
-        """The scores of these runs, in this order."""
-        rows = [self.runs.index(run) for run in runs]
-        return replace(self, runs=tuple(runs), values=self.values[rows])
-
-    def averaged(self, systems: Mapping[str, Sequence[str]]) -> HumanScores:
-        """Of systems, each the mean of its runs."""
-        rows = [self.of_runs(runs).values.mean(axis=0) for runs in systems.values()]
-        return replace(self, runs=tuple(systems), values=np.array(rows))
-
-    def renamed(self, shown: Mapping[str, str]) -> HumanScores:
-        """The same with other names for runs."""
-        return replace(self, runs=tuple(shown.get(run, run) for run in self.runs))
-
-
-@dataclass(frozen=True)
 class Axes:
     """Labels of topics and runs, by their names, so that they serve any part of a matrix."""
 
@@ -71,8 +48,6 @@ class Axes:
     """By system, the runs that it is the mean of; empty where runs are systems."""
     judge: str = ""
     """Whose judgements the scores rest on, where runs are scored under several."""
-    human: HumanScores | None = None
-    """The scores under humans' judgements, where they judged some of the topics."""
 
     def weights_of(self, topics: Sequence[str]) -> Floats | None:
         """The weights of these topics, with a mean of 1; None where all count the same."""
@@ -130,7 +105,7 @@ class Axes:
                 notes += _notes_on_groups(topics, grouping, by_topic)
         if weights is not None:
             axes = replace(axes, weights=_checked_weights(topics, weights))
-            notes += _not_evaluated(topics, "weights", weights)
+            notes += not_evaluated(topics, "weights", weights)
         return axes, notes
 
     def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
@@ -142,7 +117,7 @@ class Axes:
     def renamed(self, shown: Mapping[str, str]) -> Axes:
         """The same with other names for systems."""
         systems = {shown.get(name, name): each for name, each in self.replicates.items()}
-        return replace(self, replicates=systems, human=self.human and self.human.renamed(shown))
+        return replace(self, replicates=systems)
 
 
 def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, str]]:
@@ -162,14 +137,15 @@ def _notes_on_groups(
             f"no topic to evaluate has a group by {grouping!r}: the groups are of "
             f"{listed(by_topic, 3) or 'none'}, evaluated are {listed(topics, 3)}"
         )
-    notes = _not_evaluated(topics, f"{grouping!r}", by_topic)
+    notes = not_evaluated(topics, f"{grouping!r}", by_topic)
     if lacking:
         message = f"{counted(len(lacking), 'topic')} without a group by {grouping!r}"
         notes.append(Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}"))
     return notes
 
 
-def _not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
+def not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
+    """A note on topics that something is given for, but that are not evaluated."""
     known = set(topics)
     others = [str(topic) for topic in given if str(topic) not in known]
     if not others:

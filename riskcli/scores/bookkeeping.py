@@ -333,7 +333,7 @@ def qrels_notes(reader: Reader) -> list[Note]:
     """Notes on the judgements."""
     qrels = reader.qrels
     notes = list(qrels.notes)
-    if reader.found_qrels != "given":
+    if reader.found_qrels not in ("given", ""):
         notes.append(Note("qrels", f"judgements: {qrels.path} ({reader.found_qrels})", False))
     barren = len(qrels.topics) - len(qrels.relevant_topics)
     if barren and reader.rules.topics != "judged":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,6 @@ from riskcli.trec.qrels import Qrels
 if TYPE_CHECKING:
     import pandas as pd
 
-    from riskcli.scores.human import HumanPart
     from riskcli.scores.remote import Workers
     from riskcli.scores.store import Store, StoredScores
 
@@ -150,16 +148,6 @@ class Evaluation(WithProvenance):
         judging = self.matrices[0].judging
         return None if judging is None else judging.documents
 
-    def corrected_by(self, human: Evaluation, part: HumanPart | None = None) -> Evaluation:
-        """The same, differences corrected by scores under humans' judgements of some topics.
-
-        `part` is what was read for them, where it was read here.
-        """
-        from riskcli.scores.human import corrected  # late: most calls have none
-
-        matrices, provenance = corrected(self.matrices, human.matrices, self.provenance, part)
-        return replace(self, matrices=matrices, provenance=provenance)
-
     def of_first_measure(self) -> Evaluation:
         """Only the first matrix; a note says so where there are more."""
         if len(self.matrices) == 1:
@@ -220,7 +208,6 @@ def evaluate(
     places: Places,
     *,
     qrels: Path | str | Qrels | None = None,
-    human: Path | str | None = None,
     rules: Rules | None = None,
     baselines: Iterable[str] = (),
     jobs: int | None = None,
@@ -235,42 +222,14 @@ def evaluate(
     A baseline that names no run but a file is read too, and joins the matrix as one more run.
     `NAME=FILE` gives a run its name, as a place and as a baseline. Judgements may come first
     among several places, as trec_eval has them; `folders` says which files of folders are taken.
-    Where `human` are humans' judgements of some topics, they correct the differences by `qrels`.
     `jobs` files are read at once (None: one a core); the result does not depend on it. The inputs
     carry the SHA-256 of the bytes that were scored, unless `checksums` is False.
 
     With an `executor` (PEP 3148: processes, a Dask client's, ...) its workers read the files. A
     `store` is a folder of scores in which runs are looked up and kept. Neither shows in the result.
     """
+    rules = rules or Rules()
     given = [places] if isinstance(places, str | Path) else list(places)
-    score = partial(
-        _scored, baselines=list(baselines), jobs=jobs, progress=progress, checksums=checksums,
-        executor=executor, store=store, folders=folders,
-    )  # fmt: skip
-    found, reader = score(given, qrels, rules or Rules())
-    if human is None:
-        return found
-    from riskcli.scores.human import human_part  # late: most calls have none
-
-    part = human_part(human, reader, found.matrices, found.files)
-    others = [each for each in given if named_place(each)[1] != part.judgements.path]
-    return found.corrected_by(score(others, part.judgements, part.rules)[0], part)
-
-
-def _scored(
-    given: list[Path | str],
-    qrels: Path | str | Qrels | None,
-    rules: Rules,
-    *,
-    baselines: list[str],
-    jobs: int | None,
-    progress: Progress | None,
-    checksums: bool,
-    executor: Executor | Workers | None,
-    store: Path | Store | str | None,
-    folders: Folders | None,
-) -> tuple[Evaluation, Reader]:
-    """The scores by one set of judgements, and what read them."""
     read, place = (qrels, qrels.path) if isinstance(qrels, Qrels) else (None, qrels)
     given, place, turned = judgements_first(given, place)
     paths = [named_place(place)[1] for place in given]
@@ -283,15 +242,14 @@ def _scored(
     loader = ScoreLoader(reader, jobs or available_cores(), executor, stored, progress)
     loaded, skipped, passed = _sorted_out(loader.load(run_files.files), run_files, rules)
     loaded, added, naming = bookkeeping.with_baseline_files(
-        reader, loader.load_one, loaded, baselines, dict(run_files.names)
+        reader, loader.load_one, loaded, list(baselines), dict(run_files.names)
     )
     loaded, strangers = _without_strangers(loaded, reader, set(added.values()))
     store_notes = loader.close()
     matrices, provenance = _put_together(loaded, reader, skipped + strangers)
     notes = (*turned, *run_files.notes, *passed, *naming, *provenance.notes, *store_notes)
     files = {bookkeeping.only_run(file): file.path for file in loaded if file.kind == "run"}
-    provenance = replace(provenance, notes=notes)
-    return Evaluation(matrices, added, files=files, provenance=provenance), reader
+    return Evaluation(matrices, added, files=files, provenance=replace(provenance, notes=notes))
 
 
 def _put_together(

@@ -1,20 +1,20 @@
 """A model's judgements with a human part: whose grades count, and the humans' scores beside."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any
 
 from riskcli.core.inputs import note_input
 from riskcli.core.locations import place_of
-from riskcli.core.messages import Input, Note, Provenance, UsageError, counted, listed, naturally
+from riskcli.core.messages import Input, Note, UsageError, counted, listed, naturally
 from riskcli.risk.human import LEAST_JUDGED
-from riskcli.scores.axes import HumanScores
-from riskcli.scores.matrix import ScoreMatrix
-from riskcli.scores.reading import Reader, Rules
+from riskcli.scores.axes import not_evaluated
+from riskcli.scores.evaluation import Evaluation, Places, evaluate
+from riskcli.scores.reading import Rules
+from riskcli.trec.discovery import find_qrels
+from riskcli.trec.names import named_place
 from riskcli.trec.qrels import Qrels, read_qrels
 
 HUMAN = "human_topics"
@@ -22,89 +22,77 @@ HUMAN = "human_topics"
 ASSUMED = "assumed: the topics that humans judged are a random part of all"
 
 
-class HumanPart(NamedTuple):
-    """What the runs are scored by once more, and what there is to tell of it."""
+def evaluate_corrected(
+    places: Places,
+    *,
+    human: Path | str,
+    qrels: Path | str | None = None,
+    rules: Rules | None = None,
+    **how: Any,
+) -> Evaluation:
+    """`evaluate` by a model's judgements (`qrels`), corrected by `human` ones of some topics.
 
-    judgements: Qrels
-    """Of the topics that humans judged; the model's grades stand for what they left out of one."""
-    rules: Rules
-    read: Input
-    notes: list[Note]
-
-
-def human_part(
-    place: Path | str, reader: Reader, matrices: Sequence[ScoreMatrix], scored: Collection[str]
-) -> HumanPart:
-    """The humans' judgements at a place, as far as they are of topics of runs `scored` before."""
-    unread = sorted({run for matrix in matrices for run in matrix.runs}.difference(scored))
+    The grades of humans replace the model's, which stand for documents that they left out of a
+    topic. `how` is what else `evaluate` takes.
+    """
+    rules = rules or Rules()
+    if rules.unjudged == "bounds":
+        ranges = "unjudged bounds are by one file of judgements, which those of humans correct"
+        raise UsageError(f"{ranges}: leave out either")
+    given = [places] if isinstance(places, str | Path) else list(places)
+    hashed = bool(how.get("checksums", True) or how.get("store"))
+    # Judgements that are named may come through a pipe, which is read once.
+    read = None if qrels is None else read_qrels(find_qrels(qrels, ())[0], hashed)
+    found = evaluate(given, qrels=read, rules=rules, **how)
+    unread = {run for matrix in found.matrices for run in matrix.runs}.difference(found.files)
     if unread:
-        only = f"of {listed(unread)} only scores are known"
+        only = f"of {listed(naturally(unread))} only scores are known"
         raise UsageError(f"humans' judgements correct runs, and {only}")
-    note_input(place_of(place))
-    model, rules = reader.qrels, reader.rules
-    human, topics = read_qrels(place, reader.checksums), matrices[0].topics
+    note_input(place_of(human))
+    own = read_qrels(human, hashed)
+    (path,) = (each.path for each in found.inputs if each.kind == "qrels")
+    merged, notes = _merged(own, read or read_qrels(path, hashed), found.matrices[0].topics)
+    runs = [place for place in given if named_place(place)[1] != path]  # it may come first
+    rules = replace(rules, topics="judged", only_topics=())
+    found = corrected(found, evaluate(runs, qrels=merged, rules=rules, **how))
+    provenance = found.provenance.adding(notes=[*own.notes, *notes])
+    text = own.text_sha256 if own.text_sha256 != own.sha256 else None
+    file = Input(place_of(human), "human qrels", own.sha256, content=text)
+    return replace(found, provenance=replace(provenance, inputs=(*found.inputs, file)))
+
+
+def corrected(model: Evaluation, human: Evaluation) -> Evaluation:
+    """The scores by a model, those by humans on some of the topics beside them."""
+    matrices = []
+    for matrix, by_humans in zip(model.matrices, human.matrices, strict=True):
+        lacking = {*matrix.runs}.difference(by_humans.runs)
+        if lacking:
+            raise UsageError(f"{listed(naturally(lacking))}: no topic answered that humans judged")
+        matrices.append(replace(matrix, human=by_humans))
+    number, topics = len(by_humans.topics), counted(len(matrix.topics), "topic")
+    note = Note("human-part", f"corrected by humans on {number} of {topics}; {ASSUMED}", False)
+    provenance = model.provenance.adding({HUMAN: number}, [note])
+    return replace(model, matrices=tuple(matrices), provenance=provenance)
+
+
+def _merged(human: Qrels, model: Qrels, topics: Sequence[str]) -> tuple[Qrels, list[Note]]:
+    """The judgements of the topics that humans judged, and notes on what is not theirs."""
     if human.judgements == model.judgements:
-        raise UsageError(f"{place} holds the judgements of the model: nothing would be corrected")
-    own = {topic: of for topic, of in human.judgements.items() if topic in topics}
-    _refuse_few(own, topics)
-    notes, strangers = [*human.notes], naturally(human.judgements.keys() - own.keys())
-    if strangers:
-        message = "humans judged topics that are not evaluated, and do not count: "
-        notes.append(Note("human-topics", message + listed(strangers)))
-    others = {topic: model.judgements.get(topic, {}) for topic in own}
-    left = [len(others[topic].keys() - of.keys()) for topic, of in own.items()]
-    merged = {topic: {**others[topic], **of} for topic, of in own.items()}
-    if any(left):
-        of_all, share = counted(len(own), "topic"), sum(left) / sum(map(len, merged.values()))
-        message = f"on {np.count_nonzero(left)} of {of_all} humans judged only some of the "
+        message = f"{human.path} holds the judgements of the model: nothing would be corrected"
+        raise UsageError(message)
+    own = {topic: grades for topic, grades in human.judgements.items() if topic in topics}
+    if len(own) < LEAST_JUDGED:
+        of = f"{len(own)} of the {counted(len(topics), 'topic')} evaluated"
+        raise UsageError(f"humans judged {of}, expected {LEAST_JUDGED} or more; are ids the same?")
+    merged = {topic: {**model.judgements.get(topic, {}), **own[topic]} for topic in own}
+    left_out = [len(merged[topic]) - len(own[topic]) for topic in own]
+    notes = not_evaluated(topics, "judged by humans", human.judgements)
+    if any(left_out):
+        some = sum(map(bool, left_out))
+        share = sum(left_out) / sum(map(len, merged.values()))
+        message = f"on {some} of {counted(len(own), 'topic')} humans judged only some of the "
         message += f"documents: {share:.0%} of the grades there are the model's"
         notes.append(Note("partly-human", message))
-    sums = f"{model.sha256} {human.sha256}".encode()
-    sha256 = None if human.sha256 is None else hashlib.sha256(sums).hexdigest()
-    unjudged = rules.unjudged if rules.unjudged == "condensed" else "zero"
-    text = human.text_sha256 if human.text_sha256 != human.sha256 else None
-    return HumanPart(
-        Qrels(merged, model.path, sha256=sha256),
-        replace(rules, topics="judged", only_topics=(), unjudged=unjudged),
-        Input(place_of(place), "human qrels", human.sha256, content=text),
-        notes,
-    )
-
-
-def corrected(
-    matrices: Sequence[ScoreMatrix],
-    human: Sequence[ScoreMatrix],
-    provenance: Provenance,
-    part: HumanPart | None,
-) -> tuple[tuple[ScoreMatrix, ...], Provenance]:
-    """The matrices with the humans' scores beside, by measure; and what they rest on then."""
-    by_measure = {matrix.measure: matrix for matrix in human}
-    found = []
-    for matrix in matrices:
-        if matrix.measure not in by_measure:
-            raise UsageError(f"the humans' judgements gave no scores by {matrix.measure}")
-        own = _beside(matrix, by_measure[matrix.measure])
-        found.append(replace(matrix, axes=replace(matrix.axes, human=own)))
-    number, topics = len(own.topics), counted(len(matrix.topics), "topic")
-    note = Note("human-part", f"corrected by humans on {number} of {topics}; {ASSUMED}", False)
-    provenance = provenance.adding({HUMAN: number}, [note, *(part.notes if part else ())])
-    inputs = (*provenance.inputs, *([part.read] if part else ()))
-    return tuple(found), replace(provenance, inputs=inputs)
-
-
-def _beside(matrix: ScoreMatrix, human: ScoreMatrix) -> HumanScores:
-    """The humans' scores of the same runs, on the topics in common; NaN of other runs."""
-    topics = tuple(topic for topic in matrix.topics if topic in human.topics)
-    _refuse_few(topics, matrix.topics)
-    columns = [human.topics.index(topic) for topic in topics]
-    values = np.full((len(matrix.runs), len(topics)), np.nan)
-    for row, run in enumerate(matrix.runs):
-        if run in human.runs:
-            values[row] = human.values[human.runs.index(run), columns]
-    return HumanScores(matrix.runs, topics, values)
-
-
-def _refuse_few(judged: Collection[str], topics: Collection[str]) -> None:
-    if len(judged) < LEAST_JUDGED:
-        of = f"{len(judged)} of the {counted(len(topics), 'topic')} evaluated"
-        raise UsageError(f"humans judged {of}, expected {LEAST_JUDGED} or more; are ids the same?")
+    both = f"{model.sha256} {human.sha256}"  # what the scores are stored under
+    sha256 = human.sha256 and hashlib.sha256(both.encode()).hexdigest()
+    return Qrels(merged, model.path, sha256=sha256), notes

@@ -113,6 +113,8 @@ class ScoreMatrix:
     """How far the documents behind the scores are judged, where that is known."""
     axes: Axes = field(default=Axes(), compare=False, kw_only=True)
     """What is known of topics and runs beside their names."""
+    human: ScoreMatrix | None = field(default=None, compare=False, kw_only=True)
+    """The scores under humans' judgements, where they judged some of the topics."""
 
     def __repr__(self) -> str:
         runs, topics = self.values.shape
@@ -213,11 +215,8 @@ class ScoreMatrix:
             runs=tuple(each),
             values=np.array([column_mean(own.scores) for own in each.values()]),
             judging=self.judging and self.judging.averaged(systems.members),
-            axes=replace(
-                self.axes,
-                replicates=each,
-                human=self.axes.human and self.axes.human.averaged(systems.members),
-            ),
+            axes=replace(self.axes, replicates=each),
+            human=self.human and self.human.of_systems(systems),
             provenance=self.provenance.adding(*systems.record()),
         )
 

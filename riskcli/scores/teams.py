@@ -151,7 +151,9 @@ def _renamed(matrix: ScoreMatrix, shown: Mapping[str, str]) -> ScoreMatrix:
     order = natural_order(names)
     runs = tuple(names[row] for row in order)
     judging, axes = matrix.judging and matrix.judging.renamed(shown), matrix.axes.renamed(shown)
-    return replace(matrix, runs=runs, values=matrix.values[order], judging=judging, axes=axes)
+    human = matrix.human and _renamed(matrix.human, shown)
+    values = matrix.values[order]
+    return replace(matrix, runs=runs, values=values, judging=judging, axes=axes, human=human)
 
 
 def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluation, str]:

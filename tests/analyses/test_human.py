@@ -19,12 +19,15 @@ from riskcli import (
     Significance,
     UsageError,
     evaluate,
+    evaluate_corrected,
     judge,
+    read_qrels,
     risk_table,
 )
 from riskcli.output.measure_words import columns_beside
 from riskcli.risk.estimate import holm
 from riskcli.risk.human import corrected_mean, mean_of
+from riskcli.scores.human import corrected
 from tests.helpers.inprocess import riskeval as run_inside
 from tests.helpers.program import QRELS, SAMPLES, riskeval
 
@@ -95,7 +98,7 @@ def test_the_columns_are_made_of_the_scores_under_each(files: tuple[Path, Path])
     kinds = [item["kind"] for item in found["inputs"]]
     assert (kinds.count("qrels"), kinds.count("human qrels")) == (1, 1)
     assert all(item["sha256"] for item in found["inputs"])
-    assert [said["rule"] for said in found["verdicts"]][:2] == ["corrected", "model_bias"]
+    assert [said["rule"] for said in found["verdicts"]][:2] == ["model_bias", "corrected"]
 
 
 def test_people_read_the_answer_then_the_bias_then_what_is_corrected(
@@ -106,10 +109,9 @@ def test_people_read_the_answer_then_the_bias_then_what_is_corrected(
     places = [
         out.index(text)
         for text in (
-            "Corrected by humans on 25 of 50 topics, better than indriCASP: caspPlus (+",
-            "The model's judgements: they slight caspPlus (-",
+            "By humans on 25 of 50 topics, the model's judgements slight caspPlus (-",
             "(assumed: the topics that humans judged are a random part of all).",
-            "What the model's judgements do to each run, on the 25 topics that humans judged",
+            "Corrected by humans, better than indriCASP: caspPlus (+",
             "Corrected by humans on 25 of 50 topics: nDCG@20, baseline indriCASP",
             "URisk #",
             "Means, risk and marks here are the model's alone, not corrected by humans.",
@@ -124,19 +126,17 @@ def test_people_read_the_answer_then_the_bias_then_what_is_corrected(
 def test_what_a_mark_says_turns_with_its_test() -> None:
     found = risk_table(made(shift=0.0, bias=0.0), "base").verdict
     assert [said.text for said in found][:2] == [
-        "Corrected by humans on 20 of 60 topics, no run is shown to differ from base.",
-        "The model's judgements: that they favour or slight a run is not shown (assumed: the "
-        "topics that humans judged are a random part of all).",
+        "By humans on 20 of 60 topics, the model's judgements are not shown to favour or slight a "
+        "run (assumed: the topics that humans judged are a random part of all).",
+        "Corrected by humans, no run is shown to differ from base.",
     ]
     found = risk_table(made(shift=0.2, bias=-0.2), "base").verdict
-    (corrected,), (bias,) = found.by("corrected"), found.by("model_bias")
-    assert ", better than base: run (+0." in corrected.text and "; the model alone says " in str(
-        found
-    )
-    assert "they slight run (-0." in bias.text and corrected.runs == bias.runs == ("run",)
+    (differs,), (bias,) = found.by("corrected"), found.by("model_bias")
+    assert ", better than base: run (+0." in differs.text
+    assert "slight run (-0." in bias.text and differs.runs == bias.runs == ("run",)
     found = risk_table(made(shift=-0.2, bias=0.2), "base").verdict
     assert ", worse than base: run (-0." in found.by("corrected")[0].text
-    assert "they favour run (+0." in found.by("model_bias")[0].text
+    assert "judgements favour run (+0." in found.by("model_bias")[0].text
 
 
 def made(shift: float, bias: float) -> Evaluation:
@@ -150,26 +150,25 @@ def made(shift: float, bias: float) -> Evaluation:
         ScoreMatrix("AP", ("base", "run"), topics[:count], values[:, :count])
         for values, count in ((model, 60), (human, 20))
     ]
-    by_model, by_humans = (Evaluation((matrix,)) for matrix in matrices)
-    return by_model.corrected_by(by_humans)
+    return corrected(*(Evaluation((matrix,)) for matrix in matrices))
 
 
 def test_the_library_and_a_virtual_baseline() -> None:
     scored = made(shift=0.2, bias=-0.2)
-    matrix, human = scored.matrices[0], scored.matrices[0].axes.human
+    matrix, human = scored.matrices[0], scored.matrices[0].human
     assert human is not None
     frame = risk_table(scored, "@mean").to_frame().set_index("run")
     by_model, by_humans = (m - m.mean(axis=0) for m in (matrix.values, human.values))
     expected = corrected_mean(by_humans, by_model, np.arange(60) < 20)
     assert frame["corrected_diff"].tolist() == pytest.approx(expected.mean.tolist())
     assert risk_table(scored.matrices[0], "base").verdict.by("corrected")
-    without = risk_table(replace(matrix, axes=replace(matrix.axes, human=None)), "base")
+    without = risk_table(replace(matrix, human=None), "base")
     assert not {*without.result().columns} & {*columns_beside()}
 
 
 def test_the_gate_tests_the_corrected_mean_and_takes_rules(files: tuple[Path, Path]) -> None:
     lost = made(shift=-0.2, bias=0.2)  # the model alone sees no loss
-    alone = Evaluation(tuple(replace(m, axes=replace(m.axes, human=None)) for m in lost.matrices))
+    alone = Evaluation(tuple(replace(m, human=None) for m in lost.matrices))
     assert judge(alone, "base", policy="lenient").passed
     gate = judge(lost, "base", policy="lenient", rules=["corrected_flag != worse"])
     ((mean, rule),) = [verdict.findings for verdict in gate.verdicts]
@@ -198,8 +197,8 @@ def test_grades_of_humans_replace_the_models_topic_by_topic(
     lines = [line.split() for line in files[0].read_text().splitlines()]
     rows = [f"{q} 0 {d} {own.get((q, d), g)}\n" for q, _, d, g in lines if q in BY_HUMANS]
     merged.write_text("".join(rows))
-    found = evaluate(RUNS, qrels=files[0], human=some, rules=Rules("nDCG@20"))
-    human = found.matrices[0].axes.human
+    found = evaluate_corrected(RUNS, qrels=files[0], human=some, rules=Rules("nDCG@20"))
+    human = found.matrices[0].human
     assert human is not None
     expected = evaluate(RUNS, qrels=merged, rules=Rules("nDCG@20", topics="judged")).matrices[0]
     assert (human.topics, human.values.tolist()) == (expected.topics, expected.values.tolist())
@@ -219,7 +218,8 @@ def test_a_topic_without_relevant_documents_by_humans_counts(
         f"{q} 0 {d} {0 if q == BY_HUMANS[0] else g}\n" for q, _, d, g in LINES if q in BY_HUMANS
     ]
     none.write_text("".join(rows))
-    human = evaluate(RUNS, qrels=files[0], human=none, rules=Rules("P@10")).matrices[0].axes.human
+    found = evaluate_corrected(RUNS, qrels=files[0], human=none, rules=Rules("P@10"))
+    human = found.matrices[0].human
     assert human is not None and len(human.topics) == len(BY_HUMANS)
     assert human.values[:, human.topics.index(BY_HUMANS[0])].tolist() == [0.0] * len(RUNS)
 
@@ -248,13 +248,13 @@ def test_names_to_show_and_stores_change_nothing(files: tuple[Path, Path], tmp_p
     assert shown["Zulu"]["corrected_diff"] == expected["oldTFIDF"]["corrected_diff"]
 
 
-def test_the_page_has_both_tables(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_page_has_the_table(files: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     given = ("-q", files[0], "--human", files[1], *NDCG, "-o", page)
     assert run_inside("report", *RUNS, *given).code == 0
     text = unescape(page.read_text())
     shown = text[text.index('id="further"') :]
-    assert "What the model's judgements do to each run" in shown
+    assert "by the model less by humans" in shown
     assert "Corrected by humans on 25 of 50 topics: nDCG@20" in shown
 
 
@@ -276,6 +276,36 @@ def test_judgements_that_correct_nothing_are_refused(
     assert (ran.code, ran.out) == (2, "") and said in ran.err
 
 
+def test_replicates_are_averaged_under_both(files: tuple[Path, Path]) -> None:
+    names = ("base-1", "base-2", "new-1", "new-2")
+    runs = [f"{name}={file}" for name, file in zip(names, RUNS, strict=True)]
+    call = ("score", *runs, "-q", files[0], "--human", files[1], "-m", "nDCG@20", "--quiet")
+    ran = run_inside(*call, "--replicates", "^(.*)-", "-b", "base", "-f", "json")
+    human = differences(scores(QRELS))
+    judged = np.array([topic in BY_HUMANS for topic in scores(QRELS).topics])
+    run, base = human["caspPlus"] + human["plainBM25"], human["oldTFIDF"]
+    expected = (run - base)[judged].mean() / 2
+    assert rows_of(ran.out)["new"]["human_diff"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_judgements_that_were_read_leave_no_note(files: tuple[Path, Path]) -> None:
+    read = evaluate(RUNS, qrels=read_qrels(files[0]), rules=Rules("nDCG@20"))
+    assert read.notes == evaluate(RUNS, qrels=files[0], rules=Rules("nDCG@20")).notes
+
+
+def test_a_run_without_any_topic_that_humans_judged_is_refused(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    run = tmp_path / "few.run"
+    lines = RUNS[0].read_text().splitlines(keepends=True)
+    run.write_text("".join(line for line in lines if line.split()[0] not in BY_HUMANS))
+    call: Call = ("score", *RUNS, run, "-q", files[0], "--human", files[1], *NDCG)
+    assert "few answers none of the 25 topics" in run_inside(*call).err
+    skipping = run_inside(*call, "--on-error", "skip")
+    assert (skipping.code, skipping.out) == (2, "")
+    assert "no topic answered that humans judged" in skipping.err
+
+
 def test_what_cannot_be_corrected_is_refused_with_the_cure(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -285,11 +315,14 @@ def test_what_cannot_be_corrected_is_refused_with_the_cure(
     human = ("-q", files[0], "--human", files[1], "-m", "nDCG@20")
     cases: list[tuple[Call, str]] = [
         (("score", *RUNS, "-q", files[0], "--human", files[0]), "the judgements of the model"),
-        (("score", *RUNS, "-q", QRELS, *human), "--human corrects one file of judgements"),
+        (("score", *RUNS, "-q", QRELS, *human), "one file of judgements at a time here"),
         (("score", kept, *human), "only scores are known"),
         (("score", *RUNS, *human, "-b", "@mean", "--teams", "re:."), "name a run"),
         (("score", *RUNS, *human, "-b", "*", "--pool", "each"), "leave out --pool each"),
-        (("check", *RUNS, *human, "-b", "indriCASP", "--unjudged", "bounds"), "--unjudged bounds"),
+        (
+            ("check", *RUNS, *human, "-b", "indriCASP", "--unjudged", "bounds"),
+            "unjudged bounds are by one file",
+        ),
         (("check", *RUNS[1:], *human, "-b", kept), "give the baseline as a run"),
         (("topics", *RUNS, *human), "No such option '--human'"),
     ]
@@ -306,5 +339,5 @@ def test_topics_that_humans_judged_in_vain_are_named(
 ) -> None:
     other = tmp_path / "human.qrels"
     other.write_text(files[1].read_text() + "900 0 d 1\n")
-    ran = run_inside("score", *RUNS, "-q", files[0], "--human", other, *NDCG, "-f", "json")
-    assert "humans judged topics that are not evaluated, and do not count: 900" in ran.err
+    ran = run_inside("score", *RUNS, "-q", files[0], "--human", other, *NDCG[:-1])
+    assert "judged by humans: 1 topic not evaluated: 900" in ran.err

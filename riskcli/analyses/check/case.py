@@ -105,11 +105,11 @@ class Case:
 
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
-        if test.of == MEAN and self.matrix.axes.human is not None:
+        human = self.matrix.human
+        if human is not None and test.of == MEAN:
             (comparison,) = comparisons(self.matrix, self.options)
-            found = differences(self.matrix, comparison, self.options)
-            assert found is not None
-            return corrected_difference(found.corrected, len(self.matrix.topics), margin)
+            found = differences(self.matrix, human, comparison, self.options)
+            return corrected_difference(found.corrected, margin)
         estimate = self.block(test.alpha).estimates.get(test.of)
         topics = len(self.matrix.topics)
         return difference_of(estimate, topics, degrees(topics, self.matrix.weights), margin)
@@ -215,7 +215,7 @@ class Case:
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
         (delta, unit), weights = in_units(run - base), self.matrix.weights
         varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
-        corrected = self.matrix.axes.human is not None
+        corrected = self.matrix.human is not None
         effective = effective_topics(len(base), weights)
         seen = None if corrected else smallest_loss(varies, effective, level)
         frozen = self.options.population

@@ -25,7 +25,8 @@ _NAN = float("nan")
 class Difference:
     """What a test is about: the candidate less the baseline, its error, and one-sided p-values."""
 
-    topics: int
+    topics: int | None
+    """None where humans correct it: no number of topics alone would settle it."""
     degrees: float
     """Of freedom, of the test."""
     effect: float = _NAN
@@ -34,12 +35,10 @@ class Difference:
     """Against no loss at all: small where the candidate is lower."""
     p_margin: float = _NAN
     """Against a loss of the margin: small where a loss above it is excluded; NaN without one."""
-    by_humans: bool = False
-    """Whether humans correct it, so that no number of topics alone would settle it."""
 
 
 def difference_of(
-    estimate: Estimate | None, topics: int, degrees: float, margin: float | None
+    estimate: Estimate | None, topics: int | None, degrees: float, margin: float | None
 ) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
@@ -53,13 +52,10 @@ def difference_of(
     return Difference(topics, degrees, effect, error, lower, beyond)
 
 
-def corrected_difference(tested: TestedMean, topics: int, margin: float | None) -> Difference:
+def corrected_difference(tested: TestedMean, margin: float | None) -> Difference:
     """The candidate's difference of the means, corrected by humans."""
-    estimate = Estimate(
-        tested.mean, difference=tested.mean, difference_error=tested.error, p=tested.p
-    )
-    found = difference_of(estimate, topics, float(tested.degrees[1]), margin)
-    return replace(found, by_humans=True)
+    estimate = Estimate(tested.mean, difference_error=tested.error, p=tested.p)
+    return difference_of(estimate, None, float(tested.degrees[1]), margin)
 
 
 def _p_above(distance: float, error: float, degrees: float) -> float:
@@ -139,14 +135,15 @@ def _undecided(difference: Difference, margin: float, level: float) -> tuple[str
     """Why the data neither exclude a loss above the margin nor show a loss; the topics needed."""
     effect, topics = difference.effect, difference.topics
     reach = stdtrit(difference.degrees, 1 - level) * difference.error
-    spread = difference.error * np.sqrt(topics)
-    distance = effect + margin if effect > -margin else -effect
-    needed = topics_needed(float(distance), float(spread), level)
-    needed = None if difference.by_humans else needed
     why = (
         f"the difference is {effect:.4g}; a loss of up to {max(reach - effect, 0):.2g} is not "
         f"excluded, at most {margin:g} is accepted"
     )
+    if topics is None:
+        return why, None
+    spread = difference.error * np.sqrt(topics)
+    distance = effect + margin if effect > -margin else -effect
+    needed = topics_needed(float(distance), float(spread), level)
     if needed is not None and needed > topics:
         why += f"; if it stays so, {needed} topics settle it in four of five cases"
     return why, needed

@@ -1,6 +1,7 @@
 """What a gate says in sentences: who passes, what it costs, what is not decided; and its rule."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from riskcli.analyses.check.outcomes import (
     in_order,
 )
 from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.analyses.judges import by_count
 from riskcli.analyses.unjudged import statement
 from riskcli.core.choices import Inconclusive
 from riskcli.core.messages import counted, joined, listed
@@ -276,3 +278,20 @@ def _not_decided(
         text += f", which counts as {'a pass' if counts_as == 'pass' else 'a failure'}"
     text += "" if needed is None else f"; {needed} topics settle it if the differences stay"
     return Statement("undecided", f"{text}.", runs=tuple(names), numbers={"topics_needed": needed})
+
+
+def of_judges(verdicts: Sequence[Verdict]) -> Iterator[Statement]:
+    """How many of several judges pass which candidates, a sentence an effectiveness measure."""
+    by_measure: dict[str, list[Verdict]] = {}
+    for verdict in (verdict for verdict in verdicts if verdict.judge):
+        measure = verdict.measure.removesuffix(f" [{verdict.judge}]")
+        by_measure.setdefault(measure, []).append(verdict)
+    for measure, own in by_measure.items():
+        number = len({verdict.judge for verdict in own})
+        passed = Counter(verdict.candidate for verdict in own if verdict.passed)
+        by = f" by {measure}" if len(by_measure) > 1 else ""
+        text = (
+            f"Who passes{by}: {by_count(passed, number) or f'none of {number} judges passes any'}."
+        )
+        runs = tuple(name for name, count in passed.items() if count == number)
+        yield Statement("judges", text, runs=runs, numbers={"judges": number})

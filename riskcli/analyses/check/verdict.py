@@ -88,14 +88,13 @@ class Gate(formats.Analysis):
     def verdict(self) -> Statements:
         """Who passes, what it costs, what is not decided; of one candidate by each measure."""
         from riskcli.analyses.check import sentences
-        from riskcli.analyses.check.by_judges import of_judges
 
         if self._single:
             said = [s for each in self.verdicts for s in sentences.of_one(each)]
-            whole = (*sentences.of_left_out(len(self.skipped)), *of_judges(self.verdicts))
+            whole = (*sentences.of_left_out(len(self.skipped)), *sentences.of_judges(self.verdicts))
             return Statements((*whole, *said))
         said = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
-        return Statements((said[0], *of_judges(self.verdicts), *said[1:]))
+        return Statements((said[0], *sentences.of_judges(self.verdicts), *said[1:]))
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
