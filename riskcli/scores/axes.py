@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -89,9 +89,8 @@ class Axes:
 
     def weigh_alike(self, other: Axes, topics: Sequence[str]) -> bool:
         """Whether these topics count the same by both, but for rounding."""
-        mine, theirs = self.weights_of(topics), other.weights_of(topics)
-        if mine is None or theirs is None:
-            return mine is theirs
+        found = (axes.weights_of(topics) for axes in (self, other))
+        mine, theirs = (1.0 if weights is None else weights for weights in found)
         return bool(np.allclose(mine, theirs, rtol=NO_DIFFERENCE, atol=0.0))
 
     def groups_of(self, topics: Sequence[str]) -> dict[str, list[str]]:
@@ -124,13 +123,11 @@ class Axes:
         axes, notes = self, list[Note]()
         if groups is not None:
             many = groups and all(isinstance(each, Mapping) for each in groups.values())
-            by_grouping = _as_texts(groups if many else {GROUP: groups})
-            axes = replace(axes, groups={**axes.groups, **by_grouping})
-            for grouping, by_topic in by_grouping.items():
-                notes += _notes_on_groups(topics, grouping, by_topic)
+            given = _as_texts(groups if many else {GROUP: groups})
+            axes = replace(axes, groups={**axes.groups, **given})
+            notes = [note for each in given.items() for note in _without_group(topics, *each)]
         if weights is not None:
             axes = replace(axes, weights=_checked_weights(topics, weights))
-            notes += _not_evaluated(topics, "weights", weights)
         return axes, notes
 
     def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
@@ -153,29 +150,18 @@ def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, st
     }
 
 
-def _notes_on_groups(
+def _without_group(
     topics: Sequence[str], grouping: str, by_topic: Mapping[str, str]
-) -> list[Note]:
+) -> Iterator[Note]:
     lacking = [topic for topic in topics if topic not in by_topic]
     if len(lacking) == len(topics):
         raise UsageError(
             f"no topic to evaluate has a group by {grouping!r}: the groups are of "
             f"{listed(by_topic, 3) or 'none'}, evaluated are {listed(topics, 3)}"
         )
-    notes = _not_evaluated(topics, f"{grouping!r}", by_topic)
     if lacking:
         message = f"{counted(len(lacking), 'topic')} without a group by {grouping!r}"
-        notes.append(Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}"))
-    return notes
-
-
-def _not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
-    known = set(topics)
-    others = [str(topic) for topic in given if str(topic) not in known]
-    if not others:
-        return []
-    message = f"{what}: {counted(len(others), 'topic')} not evaluated: {listed(others)}"
-    return [Note("labels-not-evaluated", message, warning=False)]
+        yield Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}")
 
 
 def _checked_weights(topics: Sequence[str], given: Mapping[Any, Any]) -> dict[str, float]:
@@ -187,18 +173,17 @@ def _checked_weights(topics: Sequence[str], given: Mapping[Any, Any]) -> dict[st
             f"{counted(len(missing), 'topic')} to evaluate without a weight: {listed(missing)}; "
             "give them one, or leave them out with --only-topics"
         )
-    return {topic: checked_weight(topic, by_topic[topic]) for topic in topics}
+    return {topic: _checked_weight(topic, by_topic[topic]) for topic in topics}
 
 
-def checked_weight(topic: str, given: Any) -> float:
-    """The weight of a topic, a number above 0."""
+def _checked_weight(topic: str, given: Any) -> float:
     try:
         weight = float(given)
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
-    if weight == 0:
-        cure = "to leave it out, name the others with --only-topics"
-        raise UsageError(f"the weight of topic {topic} is 0, expected more: {cure}")
-    if not (math.isfinite(weight) and weight > 0) or isinstance(given, bool):
-        raise UsageError(f"the weight of topic {topic} is {given!r:.60}, expected a number above 0")
+    if not 0 < weight < math.inf or isinstance(given, bool):
+        raise UsageError(
+            f"the weight of topic {topic} is {given!r:.60}, expected a number above 0; to leave "
+            "it out, name the others with --only-topics"
+        )
     return weight
