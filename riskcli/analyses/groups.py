@@ -17,7 +17,6 @@ from riskcli.core.messages import UsageError, listed, natural_key
 from riskcli.output.display import p_value
 from riskcli.output.measure_words import GROUP
 from riskcli.output.verdict import Statement, Statements
-from riskcli.risk.estimate import Estimate
 from riskcli.risk.interaction import LEAST_GROUP, interaction
 from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
 from riskcli.scores.matrix import ScoreMatrix
@@ -37,7 +36,8 @@ class ByGroup:
     blocks: tuple[Block, ...]
     """Of each group those of all alphas; the group with the lowest mean difference first."""
     p: float | None
-    """Of the test whether differences depend on the group; None where that could not be tested."""
+    """Of the test whether differences depend on the group: NaN where there are too few topics,
+    None of averages over baselines."""
     gamma: float
 
     @property
@@ -57,35 +57,35 @@ class ByGroup:
     @property
     def said(self) -> Statements:
         """Whether the group matters, and for whom in which."""
-        first = self.first[0]
-        if first.estimates["mean"].flag is None:  # of averages over baselines
-            return Statements()
-        baseline, table = called(first.baseline, first.baseline_size), about(first)
-        table = f"{table}, by {self.grouping}"
-        said = f"differences to {baseline} depend on the group"
         if self.p is None:
+            return Statements()
+        first = self.first[0]
+        table = f"{about(first)}, by {self.grouping}"
+        baseline = called(first.baseline, first.baseline_size)
+        said = f"differences to {baseline} depend on the group"
+        if np.isnan(self.p):
             said = f"nothing is tested, for fewer than two groups have {LEAST_GROUP} topics"
         elif self.depends:
             said += f" (p {p_value(self.p)})"
         else:
             said = f"it is not shown that {said} (p {p_value(self.p)}), so no group has marks"
-        numbers = {} if self.p is None else {"p": self.p}
-        tested = Statement("by-group", f"By {self.grouping}: {said}.", table, numbers=numbers)
-        return Statements((tested, *([self._marked(baseline, table)] if self.depends else [])))
+        said = f"By {self.grouping}: {said}."
+        tested = Statement("by-group", said, table, numbers={"p": self.p})
+        return Statements((tested, self._marked(baseline, table)) if self.depends else (tested,))
 
     def _marked(self, baseline: str, table: str) -> Statement:
         """Who is better or worse in which group, the worst group first."""
-        runs, parts = list[str](), list[str]()
-        for block in self.first:
-            flags = np.asarray(block.cells("mean_flag"))
-            for row in np.flatnonzero(flags != "").tolist():
-                runs.append(block.runs[row])
-                mean = f"mean {block.numbers('mean_diff')[row]:+.4f}"
-                parts.append(f"{block.runs[row]} is {flags[row]} in {block.group} ({mean})")
-        text = f"Compared with {baseline}, {listed(parts, MOST_NAMED)}."
-        if not parts:
-            text = f"No run is shown to be better or worse than {baseline} in a single group."
-        return Statement("in-group", text, table, tuple(runs))
+        found = [
+            (run, f"{run} is {flag} in {block.group} (mean {mean:+.4f})")
+            for block in self.first
+            if (flags := block.cells("mean_flag")) is not None
+            for run, flag, mean in zip(block.runs, flags, block.numbers("mean_diff"), strict=True)
+            if flag
+        ]
+        said = f"No run is shown to be better or worse than {baseline} in a single group."
+        if found:
+            said = f"Compared with {baseline}, {listed((each for _, each in found), MOST_NAMED)}."
+        return Statement("in-group", said, table, tuple(run for run, _ in found))
 
 
 def in_group(block: Block, group: str) -> Block:
@@ -110,11 +110,11 @@ def tables_by_group(matrix: ScoreMatrix, options: Options) -> Iterator[ByGroup]:
         blocks = _corrected(blocks, options)
         for baseline in dict.fromkeys(block.baseline for block in blocks):
             p, plan = None, options.significance
-            if (known := compared.get(baseline)) is not None:  # averages over baselines are not
+            if (known := compared.get(baseline)) is not None:
                 p = interaction(known.paired.delta, numbers, plan.seed, known.weights)
             own = sorted((each for each in blocks if each.baseline == baseline), key=_badness)
             table = ByGroup(grouping, tuple(own), p, plan.gamma)
-            yield table if table.depends else table.mapped(lambda block: _emptied(block, "flag"))
+            yield table if table.depends else table.mapped(lambda block: _without(block, "flag"))
 
 
 def _blocks_of(part: ScoreMatrix, options: Options, group: str, groups: int) -> list[Block]:
@@ -123,11 +123,10 @@ def _blocks_of(part: ScoreMatrix, options: Options, group: str, groups: int) -> 
     shuffles = max(plan.number_of_shuffles, int(np.ceil(_FINE * groups / plan.gamma)))
     plan = replace(plan, correction="none", family="column", shuffles=shuffles)
     if len(part.topics) < LEAST_GROUP:
-        names += ["p", "p_adjusted", "difference_low", "difference_high"]
+        names += ["p", "p_adjusted", "flag", "difference_low", "difference_high"]
     blocks, _ = risk_blocks(part, replace(options, significance=plan))
-    return [
-        in_group(replace(_emptied(block, *names), said=Statements()), group) for block in blocks
-    ]
+    blocks = [replace(_without(block, *names), said=Statements()) for block in blocks]
+    return [in_group(block, group) for block in blocks]
 
 
 def _corrected(blocks: list[Block], options: Options) -> list[Block]:
@@ -141,16 +140,10 @@ def _corrected(blocks: list[Block], options: Options) -> list[Block]:
     return corrected_together(blocks, plan, family_of)
 
 
-def _emptied(block: Block, *names: str) -> Block:
+def _without(block: Block, *names: str) -> Block:
     """The block without these fields of its estimates."""
-
-    def emptied(estimate: Estimate) -> Estimate:
-        known = [name for name in names if getattr(estimate, name) is not None]
-        size = len(block.runs)
-        blank: dict[str, Any] = {n: np.full(size, "" if n == "flag" else np.nan) for n in known}
-        return replace(estimate, **blank)
-
-    return replace(block, estimates={n: emptied(e) for n, e in block.estimates.items()})
+    none: dict[str, Any] = dict.fromkeys(names)
+    return replace(block, estimates={n: replace(e, **none) for n, e in block.estimates.items()})
 
 
 def _badness(block: Block) -> tuple[float, float, object]:

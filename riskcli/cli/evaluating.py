@@ -121,14 +121,8 @@ def options_of_pairs(
 def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evaluation:
     """The scores of all runs."""
     keep_freed_memory()
-    if inputs.human and len(inputs.judged) > 1:
-        names = ", ".join(map(str, inputs.judged))
-        raise UsageError(f"--human corrects one file of judgements, found several: {names}")
-    if inputs.human and inputs.unjudged == "bounds":
-        raise UsageError(
-            "the ranges of --unjudged bounds are by one file of judgements, and --human corrects "
-            "it: leave out one of both"
-        )
+    if inputs.human and (len(inputs.judged) > 1 or inputs.unjudged == "bounds"):
+        raise UsageError("--human corrects one file of judgements, without --unjudged bounds")
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
         found = [
             evaluate(
@@ -203,11 +197,10 @@ def _labelled(inputs: Given, evaluation: Evaluation) -> Evaluation:
     if inputs.groups is not None:
         files.append(read_labels(inputs.groups, names, max_bytes=inputs.max_bytes))
         groups = files[0].groups(names, column)
-    if column is not None and files and column in files[0].columns:
-        weights = files[0].weights(column)
-    elif column is not None:
-        files.append(read_labels(column, kind="weights", max_bytes=inputs.max_bytes))
-        weights = files[-1].weights()
+    if column is not None:
+        if not (files and column in files[0].columns):
+            files.append(read_labels(column, kind="weights", max_bytes=inputs.max_bytes))
+        weights = files[-1].weights(column)
     labelled = evaluation.labelled(groups, weights)
     inputs_read = (*labelled.inputs, *(file.input for file in files))
     return replace(labelled, provenance=replace(labelled.provenance, inputs=inputs_read))

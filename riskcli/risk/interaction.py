@@ -17,18 +17,16 @@ SHUFFLES = 1_999
 _CELLS_AT_ONCE = 4_000_000
 
 
-def interaction(
-    delta: Floats, groups: Rows, seed: int, weights: Floats | None = None
-) -> float | None:
+def interaction(delta: Floats, groups: Rows, seed: int, weights: Floats | None = None) -> float:
     """The p-value of differences by run and topic, and the group of each topic as a number.
 
-    Only groups of ten topics or more are compared; None where there are not two of them. Neither
+    Only groups of ten topics or more are compared; NaN where there are not two of them. Neither
     the order of runs and topics nor the numbers of the groups change the p-value.
     """
     sizes = np.bincount(groups)
     large = np.flatnonzero(sizes >= LEAST_GROUP)
     if len(large) < 2:
-        return None
+        return float("nan")
     kept = np.isin(groups, large)
     delta, groups = delta[:, kept], groups[kept]
     weights = np.ones(len(groups)) if weights is None else weights[kept]

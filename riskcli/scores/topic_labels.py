@@ -20,8 +20,7 @@ from riskcli.trec.source import MAX_BYTES, TextFile
 BAD_LABELS = "bad-labels"
 LENGTH = "length"
 """The grouping by the number of words of the query."""
-MOST_GROUPS = 1000
-_WEIGHT = "weight"
+WEIGHT = "weight"
 _IDS = ("topic", "qid", "query_id")
 _JSON_IDS = (*_IDS, "_id", "id", "number")
 _TEXTS = ("text", "query", "title")
@@ -55,14 +54,12 @@ class LabelFile:
             if name not in self.columns:
                 there = f"{nearest(name, self.columns)} (there are {listed(self.columns, 12)})"
                 raise _wrong(self.input.path, f"no grouping is called {name!r}{there}")
-            if (count := len({*self.columns[name].values()})) > MOST_GROUPS:
-                message = f"{name} has {count} groups, at most {MOST_GROUPS}"
-                raise _wrong(self.input.path, message)
         return {name: self.columns[name] for name in chosen}
 
-    def weights(self, name: str | None = None) -> Mapping[str, Any]:
-        """The column of the name, else the only column, or `weight`."""
-        column = name or (next(iter(self.columns)) if len(self.columns) == 1 else _WEIGHT)
+    def weights(self, name: str = WEIGHT) -> Mapping[str, Any]:
+        """The column of the name, else `weight`, else the only column."""
+        only = next(iter(self.columns)) if len(self.columns) == 1 else WEIGHT
+        column = name if name in self.columns else only
         if column not in self.columns:
             message = f"found the columns {listed(self.columns)}, expected topic and weight"
             raise _wrong(self.input.path, message)
