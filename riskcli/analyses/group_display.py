@@ -24,7 +24,7 @@ def of_groups(table: ByGroup, layout: Layout, width: int) -> Display:
         "Number of topics in brackets; the worst group, by the mean difference of all runs, first."
     ]
     if table.depends:
-        tests = counted(first.families.get("mean", 0), "test")
+        tests = counted(max(each.families.get("mean", 0) for each in table.first), "test")
         how = f"corrected over runs and groups ({tests})"
         lines.append(f"▲ better, ▼ worse at γ = {table.gamma:g}, {how}.")
     if any(block.topics < LEAST_GROUP for block in table.first):

@@ -99,6 +99,12 @@ def tables_by_group(matrix: ScoreMatrix, options: Options) -> Iterator[ByGroup]:
         raise UsageError(
             "a frozen population is that of all its topics: leave out --groups, or --population"
         )
+    plan, in_turn = options.significance, options.pool == POOL_EACH
+
+    def family_of(block: Block, name: str) -> object:
+        """Runs and groups of a column; all baselines, where each is one in turn."""
+        return () if plan.family == "all" else (name, block.alpha, in_turn or block.baseline)
+
     compared = {each.baseline.name: each for each in comparisons(matrix, options)}
     for grouping, labels in matrix.axes.groups_of(matrix.topics).items():
         groups, numbers = np.unique(np.array(labels, dtype=object), return_inverse=True)
@@ -107,9 +113,9 @@ def tables_by_group(matrix: ScoreMatrix, options: Options) -> Iterator[ByGroup]:
             part = matrix.of_topics(np.flatnonzero(numbers == number).tolist())
             name = f"{grouping}={group}" if len(matrix.axes.groups) > 1 else group
             blocks += _blocks_of(part, options, name, len(groups))
-        blocks = _corrected(blocks, options)
+        blocks = corrected_together(blocks, plan, family_of)
         for baseline in dict.fromkeys(block.baseline for block in blocks):
-            p, plan = None, options.significance
+            p = None
             if (known := compared.get(baseline)) is not None:
                 p = interaction(known.paired.delta, numbers, plan.seed, known.weights)
             own = sorted((each for each in blocks if each.baseline == baseline), key=_badness)
@@ -127,17 +133,6 @@ def _blocks_of(part: ScoreMatrix, options: Options, group: str, groups: int) -> 
     blocks, _ = risk_blocks(part, replace(options, significance=plan))
     blocks = [replace(_without(block, *names), said=Statements()) for block in blocks]
     return [in_group(block, group) for block in blocks]
-
-
-def _corrected(blocks: list[Block], options: Options) -> list[Block]:
-    """The blocks with the p-values of each column corrected over runs and groups."""
-    plan, in_turn = options.significance, options.pool == POOL_EACH
-
-    def family_of(block: Block, name: str) -> object:
-        of_baseline = None if in_turn else block.baseline
-        return () if plan.family == "all" else (name, block.alpha, of_baseline)
-
-    return corrected_together(blocks, plan, family_of)
 
 
 def _without(block: Block, *names: str) -> Block:

@@ -121,8 +121,14 @@ def options_of_pairs(
 def evaluated(inputs: Given, baselines: Sequence[str], checksums: bool) -> Evaluation:
     """The scores of all runs."""
     keep_freed_memory()
-    if inputs.human and (len(inputs.judged) > 1 or inputs.unjudged == "bounds"):
-        raise UsageError("--human corrects one file of judgements, without --unjudged bounds")
+    if inputs.human and len(inputs.judged) > 1:
+        names = ", ".join(map(str, inputs.judged))
+        raise UsageError(f"--human corrects one file of judgements, found several: {names}")
+    if inputs.human and inputs.unjudged == "bounds":
+        raise UsageError(
+            "the ranges of --unjudged bounds are by one file of judgements, and --human corrects "
+            "it: leave out one of both"
+        )
     with _workers(inputs) as executor, on_terminal(inputs.quiet) as progress:
         found = [
             evaluate(

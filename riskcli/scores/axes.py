@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,11 +123,18 @@ class Axes:
         axes, notes = self, list[Note]()
         if groups is not None:
             many = groups and all(isinstance(each, Mapping) for each in groups.values())
-            given = _as_texts(groups if many else {GROUP: groups})
-            axes = replace(axes, groups={**axes.groups, **given})
-            notes = [note for each in given.items() for note in _without_group(topics, *each)]
+            given = groups if many else {GROUP: groups}
+            # Programs have numbers for topics and groups, too.
+            texts = {
+                str(grouping): {str(topic): str(group) for topic, group in by_topic.items()}
+                for grouping, by_topic in given.items()
+            }
+            axes = replace(axes, groups={**axes.groups, **texts})
+            for each in texts.items():
+                notes += _notes_on_groups(topics, *each)
         if weights is not None:
             axes = replace(axes, weights=_checked_weights(topics, weights))
+            notes += not_evaluated(topics, "weights", weights)
         return axes, notes
 
     def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
@@ -142,26 +149,30 @@ class Axes:
         return replace(self, replicates=systems, human=self.human and self.human.renamed(shown))
 
 
-def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, str]]:
-    """Topics and groups as texts: programs have numbers for both."""
-    return {
-        str(grouping): {str(topic): str(group) for topic, group in by_topic.items()}
-        for grouping, by_topic in groups.items()
-    }
-
-
-def _without_group(
+def _notes_on_groups(
     topics: Sequence[str], grouping: str, by_topic: Mapping[str, str]
-) -> Iterator[Note]:
+) -> list[Note]:
     lacking = [topic for topic in topics if topic not in by_topic]
     if len(lacking) == len(topics):
         raise UsageError(
             f"no topic to evaluate has a group by {grouping!r}: the groups are of "
             f"{listed(by_topic, 3) or 'none'}, evaluated are {listed(topics, 3)}"
         )
+    notes = not_evaluated(topics, f"{grouping!r}", by_topic)
     if lacking:
         message = f"{counted(len(lacking), 'topic')} without a group by {grouping!r}"
-        yield Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}")
+        notes.append(Note("no-group", f"{message}, shown as {NO_GROUP}: {listed(lacking)}"))
+    return notes
+
+
+def not_evaluated(topics: Sequence[str], what: str, given: Mapping[str, Any]) -> list[Note]:
+    """A note on topics that something is given for, but that are not evaluated."""
+    known = set(topics)
+    others = [str(topic) for topic in given if str(topic) not in known]
+    if not others:
+        return []
+    message = f"{what}: {counted(len(others), 'topic')} not evaluated: {listed(others)}"
+    return [Note("labels-not-evaluated", message, warning=False)]
 
 
 def _checked_weights(topics: Sequence[str], given: Mapping[Any, Any]) -> dict[str, float]:

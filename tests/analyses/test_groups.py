@@ -203,6 +203,11 @@ def test_small_groups_are_not_tested() -> None:
             assert value is None, name
         if name.endswith("_flag"):
             assert value == ""
+    sizes = (9, 14, 14)  # the worst group is the small one
+    first = risk_table(matrix(sizes=sizes, effect=-0.4).labelled(groups_of(sizes)), "run0")
+    later = replace(first, by_group=(replace(first.by_group[0], p=0.01),))
+    assert first.by_group[0].first[0].topics == 9
+    assert "(6 tests)" in later.displays(80)[-1].caption[1]
     few = risk_table(matrix(sizes=(28, 9)).labelled(groups_of((28, 9))), "run0").by_group[0]
     assert few.said.sentences == (
         "By group: nothing is tested, for fewer than two groups have 10 topics.",
@@ -315,6 +320,25 @@ def test_topics_carry_their_groups_and_losses_by_group_come_first() -> None:
     assert one.screen(80)[0].title.startswith("Losses by group, run1: AP against run0")
     assert one.top(2).screen(80)[0].title.startswith("run1 against run0")
     assert "group" not in topic_table(scores, "run0").result().columns
+
+
+def test_losses_by_group_are_beyond_repeat_noise_and_count_weights() -> None:
+    generator = np.random.default_rng(5)
+    values = generator.uniform(0.2, 0.8, size=20) + generator.normal(0, 0.1, size=(6, 20))
+    names, topics = ("a-s1", "a-s2", "a-s3", "b-s1", "b-s2", "b-s3"), tuple(map(str, range(20)))
+    labels = {topic: "x" if int(topic) < 8 else "y" for topic in topics}
+    weights = {topic: 1 / (1 + int(topic)) for topic in topics}
+    systems = ScoreMatrix("AP", names, topics, values).of_systems("^(.)")
+    table = topic_table(systems.labelled(labels, weights), "a")
+    delta = values[3:].mean(axis=0) - values[:3].mean(axis=0)
+    (lost,) = [dict(zip(part.topics, part.lost.tolist(), strict=True)) for part in table.parts]
+    assert 0 < sum(lost.values()) < (delta < 0).sum()
+    shown = {row[0].text: [cell.text for cell in row] for row in table.by_group[0].rows}
+    for group in "xy":
+        own = [i for i, topic in enumerate(topics) if labels[topic] == group]
+        mean = np.average(delta[own], weights=[weights[topics[i]] for i in own])
+        assert shown[group][2] == str(sum(lost[topics[i]] for i in own))
+        assert shown[group][3] == f"{mean:.4f}"
 
 
 def test_topics_of_several_groupings_have_a_column_each() -> None:

@@ -160,6 +160,7 @@ def test_labels_of_the_library() -> None:
     labelled = matrix().labelled({"1": "x", "2": "y", "9": "y"}, {"1": 1, "2": 2, "3": 3})
     assert labelled.axes.groups_of(labelled.topics) == {"group": ["x", "y", NO_GROUP]}
     assert [note.message for note in labelled.provenance.notes] == [
+        "'group': 1 topic not evaluated: 9",
         "1 topic without a group by 'group', shown as (none): 3",
     ]
     assert labelled.provenance.settings == {"groups": ["group"], "weights": True}
