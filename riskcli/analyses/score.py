@@ -8,7 +8,7 @@ from riskcli.analyses import base, human, judges, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.group_display import of_groups
-from riskcli.analyses.groups import ByGroup, of_all, tables_by_group
+from riskcli.analyses.groups import ALL, ByGroup, in_group, tables_by_group
 from riskcli.analyses.replicates import ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
@@ -129,8 +129,7 @@ class ComparisonTable(base.Analysis):
     @property
     def _every_block(self) -> tuple[Block, ...]:
         """Those of all topics, then those of groups."""
-        of_groups = (block for each in self.by_group for group in each.blocks for block in group)
-        return (*self.blocks, *of_groups)
+        return (*self.blocks, *(block for each in self.by_group for block in each.blocks))
 
     @property
     def verdict(self) -> Statements:
@@ -212,8 +211,8 @@ def risk_table(
     for matrix in setup.matrices:
         of_matrix, cautions = risk_blocks(matrix, options)
         if matrix.axes.groups:
-            of_matrix = [of_all(block) for block in of_matrix]
-            by_group += tables_by_group(matrix, options, of_matrix)
+            of_matrix = [in_group(block, ALL) for block in of_matrix]
+            by_group += tables_by_group(matrix, options)
         blocks += of_matrix
         notes += cautions
         if not isinstance(options.population, FrozenPopulation):

@@ -7,11 +7,9 @@ import numpy as np
 from riskcli.analyses.topic_summary import RunTopics
 from riskcli.core.arrays import Flags
 from riskcli.core.messages import counted, natural_key
-from riskcli.effectiveness.measures import is_logarithm
-from riskcli.output.display import UNDEFINED, Cell, Column, Display, Heading, decimal, in_title
+from riskcli.output.display import Cell, Column, Display, Heading, decimal, in_title
 from riskcli.output.escape import visible
 from riskcli.output.measure_words import GROUP
-from riskcli.risk.paired import loses_a_fifth
 from riskcli.scores.matrix import ScoreMatrix
 
 MOST_GROUPS = 8
@@ -57,23 +55,22 @@ def losses_of(parts: Sequence[RunTopics]) -> tuple[Display, ...]:
 def _losses(parts: Sequence[RunTopics], name: str) -> Display:
     """A row a group, the worst first: what its topics lose, on average over the runs."""
     first, labels = parts[0], parts[0].columns[name]
-    delta = np.array([part.columns["delta"] for part in parts], dtype=float)
-    ruined = loses_a_fifth(delta, np.array(first.columns["baseline_score"], dtype=float))
+    delta = np.mean([part.columns["delta"] for part in parts], axis=0)
+    lost = np.mean([part.lost for part in parts], axis=0)
+    weights = first.columns.get("weight", np.ones(len(labels)))
     places = 0 if len(parts) == 1 else 1
-    rows: dict[str, tuple[float, list[str]]] = {}
-    for group in dict.fromkeys(labels.tolist()):
+    rows: list[tuple[float, list[str]]] = []
+    for group in sorted({*labels.tolist()}, key=natural_key):
         own = np.flatnonzero(labels == group)
-        change, fifths = float(delta[:, own].mean()), ruined[:, own].sum(axis=1).mean()
-        cells = [group, str(len(own)), decimal((delta[:, own] < 0).sum(axis=1).mean(), places)]
-        cells += [UNDEFINED if is_logarithm(first.measure) else decimal(fifths, places)]
-        worst = first.topics[own[np.argmin(delta[:, own].mean(axis=0))]]
-        rows[group] = change, [*cells, decimal(change, 4), worst]
-    order = sorted(rows, key=lambda group: (round(rows[group][0], 12), natural_key(group)))
+        change, worst = np.average(delta[own], weights=weights[own]), own[np.argmin(delta[own])]
+        cells = [group, str(len(own)), decimal(float(lost[own].sum()), places)]
+        rows.append((change, [*cells, decimal(float(change), 4), first.topics[worst]]))
+    rows.sort(key=lambda row: round(row[0], 12))
     headings: list[str | Heading] = [Heading("group", left=True, names=True)]
-    headings += ["topics", "lost", "L>20%", "mean change", Heading("worst topic", left=True)]
+    headings += ["topics", "lost", "mean change", Heading("worst topic", left=True)]
     who = first.run if len(parts) == 1 else f"mean of {counted(len(parts), 'run')}"
     title = f"Losses by {name.removeprefix(f'{GROUP}_')}, {who}: {first.measure} against "
-    more = len(order) - MOST_GROUPS
+    more = len(rows) - MOST_GROUPS
     lines = [f"{counted(more, 'more group')}: -f tsv has all."] if more > 0 else []
-    shown = [rows[group][1] for group in order[:MOST_GROUPS]]
+    shown = [cells for _, cells in rows[:MOST_GROUPS]]
     return Display.of_rows(title + in_title(first.baseline), headings, shown, lines)

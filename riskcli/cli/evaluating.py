@@ -16,7 +16,6 @@ from riskcli.cli.types import alpha_of_hat
 from riskcli.core.choices import PopulationRule, Sending, check_words, words
 from riskcli.core.files import replace_file, sha256_of_file
 from riskcli.core.inputs import identity
-from riskcli.core.locations import Location, place_of
 from riskcli.core.messages import Input, UsageError
 from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
@@ -198,20 +197,14 @@ def _labelled(inputs: Given, evaluation: Evaluation) -> Evaluation:
         return evaluation
     from riskcli.scores.topic_labels import read_labels  # late: most calls have none
 
-    files, groups, weights, most = [], None, None, inputs.max_bytes
-    column = inputs.weights
+    files, groups, weights, column = [], None, None, inputs.weights
     if inputs.groups is not None:
-        files.append(read_labels(inputs.groups, names, max_bytes=most))
+        files.append(read_labels(inputs.groups, names, max_bytes=inputs.max_bytes))
         groups = files[0].groups(names, column)
-    if column is not None and files and column in files[0].columns:
-        weights = files[0].weights(column)
-    elif column is not None:
-        place = place_of(column)
-        if not (isinstance(place, Location) or os.path.lexists(place)):
-            there = f" and no column of {inputs.groups}" if files else ""
-            raise UsageError(f"--weights is {column!r}: no such file{there}")
-        files.append(read_labels(place, kind="weights", max_bytes=most))
-        weights = files[-1].weights()
+    if column is not None:
+        if not (files and column in files[0].columns):
+            files.append(read_labels(column, kind="weights", max_bytes=inputs.max_bytes))
+        weights = files[-1].weights(column)
     labelled = evaluation.labelled(groups, weights)
     inputs_read = (*labelled.inputs, *(file.input for file in files))
     return replace(labelled, provenance=replace(labelled.provenance, inputs=inputs_read))

@@ -166,7 +166,7 @@ def as_page(page: Page) -> str:
         "style": style,
         "context": _context(page),
         "key": _key(matrix.measure for matrix in page.matrices),
-        "further": _groups(page.tables[0]) + _further(page),
+        "further": _further(page),
         "about": _about(page.tables[0]),
         "static": as_html(replace(page.tables[0], by_group=()).displays(STATIC_WIDTH)),
         "data": script_json(compact(data)),
@@ -243,29 +243,23 @@ def _key(measures: Iterable[str]) -> str:
     return f"<dl>\n{listed}\n</dl>" + "".join(map("\n<p>{}</p>".format, map(html, logarithms)))
 
 
-def _groups(table: ComparisonTable) -> str:
-    """The tables of groups of topics, at the first alpha, which need no script."""
-    if not table.by_group:
+def _section(name: str, title: str, tables: Sequence[Display]) -> str:
+    """Tables that need no script; nothing of none."""
+    if not tables:
         return ""
-    tables = as_html(table.displays_by_group(STATIC_WIDTH))
     return (
-        '<section class="notes" id="groups">\n<h2>Groups of topics</h2>\n'
-        f'<div class="wide">\n{tables}</div>\n</section>\n'
+        f'<section class="notes" id="{name}">\n<h2>{html(title)}</h2>\n'
+        f'<div class="wide">\n{as_html(tables)}</div>\n</section>\n'
     )
 
 
 def _further(page: Page) -> str:
-    """The tables of another analysis, which need no script."""
+    """Groups of topics, at the first alpha, and the tables of another analysis."""
     first = page.tables[0]
     by_humans = human.tables(first.shown_blocks, first.options.significance)
-    if not page.further and not by_humans:
-        return ""
     title = page.further_title or "Corrected by humans"
-    tables = as_html([*by_humans, *page.further])
-    return (
-        f'<section class="notes" id="further">\n<h2>{html(title)}</h2>\n'
-        f'<div class="wide">\n{tables}</div>\n</section>\n'
-    )
+    groups = _section("groups", "Groups of topics", first.displays_by_group(STATIC_WIDTH))
+    return groups + _section("further", title, [*by_humans, *page.further])
 
 
 def _about(table: ComparisonTable) -> str:

@@ -64,9 +64,8 @@ class Axes:
 
     def weigh_alike(self, other: Axes, topics: Sequence[str]) -> bool:
         """Whether these topics count the same by both, but for rounding."""
-        mine, theirs = self.weights_of(topics), other.weights_of(topics)
-        if mine is None or theirs is None:
-            return mine is theirs
+        found = (axes.weights_of(topics) for axes in (self, other))
+        mine, theirs = (1.0 if weights is None else weights for weights in found)
         return bool(np.allclose(mine, theirs, rtol=NO_DIFFERENCE, atol=0.0))
 
     def groups_of(self, topics: Sequence[str]) -> dict[str, list[str]]:
@@ -99,10 +98,15 @@ class Axes:
         axes, notes = self, list[Note]()
         if groups is not None:
             many = groups and all(isinstance(each, Mapping) for each in groups.values())
-            by_grouping = _as_texts(groups if many else {GROUP: groups})
-            axes = replace(axes, groups={**axes.groups, **by_grouping})
-            for grouping, by_topic in by_grouping.items():
-                notes += _notes_on_groups(topics, grouping, by_topic)
+            given = groups if many else {GROUP: groups}
+            # Programs have numbers for topics and groups, too.
+            texts = {
+                str(grouping): {str(topic): str(group) for topic, group in by_topic.items()}
+                for grouping, by_topic in given.items()
+            }
+            axes = replace(axes, groups={**axes.groups, **texts})
+            for each in texts.items():
+                notes += _notes_on_groups(topics, *each)
         if weights is not None:
             axes = replace(axes, weights=_checked_weights(topics, weights))
             notes += not_evaluated(topics, "weights", weights)
@@ -118,14 +122,6 @@ class Axes:
         """The same with other names for systems."""
         systems = {shown.get(name, name): each for name, each in self.replicates.items()}
         return replace(self, replicates=systems)
-
-
-def _as_texts(groups: Mapping[str, Mapping[Any, Any]]) -> dict[str, dict[str, str]]:
-    """Topics and groups as texts: programs have numbers for both."""
-    return {
-        str(grouping): {str(topic): str(group) for topic, group in by_topic.items()}
-        for grouping, by_topic in groups.items()
-    }
 
 
 def _notes_on_groups(
@@ -163,18 +159,17 @@ def _checked_weights(topics: Sequence[str], given: Mapping[Any, Any]) -> dict[st
             f"{counted(len(missing), 'topic')} to evaluate without a weight: {listed(missing)}; "
             "give them one, or leave them out with --only-topics"
         )
-    return {topic: checked_weight(topic, by_topic[topic]) for topic in topics}
+    return {topic: _checked_weight(topic, by_topic[topic]) for topic in topics}
 
 
-def checked_weight(topic: str, given: Any) -> float:
-    """The weight of a topic, a number above 0."""
+def _checked_weight(topic: str, given: Any) -> float:
     try:
         weight = float(given)
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
-    if weight == 0:
-        cure = "to leave it out, name the others with --only-topics"
-        raise UsageError(f"the weight of topic {topic} is 0, expected more: {cure}")
-    if not (math.isfinite(weight) and weight > 0) or isinstance(given, bool):
-        raise UsageError(f"the weight of topic {topic} is {given!r:.60}, expected a number above 0")
+    if not 0 < weight < math.inf or isinstance(given, bool):
+        raise UsageError(
+            f"the weight of topic {topic} is {given!r:.60}, expected a number above 0; to leave "
+            "it out, name the others with --only-topics"
+        )
     return weight

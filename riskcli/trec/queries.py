@@ -98,11 +98,11 @@ def _query(
     name = topic.strip()
     if not name or _NO_WORDS.search(name):
         raise _wrong(path, line, f"the topic's id is {_short(name)}, expected one word")
-    told = {key: one_line(value) for key, value in (fields or {}).items()}
-    return Query(line, name, one_line(text), told)
+    return Query(line, name, one_line(text), fields or {})
 
 
-def _decoded(path: Path, text: bytes) -> str:
+def decoded(path: Path, text: bytes) -> str:
+    """The text of a file in UTF-8."""
     try:
         return text.decode()
     except UnicodeDecodeError as error:
@@ -185,20 +185,17 @@ _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
 def _of_sgml(path: Path, text: bytes) -> Iterator[Query]:
-    whole, line, counted = _decoded(path, text), 1, 0
+    whole, line, counted = decoded(path, text), 1, 0
     for topic in _TOPIC.finditer(whole):
         line, counted = line + whole.count("\n", counted, topic.start()), topic.start()
         fields: dict[str, str] = {}
         for part in _FIELD.finditer(topic[1]):
-            fields.setdefault(part[1].lower(), _LABEL.sub("", part[2], count=1))
+            said = _ENTITY.sub(lambda match: _ENTITIES[match[1]], part[2])
+            fields.setdefault(part[1].lower(), _LABEL.sub("", said, count=1))
         for name in ("num", "title"):
             if name not in fields:
                 raise _wrong(path, line, f"this topic has no <{name}>")
-        told = {
-            name: _ENTITY.sub(lambda match: _ENTITIES[match[1]], text)
-            for name, text in fields.items()
-        }
-        yield _query(path, line, fields["num"], told["title"], told)
+        yield _query(path, line, fields["num"], fields["title"], fields)
 
 
 # Topics in XML. No entity is expanded but those of XML itself, and nothing else is read.

@@ -53,14 +53,14 @@ def test_every_form_of_a_table(tmp_path: Path, form: str) -> None:
     types = {"1": "tail", "2": "head", "3": "tail"}
     assert found.groups((), "load") == {"type": types}
     assert found.groups(("type", "load"))["load"] == {"1": "3", "2": "1", "3": "2"}
-    assert found.weights("load") == {"1": 3.0, "2": 1.0, "3": 2.0}
+    assert found.weights("load") == {"1": "3", "2": "1", "3": "2"}
 
 
 def test_an_object_of_groups_or_weights(tmp_path: Path) -> None:
     assert read_labels(written(tmp_path, '{"1": "x", "2": null}')).groups(()) == {
         "group": {"1": "x"}
     }
-    assert read_labels(written(tmp_path, '{"1": 0.5, "2": 2}')).weights() == {"1": 0.5, "2": 2.0}
+    assert read_labels(written(tmp_path, '{"1": 0.5, "2": 2}')).weights() == {"1": "0.5", "2": "2"}
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_fields_of_topics_are_groupings_by_name(tmp_path: Path) -> None:
         ("", "no label in this file"),
         ("topic\ttype\n", "no label in this file"),
         ("1\n2\n", ":1: bad-labels: the header is '1', expected a table"),
-        ("topic,type\n1,x\n2,y\n1,z\n", ":4: bad-labels: topic '1' is there already on line 2"),
+        ("topic,type\n1,x\n2,y\n1,z\n", ":4: bad-labels: topic '1' is there twice"),
         (
             "topic,type\n1,x,y\n",
             ":2: bad-labels: found '1, x, y', expected a topic and 2 columns",
         ),
-        ("topic,type\n ,x\n", ":2: bad-labels: found ' , x', expected a topic"),
+        ("topic,type\n ,x\n", ":2: bad-labels: found ', x', expected a topic"),
         ("1\ttail\n2\thead\n", ":1: bad-labels: the header is '1, tail', expected a table"),
         ("q1,0.5\nq2,2\n", ":1: bad-labels: the header is 'q1, 0.5', expected a table"),
         ("topic,type,type\n1,x,y\n", ":1: bad-labels: the header is"),
@@ -130,7 +130,7 @@ def test_what_is_wrong_is_said_with_its_line(
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ("0", "the weight of topic 2 is 0, expected more: to leave it out, name the others with"),
+        ("0", "the weight of topic 2 is '0', expected a number above 0; to leave it out, name"),
         ("-1", "the weight of topic 2 is '-1', expected a number above 0"),
         ("nan", "is 'nan', expected"),
         ("1e999", "is '1e999', expected"),
@@ -138,11 +138,18 @@ def test_what_is_wrong_is_said_with_its_line(
     ],
 )
 def test_a_weight_is_a_number_above_0(tmp_path: Path, weight: str, message: str) -> None:
-    found = read_labels(written(tmp_path, f"topic,weight\n1,1\n2,{weight}\n"))
-    with pytest.raises(InputError) as caught:
-        found.weights()
-    assert ":3: bad-labels: " in str(caught.value)
-    assert message in str(caught.value)
+    found = read_labels(written(tmp_path, f"topic,weight\n1,1\n2,{weight}\n3,1\n"))
+    with pytest.raises(UsageError, match=message):
+        matrix().labelled(weights=found.weights())
+
+
+def test_a_topic_that_is_left_out_may_weigh_nothing(tmp_path: Path) -> None:
+    """As the message on a weight of 0 says."""
+    written(tmp_path, SCORES, "scores.csv")
+    written(tmp_path, "topic,weight\n1,2\n2,0\n3,1\n", "w.csv")
+    call = ("score", "scores.csv", "--weights", "w.csv")
+    assert "name the others with --only-topics" in riskeval(*call, cwd=tmp_path).err
+    assert riskeval(*call, "--only-topics", "1,3", cwd=tmp_path).code == 0
 
 
 def matrix() -> ScoreMatrix:
@@ -192,8 +199,8 @@ def test_the_program_records_labels_and_their_files(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--group-by", "type"], "name that file, too"),
-        (["--weights", "load"], "--weights is 'load': no such file\n"),
-        (["--groups", "g.tsv", "--weights", "x"], "no such file and no column of g.tsv"),
+        (["--weights", "load"], "load: unreadable: No such file"),
+        (["--groups", "g.tsv", "--weights", "x"], "x: unreadable: No such file"),
         (
             ["--groups", "g.tsv", "--group-by", "typ"],
             "'typ'; did you mean type?",

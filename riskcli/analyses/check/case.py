@@ -58,29 +58,28 @@ def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
         raise UsageError(f"{wrong}: {name} takes no topic")
     if topic is not None and topic not in topics:
         raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
-    if rule.group is None and not rule.worst:
+    if rule.group is None:
         return
     column = every_column().get(name)
     if wants_topic or (column is not None and column.kind in ("p", "flag")):
         raise UsageError(f"{wrong}: {name} is not known by group")
-    if not matrix.axes.groups:
+    _parts(rule, matrix)
+
+
+def _parts(rule: Rule, matrix: ScoreMatrix) -> dict[str, list[int]]:
+    """By GROUPING=GROUP the topics of the rule's group, or of each; its name alone will do."""
+    parts, group, wrong = matrix.axes.parts_of(matrix.topics), rule.group, f"rule {rule.text!r}"
+    if not parts:
         raise UsageError(f"{wrong}: no topic has a group; say which with --groups FILE")
-    if rule.group is not None:
-        _group_named(rule.group, matrix, wrong)
-
-
-def _group_named(group: str, matrix: ScoreMatrix, wrong: str) -> str:
-    """GROUPING=GROUP, of which the first may be left out where that is clear."""
-    parts = matrix.axes.parts_of(matrix.topics)
-    found = [name for name in parts if group in (name, name.partition("=")[2])]
-    if len(found) > 1:
+    found = [name for name in parts if group in ("", name, name.partition("=")[2])]
+    if group and len(found) > 1:
         several = f"{group!r} is a group of several groupings"
         raise UsageError(f"{wrong}: {several}: name {joined(found, 'or')}")
     if not found:
-        hint = nearest(group, [each for name in parts for each in (name.partition("=")[2], name)])
+        hint = nearest(str(group), (name.partition("=")[2] for name in parts))
         there = f"{hint} (the groups are {listed(parts, 8)})"
         raise UsageError(f"{wrong}: no group is called {group!r}{there}")
-    return found[0]
+    return {name: parts[name] for name in found}
 
 
 class Case:
@@ -92,7 +91,6 @@ class Case:
         self.options = options
         self.notes: list[Note] = []
         self._blocks: dict[float, Block] = {}
-        self._groups: dict[str, Case] = {}
 
     def block(self, alpha: float | None) -> Block:
         """The risk table of the pair."""
@@ -140,17 +138,13 @@ class Case:
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
-        if rule.group is None and not rule.worst:
+        if rule.group is None:
             return self._judged(rule)
-        parts = self.matrix.axes.parts_of(self.matrix.topics)
-        names = [*parts]
-        if rule.group is not None:
-            names = [_group_named(rule.group, self.matrix, f"rule {rule.text!r}")]
-        for name in names:
-            part = self.matrix.of_topics(parts[name])
-            self._groups.setdefault(name, Case(part, self.options, self.queries))
-        found = {name: self._groups[name]._judged(rule) for name in names}
-        name, worst = min(found.items(), key=lambda each: _leeway(rule, each[1]))
+        found = []
+        for name, topics in _parts(rule, self.matrix).items():
+            part = Case(self.matrix.of_topics(topics), self.options, self.queries)
+            found.append((name, part._judged(rule)))
+        name, worst = min(found, key=lambda each: _leeway(rule, each[1]))
         return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
 
     def _judged(self, rule: Rule) -> RuleOutcome:
@@ -230,11 +224,12 @@ class Case:
         )  # fmt: skip
 
 
-def _leeway(rule: Rule, outcome: RuleOutcome) -> float:
-    """How far the rule is kept: below 0 where it is broken; what is undefined is the worst."""
+def _leeway(rule: Rule, outcome: RuleOutcome) -> tuple[bool, float]:
+    """What orders outcomes: broken ones first, then how far they are from being broken."""
     if outcome.value is None or outcome.bound is None:
-        return float("-inf")
-    return (outcome.value - outcome.bound) * (1 if rule.comparison in (">", ">=") else -1)
+        return outcome.passed, float("-inf")
+    off = outcome.value - outcome.bound
+    return outcome.passed, off if rule.comparison in (">", ">=") else -off
 
 
 def _not_known(quantity: str) -> str:

@@ -84,10 +84,9 @@ def judge(
 
 def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:
     """Say that groups of topics change nothing where no rule is on one."""
-    if not setup.matrices[0].axes.groups or any(rule.group or rule.worst for rule in rules):
+    if not setup.matrices[0].axes.groups or any(rule.group is not None for rule in rules):
         return []
-    example = "worst_group(mean_diff) >= -0.03"
-    message = f"--groups changes nothing here: no rule is on a group, as {example} is"
+    message = "--groups changes nothing here: no rule is on a group, as mean_diff[tail] >= 0 is"
     return [Note("groups-unused", message)]
 
 

@@ -69,9 +69,7 @@ class Rule:
     alpha: float | None = None
     topic: str | None = None
     group: str | None = None
-    """The group of topics that it is about."""
-    worst: bool = False
-    """Whether it is about each group, and so about the worst."""
+    """The group of topics that it is about; empty: each group, and so the worst."""
 
     def holds(self, value: float, baseline: float) -> bool:
         """Whether the numbers keep the rule."""
@@ -120,38 +118,29 @@ class _Parser:
 
     def rule(self) -> Rule:
         quantity = self.named("a quantity such as mean, urisk@5 or loss(151)")
-        worst = quantity == WORST_GROUP and self.accept("(")
-        if worst:
-            quantity = self.named("a quantity such as mean_diff or urisk@5")
+        topic = group = None
+        if quantity == WORST_GROUP and self.accept("("):
+            quantity, group = self.named("a quantity such as mean_diff or urisk@5"), ""
         alpha = self.alpha()
-        topic, group = self.closed() if worst else self.narrowed(alpha)
+        if group is not None:
+            if not self.accept(")"):
+                raise self.fail("a closing bracket")
+        elif self.peek()[1] == "[":
+            group = self.within(_GROUP, "a group in brackets, as in [tail] or [type=tail]")
+        elif alpha is None and self.peek()[1] == "(":
+            topic = self.within(_TOPIC, "a topic in brackets, as in (151)")
         if self.peek()[1] not in COMPARISONS:
             raise self.fail(f"one of {' '.join(COMPARISONS)}")
-        place, comparison = self.place, self.take()
-        if worst and comparison in ("==", "!="):
-            raise self.fail(f"> >= < or <= after {WORST_GROUP}(...)", place)
+        comparison = self.take()
         bound = self.bound(comparison)
         if self.peek()[0] != "end":
             raise self.fail("nothing more")
-        return Rule(self.text.strip(), quantity, comparison, bound, alpha, topic, group, worst)
+        return Rule(self.text.strip(), quantity, comparison, bound, alpha, topic, group)
 
     def named(self, expected: str) -> str:
         if self.peek()[0] != "name":
             raise self.fail(expected)
         return self.take()
-
-    def closed(self) -> tuple[None, None]:
-        if not self.accept(")"):
-            raise self.fail("a closing bracket")
-        return None, None
-
-    def narrowed(self, alpha: float | None) -> tuple[str | None, str | None]:
-        """The topic, or the group of topics, that the quantity is of, if one stands here."""
-        if self.peek()[1] == "[":
-            return None, self.within(_GROUP, "a group in brackets, as in [tail] or [type=tail]")
-        if alpha is None and self.peek()[1] == "(":
-            return self.within(_TOPIC, "a topic in brackets, as in (151)"), None
-        return None, None
 
     def alpha(self) -> float | None:
         if not self.accept("@"):
