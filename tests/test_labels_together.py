@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import riskcli
-from riskcli.core.messages import UsageError
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 
@@ -174,21 +173,6 @@ def test_mean_change_by_group_is_weighted_as_everywhere(data: Path) -> None:
         if r["run"] == "b-s1" and r["group"] != "all"
     }
     assert own == pytest.approx(want, abs=6e-5)
-
-
-def test_humans_scores_of_runs_do_not_correct_systems_silently() -> None:
-    rng = np.random.default_rng(0)
-    runs, topics = ("a1", "a2", "b1", "b2"), tuple(map(str, range(20)))
-    model = riskcli.Evaluation((riskcli.ScoreMatrix("x", runs, topics, rng.random((4, 20))),))
-    human = riskcli.Evaluation((riskcli.ScoreMatrix("x", runs, topics[:8], rng.random((4, 8))),))
-    systems = {r: r[0] for r in runs}
-    right = riskcli.risk_table(model.corrected_by(human).of_systems(systems), "a").result()
-    at = right.columns.index("corrected_diff")
-    try:
-        wrong = riskcli.risk_table(model.of_systems(systems).corrected_by(human), "a").result()
-    except UsageError:
-        return
-    assert [r[at] for r in wrong.rows] == [r[at] for r in right.rows]
 
 
 def test_neutral_names_do_not_say_that_a_shown_system_is_left_out(data: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_loss_within_the_noise_of_replicates_is_not_lost_under_a_judge() -> No
         from_qrels = Provenance(inputs=(Input(Path("q"), "qrels"),))
         under.append(Evaluation((matrix.of_systems("^(.*)-"),), provenance=from_qrels))
     table = topic_table(under_each([Path("a"), Path("b")], under), "base")
-    lost = sum(part.lost.astype(int) for part in table.parts)
+    lost = np.sum([part.lost for part in table.parts], axis=0)
     assert [part.columns["lost_judges"].tolist() for part in table.parts] == [lost.tolist()] * 2
 
 
