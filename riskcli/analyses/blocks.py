@@ -75,7 +75,7 @@ def _blocks_of(
 ) -> list[Block]:
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
-    spread = replicates.ReplicateSpread.of(matrix, comparison)
+    spread = replicates.ReplicateSpread.of(matrix)
     corrected = human.columns_of(matrix, comparison, options)
     return [
         Block(

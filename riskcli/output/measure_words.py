@@ -194,6 +194,8 @@ _OF_LABELS = {
     },
     "--replicates": {
         MeasureColumn("replicates", "count"): "number of runs that the system is the mean of",
+        MeasureColumn("topic_sd", "number"): "standard deviation over topics",
+        MeasureColumn("seed_sd", "number"): "standard deviation over replicates, of their means",
         MeasureColumn("self_risk", "number", measure="urisk"): "URisk of a replicate against "
         "another of its system, on average",
         MeasureColumn("floor", "number", measure="urisk"): "URisk that noise of replicates alone "

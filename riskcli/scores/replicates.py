@@ -1,31 +1,20 @@
 """The replicates behind a score matrix, and how far their noise reaches into its differences."""
 
-import numpy as np
-
 from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import Baseline
-from riskcli.risk.replicates import Repeats, pulls_of_pool
+from riskcli.risk.replicates import Repeats, pulls_of
 from riskcli.scores.matrix import ScoreMatrix
 
 
 def repeats_of(matrix: ScoreMatrix) -> Repeats | None:
     """The replicates of the matrix's systems; None where runs are no systems."""
-    if not matrix.axes.replicates:
+    known = matrix.axes.replicates
+    if not known:
         return None
-    return Repeats(matrix.axes.repeats_of(matrix.runs, matrix.topics))
-
-
-def pulls_of(baseline: Baseline, scores: Floats, pool: str, of_others: bool) -> Floats:
-    """By run and topic, how much a run's score moves the baseline's.
-
-    A virtual baseline made `of_others` (teams, frozen runs) is taken as it is.
-    """
-    pulls = np.zeros(scores.shape)
-    rows = list(baseline.members or ([] if of_others else range(len(scores))))
-    if rows:
-        how = pool if baseline.members else baseline.name.removeprefix("@")
-        pulls[rows] = pulls_of_pool("mean" if len(rows) == 1 else how, scores[rows])
-    return pulls
+    systems = zip(matrix.runs, matrix.values[:, None], strict=True)
+    return Repeats([
+        known[name].on(matrix.topics) if name in known else row for name, row in systems
+    ])  # fmt: skip
 
 
 def noise_of(
@@ -33,7 +22,7 @@ def noise_of(
 ) -> Floats | None:
     """By run and topic, which differences are no more than noise; None where runs are no systems.
 
-    A virtual baseline may be made `of_others`, as above.
+    A virtual baseline may be made `of_others`: see `pulls_of`.
     """
     repeats = repeats_of(matrix)
     if repeats is None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.replicates import GAMMA, below_floor, errors, falsely_lost
-from riskcli.risk.comparison import POOLS
-from riskcli.risk.replicates import PRIOR, Loss, Repeats, components, pulls_of_pool
+from riskcli.risk.comparison import POOLS, Baseline
+from riskcli.risk.replicates import PRIOR, Loss, Repeats, components, pulls_of
 from tests.helpers import reference
 from tests.helpers.strategies import ALPHAS, Floats, score_values
 
@@ -40,8 +40,8 @@ def test_self_risk_is_that_of_all_ordered_pairs(values: Floats, alpha: float) ->
 def test_one_run_and_equal_replicates_have_no_noise_at_all() -> None:
     """Exactly none, though the mean of three times 0.1 is not 0.1 in floating point."""
     equal = np.full((3, 4), 0.1)
-    repeats = Repeats([equal, np.array([[0.3, 0.2, 0.1, 0.7]]), np.zeros((0, 4))])
-    risks, pulls = repeats.self_risks(counted(5)), np.zeros((3, 4))
+    repeats = Repeats([equal, np.array([[0.3, 0.2, 0.1, 0.7]])])
+    risks, pulls = repeats.self_risks(counted(5)), np.zeros((2, 4))
     pulls[1] = 1
     for figures in (risks, repeats.floors(risks, pulls), repeats.half_widths(pulls, 0.05)):
         assert not figures.any() and not np.signbit(figures).any()
@@ -64,7 +64,10 @@ def test_the_floor_shrinks_with_the_number_of_replicates() -> None:
 def test_pulls_are_what_a_pool_moves_by(pool: str, runs: int) -> None:
     """The derivative: each score a little higher, and how much higher the pooled score is."""
     scores = np.random.default_rng(runs).random((runs, 6))
-    pulls, step = pulls_of_pool(pool, scores), 1e-7
+    named, virtual = Baseline("a,b", (*range(runs),), scores[0]), Baseline("@" + pool, (), scores[0])
+    pulls, step = pulls_of(virtual, scores, "mean", of_others=False), 1e-7
+    assert (pulls == pulls_of(named, scores, pool, of_others=False)).all()
+    assert not pulls_of(virtual, scores, pool, of_others=True).any()
     of = POOLS[pool]
     for row in range(runs):
         moved = scores.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, risk_table
 from riskcli.core.messages import InputError
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.replicates import repeats_of
 from riskcli.scores.systems import Systems
 from riskcli.scores.teams import read_systems, with_teams
 from tests.helpers.program import QRELS, SAMPLES
@@ -173,10 +175,13 @@ def test_names_to_show_and_teams_are_of_systems() -> None:
 def test_parts_of_a_matrix_keep_their_replicates() -> None:
     made = matrix().of_systems(SEEDS)
     part = made.of_runs([1, 0])
-    each = part.axes.repeats_of(part.runs, ["3", "1"])
-    assert [len(scores) for scores in each] == [2, 1]
-    assert (each[0] == matrix().values[:2][:, [3, 1]]).all()
-    assert part.axes.repeats_of(["elsewhere"], ["1"])[0].shape == (0, 1)
+    some = replace(part, topics=("3", "1"), values=part.values[:, [3, 1]])
+    repeats = repeats_of(some)
+    assert repeats is not None and repeats.counts.tolist() == [2, 1]
+    assert (repeats.each[0] == matrix().values[:2][:, [3, 1]]).all()
+    other = replace(some, runs=("new", "elsewhere"))
+    repeats = repeats_of(other)
+    assert repeats is not None and (repeats.each[1] == other.values[1:]).all()
 
 
 def test_systems_are_made_once_for_all_measures() -> None:
