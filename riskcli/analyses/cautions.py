@@ -45,9 +45,8 @@ def are_rough(weights: Weights) -> bool:
     """Whether few topics have so much of the weight that intervals and tests are rough."""
     if weights is None:
         return False
-    topics = weights.size
-    few = effective_topics(topics, weights) < FEW_EFFECTIVE
-    return few or bool(weights.max() > HEAVY_WEIGHT * topics)
+    few = effective_topics(weights.size, weights) < FEW_EFFECTIVE
+    return few or bool(weights.max() > HEAVY_WEIGHT * weights.size)
 
 
 def _of_weights(matrix: ScoreMatrix) -> Iterator[Note]:
@@ -55,15 +54,12 @@ def _of_weights(matrix: ScoreMatrix) -> Iterator[Note]:
     weights, topics = matrix.weights, len(matrix.topics)
     if weights is None:
         return
-    effective, heaviest = effective_topics(topics, weights), int(weights.argmax())
-    share = float(weights[heaviest]) / topics
+    effective, rough = effective_topics(topics, weights), are_rough(weights)
     message = f"weights: {topics} topics count as {effective:.3g} of equal weight"
-    if are_rough(weights):
-        message += (
-            f", and topic {matrix.topics[heaviest]} has {share:.0%} of all weight: intervals and "
-            "tests are rough"
-        )
-    yield Note("weights", message, warning=are_rough(weights))
+    if rough:
+        has = f"{matrix.topics[int(weights.argmax())]} has {weights.max() / topics:.0%}"
+        message += f", and topic {has} of all weight: intervals and tests are rough"
+    yield Note("weights", message, warning=rough)
 
 
 def _of_topics(topics: int) -> Iterator[Note]:

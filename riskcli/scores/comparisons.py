@@ -305,12 +305,12 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     rule, members = _population(matrix, options, named)
     rows = None if members is None else members.rows
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
-    logs, weights = matrix.has_logarithms, matrix.weights
+    logs, weights, gamma = matrix.has_logarithms, matrix.weights, options.significance.gamma
     compared = (
         Comparison(
             matrix.values, baseline, rule, named, members=members, logarithms=logs,
             weights=weights,
-            noise=noise_of(matrix, baseline, options.pool, options.significance.gamma, members is not None),
+            noise=noise_of(matrix, baseline, options.pool, gamma, members is not None),
         )
         for baseline in baselines
     )  # fmt: skip

@@ -235,7 +235,7 @@ def test_a_name_for_repeats_without_a_common_beginning(folder: Path, tmp_path: P
         text = (folder / f"{run}.csv").read_text().replace(run, name)
         (place / f"{name}.csv").write_text(text)
     ran = riskeval("check", place, "-b", folder / "bm25.csv", "--repeats", "-f", "json")
-    assert {row["candidate"] for row in json.loads(ran.out)["rows"]} == {"nightly"}
+    assert {row["candidate"] for row in json.loads(ran.out)["rows"]} == {"repeats"}
 
 
 def test_a_file_of_systems_is_one_of_the_inputs(folder: Path, tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def test_the_floor_shrinks_with_the_number_of_replicates() -> None:
 def test_pulls_are_what_a_pool_moves_by(pool: str, runs: int) -> None:
     """The derivative: each score a little higher, and how much higher the pooled score is."""
     scores = np.random.default_rng(runs).random((runs, 6))
-    named, virtual = Baseline("a,b", (*range(runs),), scores[0]), Baseline("@" + pool, (), scores[0])
+    named = Baseline("a,b", (*range(runs),), scores[0])
+    virtual = Baseline("@" + pool, (), scores[0])
     pulls, step = pulls_of(virtual, scores, "mean", of_others=False), 1e-7
     assert (pulls == pulls_of(named, scores, pool, of_others=False)).all()
     assert not pulls_of(virtual, scores, pool, of_others=True).any()
@@ -142,7 +143,9 @@ def test_components_of_unequal_numbers_are_right_on_average() -> None:
             own = topics + rng.normal(0, 0.1) + rng.normal(0, 0.15, 30)
             noise = rng.normal(0, 0.05, (size, 1)) + rng.normal(0, 0.08, (size, 30))
             each.append(np.atleast_2d(own + (noise if size > 1 else 0)))
-        found.append(components(each))
+        parts = components(each)
+        assert parts is not None
+        found.append(parts)
     truth = [0.1**2, 0.3**2, 0.15**2, 0.05**2, 0.08**2]
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.08)
 

@@ -45,7 +45,7 @@ def test_a_system_is_the_mean_of_its_replicates_topic_by_topic() -> None:
         "new": ["new-s1", "new-s2"], "old": ["old-s1", "old-s2"]
     }  # fmt: skip
     (note,) = made.provenance.notes
-    assert note.message == "bm25: one run, taken as one that always gives the same"
+    assert note.message == "one run, taken as always giving the same: bm25"
 
 
 def test_the_whole_match_names_the_system_where_no_group_does() -> None:
@@ -63,22 +63,22 @@ def test_unequal_numbers_are_balanced_in_natural_order_and_told() -> None:
     }  # fmt: skip
     left_out, alone = made.provenance.notes
     assert left_out.warning and left_out.message.endswith("left out: a-s9, a-s10")
-    assert not alone.warning and alone.message.startswith("c: one run")
+    assert not alone.warning and alone.message.endswith("the same: c")
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ("(", r"the pattern of replicates '\(' is wrong"),
-        ("", "makes no system of two or more of the 5 runs: the runs are bm25, new-s1"),
-        ("^x", "makes no system .* the runs are bm25, new-s1, new-s2, old-s1, old-s2"),
+        ("", "makes no system of two or more of the 5 runs: bm25, new-s1"),
+        ("^x", "makes no system .* 5 runs: bm25, new-s1, new-s2, old-s1, old-s2"),
         ("^(.*)$", "makes no system"),
         ("(s1)x?", None),
         ("(.).*s[12]$", None),
         ({"new-s1": "@mean", "new-s2": "@mean"}, "no system can be called '@mean' .*new-s1"),
         ({"new-s1": "bm25"}, "'bm25' is a run of its own, and the system of new-s1: rename"),
         ({"new-s3": "n"}, "no run has that name; did you mean new-s"),
-        ({"new-s1": "n"}, "the list of replicates makes no system .* it makes new-s1 → n"),
+        ({"new-s1": "n"}, "the list of replicates makes no system .* bm25, new-s1 → n"),
     ],
 )
 def test_what_makes_no_systems_is_refused_with_names(
@@ -98,7 +98,7 @@ def test_a_file_lists_systems(tmp_path: Path) -> None:
     for text, said in (
         ("run,team\na,b\n", "the header is 'run,team', expected the columns run, system"),
         ("run,system\na\n", "found 1 columns"),
-        ("run,system\na,b\na,c\n", "3: bad-teams: run 'a' is listed twice"),
+        ("run,system\na,b\na,c\n", "3: bad-teams: run 'a' is already listed on line 2"),
         ("\x00\xff", "bad-teams"),
     ):
         listed.write_text(text, encoding="latin-1")
