@@ -11,7 +11,7 @@ from riskcli.core.messages import joined
 from riskcli.output.display import Column, Display, Heading, decimal, decimals
 from riskcli.output.verdict import Statement
 from riskcli.risk.comparison import Comparison
-from riskcli.risk.replicates import Repeats, VarianceParts, components, pulls_of
+from riskcli.risk.replicates import Repeats, components, pulls_of
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.replicates import repeats_of
 
@@ -32,8 +32,8 @@ _CAPTION = (
 class ReplicateSpread:
     """How much replicates differ by one measure, beside the columns of the systems."""
 
-    parts: VarianceParts | None
-    """The variance of one score; None where it is not known."""
+    parts: Mapping[str, float]
+    """The variance of one score; nothing where it is not known."""
     flaky: Statement | None
     """The topics on which replicates differ most."""
 
@@ -54,9 +54,9 @@ class ReplicateSpread:
             places = 0 if name == "replicates" else 4 if precision is None else precision
             shown.append(Column.of(heading, decimals(beside[name].tolist(), places)))
         caption = [_CAPTION]
-        if self.parts is not None and sum(self.parts) > 0:
-            shares = zip(_COMPONENTS, self.parts, strict=True)
-            texts = [f"{name} {100 * part / sum(self.parts):.0f} %" for name, part in shares]
+        if (whole := sum(self.parts.values())) > 0:
+            shares = zip(_COMPONENTS, self.parts.values(), strict=True)
+            texts = [f"{name} {100 * part / whole:.0f} %" for name, part in shares]
             caption.insert(0, f"Variance of one score: {', '.join(texts)}.")
         return Display(title, shown, caption, verdict=[self.flaky.text] if self.flaky else [])
 

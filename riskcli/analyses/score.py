@@ -181,7 +181,7 @@ class ComparisonTable(base.Analysis):
         beside = filter(labelled.__contains__, columns_beside())
         names = for_machines(self.layout.columns) or (*columns(), *ranged, *beside)
         rows = [row for b in self._every_block for row in _rows(self._shown(b), names)]
-        parts = {b.measure: spread.parts._asdict() for b, spread in self._spreads if spread.parts}
+        parts = {b.measure: spread.parts for b, spread in self._spreads if spread.parts}
         extra = {"variance": parts} if parts else {}
         return Result(names, rows, self.provenance, extra)
 

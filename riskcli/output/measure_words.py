@@ -186,7 +186,6 @@ JUDGED, RANKED = (
 
 _OF_LABELS = {
     "--weights": {
-        MeasureColumn("losses_weight", "number"): "share of all weight that losing topics have",
         MeasureColumn("effective_topics", "number"): "how many topics of equal weight tell as much",
     },
     "--groups": {

@@ -7,7 +7,6 @@ is taken into account.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -106,27 +105,18 @@ def pulls_of(baseline: Baseline, scores: Floats, pool: str, of_others: bool) -> 
     return pulls
 
 
-class VarianceParts(NamedTuple):
-    """The variance of one score of one replicate, by what it is due to."""
+def components(each: Sequence[Floats]) -> dict[str, float]:
+    """The variance of one score of one replicate, by what it is due to.
 
-    system: float
-    topic: float
-    system_topic: float
-    seed: float
-    seed_topic: float
-
-
-def components(each: Sequence[Floats]) -> VarianceParts | None:
-    """By moments: topics crossed with systems, replicates within systems; none is below 0.
-
-    Systems of one replicate say nothing of noise, and are taken as having none. None of one system,
-    too few topics, or where no system has two replicates.
+    By moments: topics crossed with systems, replicates within systems; none is below 0. Systems of
+    one replicate say nothing of noise, and are taken as having none. Nothing of one system, on too
+    few topics, or where no system has two replicates.
     """
     several = [scores for scores in each if len(scores) > 1]
     averages = np.array([scores.mean(axis=0) for scores in each])
     systems, topics = averages.shape
     if systems < 2 or topics < LEAST_TOPICS or not several:
-        return None
+        return {}
     degrees = sum(len(scores) - 1 for scores in several)
     within = sum(_left(scores) for scores in several)
     between = sum(float(scores.mean(axis=1).var() * len(scores)) for scores in several)
@@ -136,11 +126,14 @@ def components(each: Sequence[Floats]) -> VarianceParts | None:
     seed = between / degrees - seed_topic / topics
     crossed = _left(averages) / ((systems - 1) * (topics - 1))
     by_system = float(averages.mean(axis=1).var(ddof=1)) - crossed / topics
-    by_topic = float(averages.mean(axis=0).var(ddof=1)) - crossed / systems
-    by_system -= left * max(seed, 0.0)
-    crossed -= left * seed_topic
-    found = (by_system, by_topic, crossed, seed, seed_topic)
-    return VarianceParts(*(max(value, 0.0) for value in found))
+    found = {
+        "system": by_system - left * max(seed, 0.0),
+        "topic": float(averages.mean(axis=0).var(ddof=1)) - crossed / systems,
+        "system_topic": crossed - left * seed_topic,
+        "seed": seed,
+        "seed_topic": seed_topic,
+    }
+    return {name: max(value, 0.0) for name, value in found.items()}
 
 
 def _left(scores: Floats) -> float:

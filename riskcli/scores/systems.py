@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riskcli.core.choices import is_virtual
 from riskcli.core.messages import Note, UsageError, counted, listed, naturally, nearest
+from riskcli.trec.names import refuse_virtual_names
 
 PATTERN_MARK = "re:"
 REPLICATES = "replicates"
@@ -29,10 +29,8 @@ class Systems:
         groups: dict[str, list[str]] = {}
         for run in naturally(runs):
             groups.setdefault(found.get(run) or run, []).append(run)
+        refuse_virtual_names(groups.keys())
         for system, members in groups.items():
-            if is_virtual(system):
-                message = f"no system can be called {system!r} (that of {listed(members, 3)})"
-                raise UsageError(f"{message}: '@' marks virtual baselines")
             if len(members) > 1 and system in runs and not found.get(system):
                 raise UsageError(
                     f"{system!r} is a run of its own, and the system of "
