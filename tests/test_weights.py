@@ -365,13 +365,6 @@ def notes(weights: list[float]) -> dict[str, tuple[str, bool]]:
     return {note.code: (note.message, note.warning) for note in table_of(weights).notes}
 
 
-def test_the_verdict_says_that_few_topics_have_the_weight() -> None:
-    few, many = ([1.0] * 40 + [each] * 4 for each in (20.0, 2.0))
-    said = [each.text for each in table_of(few).verdict if each.rule == "weighs"]
-    assert said == ["With 44 topics, which count as 8.8 of equal weight, every test is rough."]
-    assert not [each for each in table_of(many).verdict if each.rule == "weighs"]
-
-
 def test_how_many_topics_they_count_as_is_said() -> None:
     message, warning = notes([2.0] * 15 + [1.0] * 15)["weights"]
     assert (message, warning) == ("weights: 30 topics count as 27 of equal weight", False)

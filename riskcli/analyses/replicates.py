@@ -90,7 +90,6 @@ def columns_of(
         return replace(comparison.paired, scores=delta, baseline=nothing).weighted(alpha)
 
     single = repeats.counts < 2
-    pulls = pulls_of(comparison.baseline, matrix.values, pool, comparison.members is not None)
     risks = repeats.self_risks(counted, comparison.weights)
     over_seeds = [np.std(comparison.mean(own), ddof=len(own) > 1) for own in repeats.each]
     return {
@@ -98,7 +97,7 @@ def columns_of(
         "topic_sd": matrix.values.std(axis=1, ddof=len(matrix.topics) > 1),
         "seed_sd": np.where(single, np.nan, over_seeds),
         SELF_RISK: np.where(single, np.nan, risks),
-        FLOOR: comparison.off_baseline(repeats.floors(risks, pulls)),
+        FLOOR: comparison.off_baseline(repeats.floors(risks, pulls_of(comparison, pool))),
     }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from riskcli.core.arrays import Floats, divided
-from riskcli.risk.comparison import Baseline
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.paired import LEAST_TOPICS
 
 PRIOR = 4.0
@@ -88,13 +88,14 @@ class Repeats:
         return np.asarray(0.0 - np.sqrt(np.maximum(total, 0)))
 
 
-def pulls_of(baseline: Baseline, scores: Floats, pool: str, of_others: bool) -> Floats:
+def pulls_of(comparison: Comparison, pool: str) -> Floats:
     """By run and topic, how much a run's score moves the baseline's, which pools some of them.
 
-    A virtual baseline made `of_others` (teams, frozen runs) is taken as it is.
+    A virtual baseline made of others (teams, frozen runs) is taken as it is.
     """
+    scores, baseline = comparison.scores, comparison.baseline
     pulls, rows = np.zeros(scores.shape), list(baseline.members)
-    if not rows and not of_others:
+    if not rows and comparison.members is None:
         rows, pool = list(range(len(scores))), baseline.name.removeprefix("@")
     count, order = len(rows), np.argsort(scores[rows], axis=0, kind="stable")
     places = {

@@ -26,7 +26,7 @@ from riskcli.scores.bookkeeping import scoring_settings
 from riskcli.scores.files.registry import JUDGEMENTS
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import refuse_percent
-from riskcli.scores.replicates import noise_of
+from riskcli.scores.replicates import with_noise
 from riskcli.scores.teams import Teams
 from riskcli.trec.names import refuse_virtual_names
 
@@ -305,16 +305,18 @@ def comparisons(matrix: ScoreMatrix, options: Options) -> list[Comparison]:
     rule, members = _population(matrix, options, named)
     rows = None if members is None else members.rows
     baselines = choose_baselines(matrix.runs, matrix.values, options.wanted, options.pool, rows)
-    logs, weights, gamma = matrix.has_logarithms, matrix.weights, options.significance.gamma
+    logs, weights = matrix.has_logarithms, matrix.weights
     compared = (
         Comparison(
             matrix.values, baseline, rule, named, members=members, logarithms=logs,
             weights=weights,
-            noise=noise_of(matrix, baseline, options.pool, gamma, members is not None),
         )
         for baseline in baselines
     )  # fmt: skip
-    return [with_loss(comparison, options.loss) for comparison in compared]
+    noisy = (
+        with_noise(each, matrix, options.pool, options.significance.gamma) for each in compared
+    )
+    return [with_loss(comparison, options.loss) for comparison in noisy]
 
 
 def _population(

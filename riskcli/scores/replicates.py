@@ -1,7 +1,8 @@
 """The replicates behind a score matrix, and how far their noise reaches into its differences."""
 
-from riskcli.core.arrays import Floats
-from riskcli.risk.comparison import Baseline
+from dataclasses import replace
+
+from riskcli.risk.comparison import Comparison
 from riskcli.risk.replicates import Repeats, pulls_of
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -17,14 +18,9 @@ def repeats_of(matrix: ScoreMatrix) -> Repeats | None:
     ])  # fmt: skip
 
 
-def noise_of(
-    matrix: ScoreMatrix, baseline: Baseline, pool: str, gamma: float, of_others: bool
-) -> Floats | None:
-    """By run and topic, which differences are no more than noise; None where runs are no systems.
-
-    A virtual baseline may be made `of_others`: see `pulls_of`.
-    """
+def with_noise(comparison: Comparison, matrix: ScoreMatrix, pool: str, gamma: float) -> Comparison:
+    """The same where it is known which differences are no more than noise of replicates."""
     repeats = repeats_of(matrix)
     if repeats is None:
-        return None
-    return repeats.half_widths(pulls_of(baseline, matrix.values, pool, of_others), gamma)
+        return comparison
+    return replace(comparison, noise=repeats.half_widths(pulls_of(comparison, pool), gamma))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.replicates import GAMMA, below_floor, errors, falsely_lost
-from riskcli.risk.comparison import POOLS, Baseline
+from riskcli.risk.comparison import POOLS, Baseline, Comparison
+from riskcli.risk.population import Members
 from riskcli.risk.replicates import PRIOR, Loss, Repeats, components, pulls_of
 from tests.helpers import reference
 from tests.helpers.strategies import ALPHAS, Floats, score_values
@@ -64,11 +66,12 @@ def test_the_floor_shrinks_with_the_number_of_replicates() -> None:
 def test_pulls_are_what_a_pool_moves_by(pool: str, runs: int) -> None:
     """The derivative: each score a little higher, and how much higher the pooled score is."""
     scores = np.random.default_rng(runs).random((runs, 6))
-    named = Baseline("a,b", (*range(runs),), scores[0])
-    virtual = Baseline("@" + pool, (), scores[0])
-    pulls, step = pulls_of(virtual, scores, "mean", of_others=False), 1e-7
-    assert (pulls == pulls_of(named, scores, pool, of_others=False)).all()
-    assert not pulls_of(virtual, scores, pool, of_others=True).any()
+    named = Comparison(scores, Baseline("a,b", (*range(runs),), scores[0]))
+    virtual = Comparison(scores, Baseline("@" + pool, (), scores[0]))
+    pulls, step = pulls_of(virtual, "mean"), 1e-7
+    assert (pulls == pulls_of(named, pool)).all()
+    others = Members(scores, scores, np.ones(runs), "frozen")
+    assert not pulls_of(replace(virtual, members=others), pool).any()
     of = POOLS[pool]
     for row in range(runs):
         moved = scores.copy()
