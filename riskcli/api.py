@@ -32,7 +32,7 @@ from riskcli.core.messages import InputError, RiskevalError, UsageError
 from riskcli.effectiveness.measures import parse_measure
 from riskcli.effectiveness.scoring import Scorer
 from riskcli.risk.estimate import Significance
-from riskcli.scores.comparisons import FrozenPopulation, Options, as_names, read_population
+from riskcli.scores.comparisons import Options, as_names
 from riskcli.scores.evaluation import Evaluation, evaluate
 from riskcli.scores.frames import (
     qrels_from_frame,
@@ -41,6 +41,7 @@ from riskcli.scores.frames import (
     scores_from_frame,
     scores_from_ir_measures,
 )
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.human import evaluate_corrected
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.reading import Rules

@@ -19,8 +19,9 @@ from riskcli.output.result import Result
 from riskcli.risk.losses import FALLING_LOSS, LINEAR, SMOOTH_FIT, Cubic
 from riskcli.risk.measure import RiskMeasure
 from riskcli.scores import comparisons
-from riskcli.scores.comparisons import FrozenPopulation, Options
+from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import notes_on_scores
 from riskcli.scores.reading import UNJUDGED

@@ -109,7 +109,6 @@ class Block:
             unjudged={name: values[indices] for name, values in self.unjudged.items()},
             beside={name: values[indices] for name, values in self.beside.items()},
             ranges=None if self.ranges is None else self.ranges.of_runs(indices),
-            spread=None if self.spread is None else self.spread.of_runs(indices),
             baseline_row=own_row,
             baseline_members=members,
         )

@@ -10,7 +10,7 @@ from riskcli.analyses.block import Block as Block
 from riskcli.analyses.cautions import cautions, cautions_of_tests
 from riskcli.analyses.unjudged import Ranges, columns_of, ranges
 from riskcli.analyses.verdicts import statements
-from riskcli.core.arrays import Flags, Floats, divided
+from riskcli.core.arrays import Flags, Floats, mean_of_known
 from riskcli.core.messages import Note
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import Estimate, Significance, adjust, rank
@@ -75,7 +75,7 @@ def _blocks_of(
 ) -> list[Block]:
     comparison, baseline = inference.comparison, inference.comparison.baseline
     estimates = estimates_of(inference, chosen, options.levels)
-    spread = replicates.ReplicateSpread.of(matrix, comparison)
+    spread = replicates.ReplicateSpread.of(matrix)
     corrected = human.columns_of(matrix, comparison, options)
     return [
         Block(
@@ -109,9 +109,7 @@ def _beside(matrix: ScoreMatrix, comparison: Comparison) -> dict[str, Floats | F
     """What weights of topics add, though in one group of them all may count the same."""
     if len({*matrix.axes.weights.values()}) < 2:
         return {}
-    losing = comparison.off_baseline(comparison.mean(comparison.paired.delta < 0))
-    effective = np.full(len(losing), comparison.effective_topics)
-    return {"losses_weight": losing, "effective_topics": effective}
+    return {"effective_topics": np.full(len(matrix.runs), comparison.effective_topics)}
 
 
 def _corrected(
@@ -197,11 +195,11 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
         baseline_size=len(named),
         ranges=None,
         unjudged={
-            name: _mean_of_known([block.unjudged[name] for block in same_alpha])
+            name: mean_of_known([block.unjudged[name] for block in same_alpha])
             for name in first.unjudged
         },
         beside={
-            name: _mean_of_known([np.asarray(block.beside[name], float) for block in same_alpha])
+            name: mean_of_known([np.asarray(block.beside[name], float) for block in same_alpha])
             for name in first.beside
         },
     )
@@ -209,23 +207,16 @@ def _macro_average(blocks: Sequence[Block], alpha: float, named: tuple[int, ...]
 
 def _averaged(measure: RiskMeasure, estimates: Sequence[Estimate]) -> Estimate:
     """The means of what has a mean, and the ranks of the mean values."""
-    value = _mean_of_known([estimate.value for estimate in estimates])
+    value = mean_of_known([estimate.value for estimate in estimates])
     differences = [d for estimate in estimates if (d := estimate.difference) is not None]
     extra = {
-        column.name: _mean_of_known([estimate.extra[column.name] for estimate in estimates])
+        column.name: mean_of_known([estimate.extra[column.name] for estimate in estimates])
         for column in measure.columns
         if column.averages and column.name in estimates[0].extra
     }
     return Estimate(
         value,
-        difference=_mean_of_known(differences) if differences else None,
+        difference=mean_of_known(differences) if differences else None,
         rank=rank(value),
         extra=extra,
     )
-
-
-def _mean_of_known(columns: Sequence[Floats]) -> Floats:
-    """The mean over columns, cell by cell, of those that are not NaN."""
-    stacked = np.array(columns, dtype=float)
-    counts = np.count_nonzero(~np.isnan(stacked), axis=0)
-    return divided(np.nansum(stacked, axis=0), counts, otherwise=np.nan)

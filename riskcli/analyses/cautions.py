@@ -14,7 +14,7 @@ from riskcli.risk.estimate import Estimate
 from riskcli.risk.inference import MOST_SHUFFLED_CELLS, Inference
 from riskcli.risk.measure import MOST_CELLS_AT_ONCE, MOST_RANKED_RUNS, in_portions
 from riskcli.risk.paired import LEAST_TOPICS
-from riskcli.risk.weights import Weights, effective_topics
+from riskcli.risk.weights import effective_topics
 from riskcli.scores.matrix import ScoreMatrix
 
 FEW_TOPICS = 25
@@ -41,29 +41,18 @@ def _naming(code: str, message: str, names: Iterable[str], end: str = "") -> Ite
         yield Note(code, f"{message}{listed(named)}{end}")
 
 
-def are_rough(weights: Weights) -> bool:
-    """Whether few topics have so much of the weight that intervals and tests are rough."""
-    if weights is None:
-        return False
-    topics = weights.size
-    few = effective_topics(topics, weights) < FEW_EFFECTIVE
-    return few or bool(weights.max() > HEAVY_WEIGHT * topics)
-
-
 def _of_weights(matrix: ScoreMatrix) -> Iterator[Note]:
     """How many topics those with weights count as, and whether a few of them carry all."""
     weights, topics = matrix.weights, len(matrix.topics)
     if weights is None:
         return
-    effective, heaviest = effective_topics(topics, weights), int(weights.argmax())
-    share = float(weights[heaviest]) / topics
+    effective, largest = effective_topics(topics, weights), float(weights.max()) / topics
+    rough = effective < FEW_EFFECTIVE or largest > HEAVY_WEIGHT
     message = f"weights: {topics} topics count as {effective:.3g} of equal weight"
-    if are_rough(weights):
-        message += (
-            f", and topic {matrix.topics[heaviest]} has {share:.0%} of all weight: intervals and "
-            "tests are rough"
-        )
-    yield Note("weights", message, warning=are_rough(weights))
+    if rough:
+        has = f"{matrix.topics[int(weights.argmax())]} has {largest:.0%}"
+        message += f", and topic {has} of all weight: intervals and tests are rough"
+    yield Note("weights", message, warning=rough)
 
 
 def _of_topics(topics: int) -> Iterator[Note]:

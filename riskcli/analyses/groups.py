@@ -18,7 +18,8 @@ from riskcli.output.display import p_value
 from riskcli.output.measure_words import GROUP
 from riskcli.output.verdict import Statement, Statements
 from riskcli.risk.interaction import LEAST_GROUP, interaction
-from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
+from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 ALL = "all"

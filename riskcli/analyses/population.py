@@ -11,7 +11,8 @@ from riskcli.core.messages import Provenance, UsageError, counted
 from riskcli.output.display import Display, Heading
 from riskcli.output.result import Result
 from riskcli.risk.population import Members
-from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
+from riskcli.scores.comparisons import Options
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.plausibility import refuse_percent
 from riskcli.scores.teams import Teams

@@ -35,7 +35,8 @@ from riskcli.risk.paired import (
 from riskcli.risk.population import Members
 from riskcli.risk.rounding import NO_DIFFERENCE
 from riskcli.risk.weights import deviations, effective_topics, spread
-from riskcli.scores.comparisons import FrozenPopulation, Options, frozen_members, named_rows
+from riskcli.scores.comparisons import Options, frozen_members, named_rows
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 COLUMNS = (

@@ -29,7 +29,8 @@ from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.measures import measure_ids
-from riskcli.scores.comparisons import FrozenPopulation, Options
+from riskcli.scores.comparisons import Options
+from riskcli.scores.frozen import FrozenPopulation
 
 _OF_SHARES = {"judged", "baseline_judged"}
 """The columns of unjudged documents that are always known of runs."""
@@ -180,10 +181,8 @@ class ComparisonTable(base.Analysis):
         beside = filter(labelled.__contains__, columns_beside())
         names = for_machines(self.layout.columns) or (*columns(), *ranged, *beside)
         rows = [row for b in self._every_block for row in _rows(self._shown(b), names)]
-        spreads = self._spreads
-        records = [each for b, spread in spreads for each in spread.records(b.measure, b.runs)]
-        parts = {b.measure: spread.parts._asdict() for b, spread in spreads if spread.parts}
-        extra = {"replicates": records, "variance": parts} if spreads else {}
+        parts = {b.measure: spread.parts for b, spread in self._spreads if spread.parts}
+        extra = {"variance": parts} if parts else {}
         return Result(names, rows, self.provenance, extra)
 
 

@@ -26,7 +26,8 @@ from riskcli.risk.estimate import rank
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.population import Members
-from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons, read_population
+from riskcli.scores.comparisons import Options, comparisons
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import Teams
 

@@ -323,7 +323,8 @@ def _tables(
         columns |= dict(zip(RANGE, (allowed.low, allowed.high), strict=True))
     repeats = repeats_of(matrix)
     if repeats is not None and comparison.noise is not None:
-        columns |= {"repeat_sd": repeats.deviations, "noise": comparison.noise}
+        known = np.where(repeats.counts[:, None] > 1, np.sqrt(repeats.variances), np.nan)
+        columns |= {"repeat_sd": known, "noise": comparison.noise}
     totals = {m.id: v for m in measures() if (v := m.of(comparison, alpha)) is not None}
     if options.convention == MINUS:
         columns |= {name: negative(columns[name]) for name in _TURNING}

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from riskcli.analyses.block import Block
-from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC, are_rough
+from riskcli.analyses.cautions import FEW_TOPICS, HEAVY_TOPIC
 from riskcli.analyses.replicates import within_floor
 from riskcli.analyses.unjudged import statement
 from riskcli.core.arrays import Floats, Rows
@@ -236,12 +236,9 @@ class _Verdict:
 
     def few_topics(self) -> Statement | None:
         """What makes every test rough."""
-        topics, few = self.block.topics, f"With {self.block.topics} topics"
-        if are_rough(self.comparison.weights):
-            few += f", which count as {self.comparison.effective_topics:.2g} of equal weight,"
-        elif topics >= FEW_TOPICS:
+        if self.block.topics >= FEW_TOPICS:
             return None
-        return self._stating("weighs", [], f"{few} every test is rough")
+        return self._stating("weighs", [], f"With {self.block.topics} topics every test is rough")
 
     def unanswered(self) -> Statement | None:
         """The runs whose missing topics count 0."""

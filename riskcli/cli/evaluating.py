@@ -21,8 +21,9 @@ from riskcli.core.parallel import keep_freed_memory
 from riskcli.effectiveness.measures import split_names
 from riskcli.risk.estimate import Significance
 from riskcli.scores import teams
-from riskcli.scores.comparisons import FrozenPopulation, Options, read_population
+from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation, evaluate
+from riskcli.scores.frozen import FrozenPopulation, read_population
 from riskcli.scores.judges import under_each
 from riskcli.scores.matrix import topics_of_option
 from riskcli.scores.reading import Rules

@@ -95,8 +95,10 @@ def _tell_unparsed(error: Exception, words: Sequence[str]) -> None:
     tell_refusal(told, {"reports": reports, "runs": others, "output": None, "format": None})
 
 
-def _with_bounds(inputs: Inputs) -> Inputs:
-    """The same where what judgements could turn is known."""
+def _with_bounds(inputs: Inputs, pool: Path | None) -> Inputs:
+    """The same where what judgements could turn is known, if that is asked for."""
+    if pool is None:
+        return inputs
     if inputs.unjudged == "condensed":
         raise UsageError("--to-judge needs --unjudged bounds, found condensed: nothing is open")
     return replace(inputs, unjudged="bounds")
@@ -216,8 +218,7 @@ def check(
     from riskcli.risk.estimate import Significance
 
     format = None if successor is None else files.kept_format(successor, inputs.scale)
-    if pool is not None:
-        inputs = _with_bounds(inputs)
+    inputs = _with_bounds(inputs, pool)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
     frozen, texts = frozen_population(population), queries_in(queries, inputs)
     evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements, repeats)

@@ -1,5 +1,7 @@
 """The kinds of arrays that the program computes with, under one name each."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,3 +75,10 @@ def divided(
     over, under = np.broadcast_arrays(over, under)
     quotient = np.full_like(over, otherwise, dtype=np.float64)
     return np.divide(over, under, out=quotient, where=under > 0 if where is None else where)
+
+
+def mean_of_known(rows: Sequence[Floats] | Floats) -> Floats:
+    """The mean over rows, cell by cell, of what is not NaN; NaN where all is."""
+    stacked = np.array(rows, dtype=float)
+    counts = np.count_nonzero(~np.isnan(stacked), axis=0)
+    return divided(np.nansum(stacked, axis=0), counts, otherwise=np.nan)

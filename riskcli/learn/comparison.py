@@ -54,6 +54,8 @@ class ModelComparison:
     outcome: Outcome
     evaluations: Sequence[Evaluation]
     """The test runs scored, a seed each."""
+    whole: Evaluation
+    """The means over seeds."""
     table: ComparisonTable
     """What `riskeval score` says of the whole."""
 
@@ -66,11 +68,6 @@ class ModelComparison:
     def verdict(self) -> Statements:
         """That of the table."""
         return self.table.verdict
-
-    @cached_property
-    def whole(self) -> Evaluation:
-        """The means over seeds."""
-        return _over_seeds(self.evaluations)
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
@@ -254,23 +251,19 @@ def compare_models(
     provenance = first.provenance.adding({"training": settings}, _notes(outcome, alphas))
     first = replace(first, provenance=replace(provenance, inputs=tuple(outcome.inputs)))
     options = Options(tuple(plan.baselines), plan.settings.baseline_pool, alphas=tuple(alphas))
-    evaluations[0] = first
-    table = risk_table(_over_seeds(evaluations), options=options).sorted_by()
-    return ModelComparison(outcome, evaluations, table)
+    whole = _over_seeds(first, evaluations)
+    table = risk_table(whole, options=options).sorted_by()
+    return ModelComparison(outcome, evaluations, whole, table)
 
 
-def _over_seeds(evaluations: Sequence[Evaluation]) -> Evaluation:
-    """Of each run the mean over seeds, where there are several."""
-    first, matrices = evaluations[0], [matrix for each in evaluations for matrix in each.matrices]
-    if len(matrices) == 1:
+def _over_seeds(first: Evaluation, evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Of each run the mean over seeds, where there are several, with what is known of the first."""
+    if len(evaluations) == 1:
         return first
-    systems = {
-        f"{run} of seed {number}": run
-        for number, matrix in enumerate(matrices, start=1)
-        for run in matrix.runs
-    }
-    values = np.concatenate([matrix.values for matrix in matrices])
-    stacked = ScoreMatrix(matrices[0].measure, tuple(systems), matrices[0].topics, values)
+    of = [each.matrices[0] for each in evaluations]
+    systems = {f"{run} of seed {n}": run for n, each in enumerate(of, start=1) for run in each.runs}
+    values = np.concatenate([each.values for each in of])
+    stacked = ScoreMatrix(of[0].measure, tuple(systems), of[0].topics, values)
     return replace(first, matrices=(stacked,)).of_systems(systems)
 
 

@@ -112,15 +112,12 @@ def how_to_score(path: Path, comparison: ModelComparison) -> Note:
     against = several if len(plan.sources) > 1 else " -b baseline"
     usual = settings.max_grade == WEB_TRACK_MAX_GRADE
     grades = "" if usual else f" --max-grade {settings.max_grade}"
+    runs = " ".join(shlex.quote(str(folder)) for folder in sorted(path.glob("runs*")))
+    averaged = " --replicates '[^/]+$'" if len(comparison.evaluations) > 1 else ""
     command = (
-        f"riskeval score {shlex.quote(str(path / 'runs'))} -q {shlex.quote(str(path / 'qrels'))}"
-        f'{against} -m "{settings.effectiveness}" -a {alphas}{grades}'
+        f"riskeval score {runs} -q {shlex.quote(str(path / 'qrels'))}"
+        f'{against} -m "{settings.effectiveness}" -a {alphas}{grades}{averaged}'
     )
-    if len(comparison.evaluations) > 1:
-        folders = sorted(path.glob("runs*"))
-        of_seeds = " ".join(shlex.quote(str(folder)) for folder in folders)
-        command = command.replace(shlex.quote(str(path / "runs")), of_seeds, 1)
-        command += " --replicates '[^/]+$'"
     message = f"{path} has runs, models and a page; to score the runs again: {command}"
     return Note("scored-again", message, False)
 

@@ -30,8 +30,9 @@ from riskcli.output.verdict import Statements
 from riskcli.page import leaderboard
 from riskcli.risk.comparison import Comparison
 from riskcli.risk.estimate import rank
-from riskcli.scores.comparisons import FrozenPopulation, comparisons
+from riskcli.scores.comparisons import comparisons
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 SPREAD_COLUMNS = (

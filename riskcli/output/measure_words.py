@@ -198,7 +198,6 @@ def _tested(name: str, flag: str) -> dict[MeasureColumn, str]:
 
 _OF_LABELS = {
     "--weights": {
-        MeasureColumn("losses_weight", "number"): "share of all weight that losing topics have",
         MeasureColumn("effective_topics", "number"): "how many topics of equal weight tell as much",
     },
     "--groups": {
@@ -206,6 +205,8 @@ _OF_LABELS = {
     },
     "--replicates": {
         MeasureColumn("replicates", "count"): "number of runs that the system is the mean of",
+        MeasureColumn("topic_sd", "number"): "standard deviation over topics",
+        MeasureColumn("seed_sd", "number"): "standard deviation over replicates, of their means",
         MeasureColumn("self_risk", "number", measure="urisk"): "URisk of a replicate against "
         "another of its system, on average",
         MeasureColumn("floor", "number", measure="urisk"): "URisk that noise of replicates alone "

@@ -33,7 +33,8 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.measure import MeasureColumn, RiskMeasure
 from riskcli.risk.paired import LEAST_TOPICS
 from riskcli.risk.weights import degrees
-from riskcli.scores.comparisons import POOL_EACH, FrozenPopulation, Options, comparisons
+from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 RunNotes = Mapping[str, Mapping[str, str]]

@@ -13,7 +13,7 @@ from riskcli.analyses import human
 from riskcli.analyses.base import Scores
 from riskcli.analyses.score import ComparisonTable, risk_table
 from riskcli.core.choices import PopulationRule, Precision
-from riskcli.core.messages import InputError, UsageError, counted
+from riskcli.core.messages import UsageError, counted
 from riskcli.core.version import __version__
 from riskcli.effectiveness.ranking import rank
 from riskcli.output.display import Display
@@ -21,8 +21,9 @@ from riskcli.output.escape import html, script_json, source_hash, visible
 from riskcli.output.measure_words import about_logarithms, usual_measures, words_of
 from riskcli.output.renderers import as_html
 from riskcli.page.data import RunNotes, page_data
-from riskcli.scores.comparisons import FrozenPopulation, Options
+from riskcli.scores.comparisons import Options
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 from riskcli.scores.teams import table_of_runs
 from riskcli.trec.qrels import read_qrels
@@ -104,13 +105,8 @@ def documents_of(
 
 def read_about(path: Path) -> RunNotes:
     """A CSV or TSV file with a header: `run`, and any of name, team, description."""
-    notes: dict[str, dict[str, str]] = {}
-    for line, row in table_of_runs(path, ABOUT_COLUMNS[:1], ABOUT_COLUMNS):
-        run = row.pop("run")
-        if run in notes:
-            raise InputError(path, "bad-teams", f"run {run!r} is described twice", line)
-        notes[run] = row
-    return notes
+    rows = table_of_runs(path, ABOUT_COLUMNS[:1], ABOUT_COLUMNS)
+    return {row.pop("run"): row for _, row in rows}
 
 
 # The page as a document: its data, its scripts and its style in one file.

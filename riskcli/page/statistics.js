@@ -37,19 +37,13 @@ function normal(x) {
   return x < 0 ? tail : 1 - tail;
 }
 
-// Gamma((n + 1) / 2) / Gamma(n / 2), exact but for rounding: of no whole number by its series for
-// large n.
+// Gamma((n + 1) / 2) / Gamma(n / 2), exact but for rounding: by its series for large n.
 function gammaRatio(n) {
-  if (!Number.isInteger(n)) {
-    let large = n;
-    let times = 1;
-    for (; large < 400; large += 2) times *= large / (large + 1);
-    const i = 1 / large;
-    return times * Math.sqrt(large / 2) * (1 - i / 4 + i ** 2 / 32 + (5 * i ** 3) / 128 - (21 * i ** 4) / 2048);
-  }
-  let ratio = n % 2 ? 1 / Math.sqrt(Math.PI) : Math.sqrt(Math.PI) / 2;
-  for (let k = n % 2 ? 1 : 2; k < n; k += 2) ratio *= (k + 1) / k;
-  return ratio;
+  let large = n;
+  let times = 1;
+  for (; large < 400; large += 2) times *= large / (large + 1);
+  const i = 1 / large;
+  return times * Math.sqrt(large / 2) * (1 - i / 4 + i ** 2 / 32 + (5 * i ** 3) / 128 - (21 * i ** 4) / 2048);
 }
 
 function lifted(value) {

@@ -147,10 +147,10 @@ def _band_of_replicates(
 ) -> list[Any]:
     """Which URisk replicates make alone, whichever of the systems shown: none, without systems."""
     beside = columns_of(request.matrix, request.comparison, request.options.pool, 1.0)
-    has_floor = FLOOR in beside and every_column()[FLOOR].measure == measure.id
-    floors = beside[FLOOR][rows] if has_floor else np.zeros(1)
-    slope = float(np.max(floors))  # it is proportional to alpha; the least deep holds for all
-    if np.isnan(slope) or slope == 0:
+    if FLOOR not in beside or every_column()[FLOOR].measure != measure.id:
+        return []
+    slope = float(np.max(beside[FLOOR][rows]))  # proportional to alpha; the least holds for all
+    if not slope < 0:
         return []
     ends = [{"alpha": alpha, "floor": slope * alpha, "none": 0.0} for alpha in frame.x]
     x = style.on_scale(alt.X, "alpha", "α", frame.x)

@@ -157,9 +157,7 @@ class _Basis:
         slope_below = level / 2 + root_mean * mean(root, weights, axis=1) - slope_above
         departures = Departures(topics * high, topics * (high - level), means, topics)
         x, unit = _in_units_of(means, cells)
-        parts = [per_mean - 1, x, z, above]
-        if weights is not None:
-            parts = [deviations(part, weights, axis=1) for part in parts]
+        parts = _deviating([per_mean - 1, x, z, above], weights)
         return cls(parts, departures, present, slope_above, slope_below, unit)
 
     @classmethod
@@ -175,7 +173,12 @@ class _Basis:
         none = np.zeros_like(means)
         departures = Departures(weighed(z, weights).sum(axis=1), none, means, cells.shape[1])
         x, unit = _in_units_of(means, cells)
-        parts = [per_mean - 1, x, z]
-        if weights is not None:
-            parts = [deviations(part, weights, axis=1) for part in parts]
+        parts = _deviating([per_mean - 1, x, z], weights)
         return cls(parts, departures, present, slope, none, unit)
+
+
+def _deviating(parts: list[Floats], weights: Weights) -> list[Floats]:
+    """What is summed over topics, as the jackknife has it where these have weights."""
+    if weights is None:
+        return parts
+    return [deviations(part, weights, axis=1) for part in parts]

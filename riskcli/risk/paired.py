@@ -90,34 +90,34 @@ class Paired:
     @cached_property
     def wins(self) -> Counts:
         """Topics with delta > 0, beyond the noise of repeats where there are any."""
-        if self.noise is not None:
-            return np.asarray(np.count_nonzero(self.delta > self.noise, axis=1))
-        return self._topics_that_are(np.greater)
+        return self._topics_that_are(np.greater, 1)
 
     @cached_property
     def losses(self) -> Counts:
         """Topics with delta < 0, beyond the noise of repeats where there are any."""
-        if self.noise is not None:
-            return np.asarray(np.count_nonzero(self.lost, axis=1))
-        return self._topics_that_are(np.less)
-
-    @property
-    def lost(self) -> Mask:
-        """Which topics are lost."""
-        return np.asarray(self.delta < (0 if self.noise is None else -self.noise))
+        return self._topics_that_are(np.less, -1)
 
     @property
     def differing(self) -> Counts:
         """Topics with another score than the baseline, be it noise or not."""
-        if self.noise is None:
-            return self.wins + self.losses
-        return np.asarray(np.count_nonzero(self.delta, axis=1))
+        return self._topics_that_are(np.not_equal, 0)
 
-    def _topics_that_are(self, compared: np.ufunc) -> Counts:
+    @property
+    def lost(self) -> Mask:
+        """Which topics are lost."""
+        return np.less(self.scores, self._beyond_noise(ALL, -1))
+
+    def _topics_that_are(self, compared: np.ufunc, side: int) -> Counts:
         """Counted without delta, which a large matrix has no room for."""
-        blocks = (self.scores[rows] for rows in row_blocks(*self.scores.shape))
-        cells = [np.count_nonzero(compared(block, self.baseline), axis=1) for block in blocks]
-        return np.concatenate(cells)
+        cells = (
+            compared(self.scores[rows], self._beyond_noise(rows, side))
+            for rows in row_blocks(*self.scores.shape)
+        )
+        return np.concatenate([np.count_nonzero(block, axis=1) for block in cells])
+
+    def _beyond_noise(self, rows: slice, side: int) -> Floats:
+        """The scores above (1) or below (-1) which a difference is more than noise."""
+        return self.baseline if self.noise is None else self.baseline + side * self.noise[rows]
 
     @cached_property
     def ties(self) -> Counts:
@@ -132,8 +132,7 @@ class Paired:
     @property
     def ruined(self) -> Mask:
         """Which topics they are."""
-        ruined = loses_a_fifth(self.delta, self.baseline)
-        return ruined if self.noise is None else ruined & self.lost
+        return self.lost & loses_a_fifth(self.delta, self.baseline)
 
     @cached_property
     def reward(self) -> Floats:

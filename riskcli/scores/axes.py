@@ -112,12 +112,6 @@ class Axes:
             notes += not_evaluated(topics, "weights", weights)
         return axes, notes
 
-    def repeats_of(self, systems: Sequence[str], topics: Sequence[str]) -> list[Floats]:
-        """By system, the scores of its replicates on these topics; no row where none are known."""
-        none = np.zeros((0, len(topics)))
-        each = map(self.replicates.get, systems)
-        return [none if own is None else own.on(topics) for own in each]
-
     def renamed(self, shown: Mapping[str, str]) -> Axes:
         """The same with other names for systems."""
         systems = {shown.get(name, name): each for name, each in self.replicates.items()}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskcli.core.arrays import Floats, divided
+from riskcli.core.arrays import Floats, mean_of_known
 from riskcli.core.choices import Unjudged
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.measures import Measure, parse_measure
@@ -69,16 +69,8 @@ class Judging:
                 "a mean of replicates has no documents: bounds of unjudged ones, diff, churn and "
                 "what to judge are of runs; leave out either"
             )
-        by_run = {
-            name: _known_mean(self.shares(runs, self.topics)) for name, runs in systems.items()
-        }
-        return replace(self, by_run=by_run)
-
-
-def _known_mean(shares: Floats) -> Floats:
-    """The mean over runs by topic, of those that have documents; NaN where none has any."""
-    counts = (~np.isnan(shares)).sum(axis=0)
-    return divided(np.nansum(shares, axis=0), counts, otherwise=np.nan)
+        each = {name: self.shares(runs, self.topics) for name, runs in systems.items()}
+        return replace(self, by_run={name: mean_of_known(own) for name, own in each.items()})
 
 
 class Seen(NamedTuple):

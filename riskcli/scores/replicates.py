@@ -1,41 +1,26 @@
 """The replicates behind a score matrix, and how far their noise reaches into its differences."""
 
-import numpy as np
+from dataclasses import replace
 
-from riskcli.core.arrays import Floats
-from riskcli.risk.comparison import Baseline
-from riskcli.risk.replicates import Repeats, pulls_of_pool
+from riskcli.risk.comparison import Comparison
+from riskcli.risk.replicates import Repeats, pulls_of
 from riskcli.scores.matrix import ScoreMatrix
 
 
 def repeats_of(matrix: ScoreMatrix) -> Repeats | None:
     """The replicates of the matrix's systems; None where runs are no systems."""
-    if not matrix.axes.replicates:
+    known = matrix.axes.replicates
+    if not known:
         return None
-    return Repeats(matrix.axes.repeats_of(matrix.runs, matrix.topics))
+    systems = zip(matrix.runs, matrix.values[:, None], strict=True)
+    return Repeats([
+        known[name].on(matrix.topics) if name in known else row for name, row in systems
+    ])  # fmt: skip
 
 
-def pulls_of(baseline: Baseline, scores: Floats, pool: str, of_others: bool) -> Floats:
-    """By run and topic, how much a run's score moves the baseline's.
-
-    A virtual baseline made `of_others` (teams, frozen runs) is taken as it is.
-    """
-    pulls = np.zeros(scores.shape)
-    rows = list(baseline.members or ([] if of_others else range(len(scores))))
-    if rows:
-        how = pool if baseline.members else baseline.name.removeprefix("@")
-        pulls[rows] = pulls_of_pool("mean" if len(rows) == 1 else how, scores[rows])
-    return pulls
-
-
-def noise_of(
-    matrix: ScoreMatrix, baseline: Baseline, pool: str, gamma: float, of_others: bool
-) -> Floats | None:
-    """By run and topic, which differences are no more than noise; None where runs are no systems.
-
-    A virtual baseline may be made `of_others`, as above.
-    """
+def with_noise(comparison: Comparison, matrix: ScoreMatrix, pool: str, gamma: float) -> Comparison:
+    """The same where it is known which differences are no more than noise of replicates."""
     repeats = repeats_of(matrix)
     if repeats is None:
-        return None
-    return repeats.half_widths(pulls_of(baseline, matrix.values, pool, of_others), gamma)
+        return comparison
+    return replace(comparison, noise=repeats.half_widths(pulls_of(comparison, pool), gamma))

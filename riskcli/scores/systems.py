@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riskcli.core.choices import is_virtual
 from riskcli.core.messages import Note, UsageError, counted, listed, naturally, nearest
+from riskcli.trec.names import refuse_virtual_names
 
 PATTERN_MARK = "re:"
 REPLICATES = "replicates"
@@ -26,46 +26,43 @@ class Systems:
     def of(cls, runs: Sequence[str], given: SystemsGiven) -> "Systems":
         """A run of no system is one of its own; those of several runs get equally many."""
         found = _listed(runs, given) if isinstance(given, Mapping) else _matched(runs, given)
-        by_run = {run: found.get(run) or run for run in runs}
         groups: dict[str, list[str]] = {}
         for run in naturally(runs):
-            groups.setdefault(by_run[run], []).append(run)
+            groups.setdefault(found.get(run) or run, []).append(run)
+        refuse_virtual_names(groups.keys())
         for system, members in groups.items():
-            if is_virtual(system):
-                message = f"no system can be called {system!r} (that of {listed(members, 3)})"
-                raise UsageError(f"{message}: '@' marks virtual baselines")
-            others = [run for run in members if run != system]
-            if system in runs and others and not found.get(system):
+            if len(members) > 1 and system in runs and not found.get(system):
                 raise UsageError(
-                    f"{system!r} is a run of its own, and the system of {listed(others, 3)}: "
-                    "rename one of them"
+                    f"{system!r} is a run of its own, and the system of "
+                    f"{listed([run for run in members if run != system], 3)}: rename one of them"
                 )
-        sizes = [len(members) for members in groups.values() if len(members) > 1]
-        if not sizes:
-            raise UsageError(_none_found(runs, by_run, given))
-        least = min(sizes)
+        by_run = {run: system for system, members in groups.items() for run in members}
+        several = [len(members) for members in groups.values() if len(members) > 1]
+        if not several:
+            what = "the list of replicates" if found is given else f"the pattern {given!r}"
+            made = [run if run == name else f"{run} → {name}" for run, name in by_run.items()]
+            whose = f"of the {counted(len(runs), 'run')}: {listed(made)}"
+            raise UsageError(f"{what} makes no system of two or more {whose}")
+        least = min(several)
         return cls({name: tuple(groups[name][:least]) for name in naturally(groups)}, by_run)
 
     def record(self) -> tuple[dict[str, dict[str, list[str]]], list[Note]]:
         """For the provenance: what is averaged; what was left out, and which are one run."""
+        several = {name: [*runs] for name, runs in self.members.items() if len(runs) > 1}
         averaged = {run for members in self.members.values() for run in members}
-        left_out = [run for run in naturally(self.by_run) if run not in averaged]
-        alone = [name for name, members in self.members.items() if len(members) == 1]
+        left_out = [run for run in self.by_run if run not in averaged]
+        alone = [name for name in self.members if name not in several]
         notes = []
         if left_out:
-            number = max(map(len, self.members.values()))
+            number = max(map(len, several.values()))
             message = (
                 f"systems have different numbers of replicates, and URisk, ZRisk and GeoRisk hang "
                 f"on that: the first {number} of each are averaged; left out: "
             )
-            notes.append(Note("replicates-left-out", message + listed(left_out, 10)))
+            notes.append(Note("replicates-left-out", message + listed(naturally(left_out), 10)))
         if alone:
-            are = "one run, taken as one that always gives" if len(alone) == 1 else (
-                "one run each, taken as ones that always give"
-            )  # fmt: skip
-            message = f"{listed(alone)}: {are} the same"
+            message = f"one run, taken as always giving the same: {listed(alone)}"
             notes.append(Note("one-replicate", message, warning=False))
-        several = {name: [*runs] for name, runs in self.members.items() if len(runs) > 1}
         return {REPLICATES: several}, notes
 
 
@@ -78,20 +75,11 @@ def _listed(runs: Sequence[str], by_run: Mapping[str, str]) -> Mapping[str, str]
     return by_run
 
 
-def _matched(runs: Sequence[str], text: str) -> dict[str, str]:
+def _matched(runs: Sequence[str], text: str) -> Mapping[str, str]:
     """Systems by run, of the runs that the pattern finds one for."""
     try:
         pattern = re.compile(text.removeprefix(PATTERN_MARK))
     except re.error as error:
         raise UsageError(f"the pattern of replicates {text!r} is wrong: {error}") from error
     matches = {run: match for run in runs if (match := pattern.search(run))}
-    found = {run: match[1 if pattern.groups else 0] for run, match in matches.items()}
-    return {run: system for run, system in found.items() if system}
-
-
-def _none_found(runs: Sequence[str], by_run: Mapping[str, str], given: SystemsGiven) -> str:
-    """Why nothing was averaged, with names to see it."""
-    what = "the list of replicates" if isinstance(given, Mapping) else f"the pattern {given!r}"
-    made = [f"{run} → {by_run[run]}" for run in naturally(runs) if by_run[run] != run]
-    names = f"it makes {listed(made)}" if made else f"the runs are {listed(naturally(runs))}"
-    return f"{what} makes no system of two or more of the {counted(len(runs), 'run')}: {names}"
+    return {run: match[1 if pattern.groups else 0] for run, match in matches.items()}

@@ -45,17 +45,11 @@ def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
     path = Path(path)
     teams: dict[str, str] = {}
     names: dict[str, str] = {}
-    seen: dict[str, int] = {}
     for line, row in table_of_runs(path, _COLUMNS[:2], _COLUMNS):
         run = row["run"]
-        if run in seen:
-            raise InputError(
-                path, "bad-teams", f"run {run!r} is already listed on line {seen[run]}", line
-            )
         if run not in runs:
             hint = nearest(run, runs)
             raise InputError(path, "bad-teams", f"no run is named {run!r}{hint}", line)
-        seen[run] = line
         if row["team"]:
             teams[run] = row["team"]
         if row.get("name"):
@@ -65,18 +59,17 @@ def read_teams(path: Path | str, runs: Sequence[str]) -> TeamList:
 
 def read_systems(path: Path) -> dict[str, str]:
     """A CSV or TSV file with the columns run and system; a run without one is its own."""
-    systems: dict[str, str] = {}
-    for line, row in table_of_runs(path, ("run", "system"), ("run", "system")):
-        if row["run"] in systems:
-            raise InputError(path, "bad-teams", f"run {row['run']!r} is listed twice", line)
-        systems[row["run"]] = row["system"]
-    return systems
+    columns = "run", "system"
+    return {row["run"]: row["system"] for _, row in table_of_runs(path, columns, columns)}
 
 
 def table_of_runs(
     path: Path, needed: Sequence[str], allowed: Sequence[str]
 ) -> Iterable[tuple[int, dict[str, str]]]:
-    """The rows of a small CSV or TSV file by the columns of its header, with their line numbers."""
+    """The rows of a small CSV or TSV file by the columns of its header, with their line numbers.
+
+    No run is listed twice.
+    """
     note_input(path)
     text = _text(path)
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
@@ -87,13 +80,19 @@ def table_of_runs(
         message = f"the header is {','.join(header)!r}, expected the columns {', '.join(needed)}"
         message += f" (and perhaps {others})" if others else ""
         raise InputError(path, "bad-teams", message, 1)
+    seen: dict[str, int] = {}
     for cells in reader:
         if not any(cells):
             continue
         if len(cells) != len(header):
             message = f"found {len(cells)} columns, expected {len(header)} ({', '.join(header)})"
             raise InputError(path, "bad-teams", message, reader.line_num)
-        yield reader.line_num, {n: cell.strip() for n, cell in zip(header, cells, strict=True)}
+        row = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+        first = seen.setdefault(row["run"], reader.line_num)
+        if first != reader.line_num:
+            message = f"run {row['run']!r} is already listed on line {first}"
+            raise InputError(path, "bad-teams", message, reader.line_num)
+        yield reader.line_num, row
 
 
 def read_key(path: Path) -> str | None:

@@ -279,20 +279,8 @@ def test_judgements_that_correct_nothing_are_refused(
 def test_replicates_are_averaged_under_both(files: tuple[Path, Path]) -> None:
     names = ("base-1", "base-2", "new-1", "new-2")
     runs = [f"{name}={file}" for name, file in zip(names, RUNS, strict=True)]
-    judged_by = ("-q", files[0], "--human", files[1])
-    ran = run_inside(
-        "score",
-        *runs,
-        *judged_by,
-        *NDCG,
-        "--quiet",
-        "--replicates",
-        "^(.*)-",
-        "-b",
-        "base",
-        "-f",
-        "json",
-    )
+    of = ("-q", files[0], "--human", files[1], "-m", "nDCG@20", "-b", "base", "-f", "json")
+    ran = run_inside("score", *runs, *of, "--quiet", "--replicates", "^(.*)-")
     human = differences(scores(QRELS))
     judged = np.array([topic in BY_HUMANS for topic in scores(QRELS).topics])
     run, base = human["caspPlus"] + human["plainBM25"], human["oldTFIDF"]

@@ -71,7 +71,8 @@ def test_urisk_within_the_floor_is_said_and_beyond_it_not() -> None:
 def test_the_columns_and_both_conventions() -> None:
     options = Options(baselines=("old",), alphas=(1.0, 5.0))
     frame = risk_table(systems(), options=options).to_frame()
-    assert [*frame.columns[-3:]] == ["replicates", "self_risk", "floor"]
+    added = ["replicates", "topic_sd", "seed_sd", "self_risk", "floor"]
+    assert [*frame.columns[-5:]] == added
     low, high = (frame[frame["alpha"] == alpha].set_index("run") for alpha in (1.0, 5.0))
     assert low["replicates"].to_dict() == {"alt": 3, "bm25": 1, "new": 3, "old": 3}
     # URisk of noise alone is proportional to alpha
@@ -93,7 +94,7 @@ def test_the_columns_and_both_conventions() -> None:
 def test_runs_that_are_no_systems_have_neither_columns_nor_table(folder: Path) -> None:
     ran = riskeval("score", folder, "-b", "bm25", "-f", "json")
     document = json.loads(ran.out)
-    assert "self_risk" not in ran.out and "replicates" not in document
+    assert "self_risk" not in ran.out and "variance" not in document
     refused = riskeval("score", folder, "-b", "bm25", "--columns", "run,floor")
     assert refused.code == 2 and "floor is known with --replicates" in refused.err
 
@@ -104,16 +105,15 @@ def test_the_table_of_replicates(folder: Path) -> None:
     assert "AP: replicates, α = 5, floor against old" in shown
     assert "Replicates differ most on topics" in shown and "Variance of one score:" in shown
     document = json.loads(riskeval(*call, "-f", "json").out)
-    records = {each["run"]: each for each in document["replicates"]}
+    rows = {each["run"]: each for each in document["rows"]}
     made = scores()
     for system in ("new", "old", "alt"):
         means = [made[f"{system}-s{n}"].mean() for n in (1, 2, 3)]
-        assert records[system]["best"] == pytest.approx(max(means))
-        assert records[system]["worst"] == pytest.approx(min(means))
-        assert records[system]["seed_sd"] == pytest.approx(np.std(means, ddof=1))
-        assert records[system]["mean"] == pytest.approx(np.mean(means))
-        assert 0.05 < records[system]["seed_topic_sd"] < 0.11
-    assert records["bm25"]["seed_sd"] is None
+        average = np.mean([made[f"{system}-s{n}"] for n in (1, 2, 3)], axis=0)
+        assert rows[system]["seed_sd"] == pytest.approx(np.std(means, ddof=1))
+        assert rows[system]["topic_sd"] == pytest.approx(np.std(average, ddof=1))
+        assert rows[system]["mean"] == pytest.approx(np.mean(means))
+    assert rows["bm25"]["seed_sd"] is None
     assert document["variance"]["AP"]["seed_topic"] == pytest.approx(0.08**2, rel=0.3)
     assert document["settings"]["replicates"]["alt"] == ["alt-s1", "alt-s2", "alt-s3"]
     (flaky,) = (each for each in document["verdicts"] if each["rule"] == "flaky")
@@ -183,7 +183,16 @@ def test_few_topics_and_odd_scores_are_no_trouble(topics: int, values: str, base
     matrix = ScoreMatrix("score", names, tuple(map(str, range(topics))), made).of_systems(SEEDS)
     for loss in ("linear", "smooth"):
         table = risk_table(matrix, baseline, options=Options(loss=loss))
-        assert "replicates" in str(table) and len(table.result().extra["replicates"]) == 2
+        assert "replicates" in str(table)
+        assert ("variance" in table.result().extra) == (topics > 2)
+
+
+@pytest.mark.filterwarnings("error")
+def test_single_runs_alone_have_no_noise() -> None:
+    """Where the systems of several runs were left out, nothing is known of replicates."""
+    matrix = ScoreMatrix("AP", ("a-s1", "a-s2", "b", "c"), ("1", "2", "3"), np.eye(4)[:, :3])
+    table = risk_table(matrix.of_systems(SEEDS).of_runs([1, 2]), "b")
+    assert not table.verdict.by("flaky") and table.to_frame()["self_risk"].isna().all()
 
 
 def test_the_page_counts_as_the_table_does() -> None:
@@ -226,7 +235,7 @@ def test_a_name_for_repeats_without_a_common_beginning(folder: Path, tmp_path: P
         text = (folder / f"{run}.csv").read_text().replace(run, name)
         (place / f"{name}.csv").write_text(text)
     ran = riskeval("check", place, "-b", folder / "bm25.csv", "--repeats", "-f", "json")
-    assert {row["candidate"] for row in json.loads(ran.out)["rows"]} == {"nightly"}
+    assert {row["candidate"] for row in json.loads(ran.out)["rows"]} == {"repeats"}
 
 
 def test_a_file_of_systems_is_one_of_the_inputs(folder: Path, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def alphas(data: bytes) -> None:
 def population(data: bytes) -> None:
     """A population kept in a file."""
     from riskcli.core.messages import InputError
-    from riskcli.scores.comparisons import read_population
+    from riskcli.scores.frozen import read_population
 
     with _file(data, "p.json") as path, contextlib.suppress(InputError):
         read_population(path)

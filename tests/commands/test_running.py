@@ -30,7 +30,7 @@ from riskcli.core.version import __version__
 from riskcli.organise.pack import Pack
 from riskcli.page import document
 from riskcli.risk import population as population_model
-from riskcli.scores.comparisons import FrozenPopulation
+from riskcli.scores.frozen import FrozenPopulation
 from tests.helpers.console import PROGRAMS, ROOT, terminal_environment
 from tests.helpers.inprocess import run_inside
 from tests.helpers.program import QRELS, SAMPLES, limited, python, riskeval

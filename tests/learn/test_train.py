@@ -554,7 +554,8 @@ def compared(
                         made.items()}}  # fmt: skip
     matrix = ScoreMatrix(MEASURE, tuple(made), topics, values)
     options = Options(tuple(outcome.plan.baselines), alphas=alphas)
-    return ModelComparison(outcome, [Evaluation((matrix,))], risk_table(matrix, options=options))
+    whole = Evaluation((matrix,))
+    return ModelComparison(outcome, [whole], whole, risk_table(matrix, options=options))
 
 
 def test_queries_at_the_threshold_are_re_ranked(data: Path) -> None:

@@ -333,7 +333,7 @@ def test_names_teams_and_descriptions(browser: Any, tmp_path: Path) -> None:
         ("run,name\nneuralMix\n", "about.csv:2: bad-teams: found 1 columns, expected 2"),
         (
             "run,name\nneuralMix,a\nneuralMix,b\n",
-            "about.csv:3: bad-teams: run 'neuralMix' is described twice",
+            "about.csv:3: bad-teams: run 'neuralMix' is already listed on line 2",
         ),
         ("run,name\nnobody,a\n", "no run is named 'nobody'"),
     ],

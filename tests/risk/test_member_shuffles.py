@@ -17,7 +17,8 @@ from riskcli.risk.inference import Inference
 from riskcli.risk.measures import statistics
 from riskcli.risk.member_shuffles import cohorts, member_tests
 from riskcli.risk.shuffles import Key, ShuffleTest
-from riskcli.scores.comparisons import FrozenPopulation, comparisons
+from riskcli.scores.comparisons import comparisons
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.teams import Teams
 from tests.helpers.examples import equal_runs
 from tests.helpers.strategies import Floats, named, score_values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.replicates import GAMMA, below_floor, errors, falsely_lost
-from riskcli.risk.comparison import POOLS
-from riskcli.risk.replicates import PRIOR, Loss, Repeats, components, pulls_of_pool
+from riskcli.risk.comparison import POOLS, Baseline, Comparison
+from riskcli.risk.population import Members
+from riskcli.risk.replicates import PRIOR, Loss, Repeats, components, pulls_of
 from tests.helpers import reference
 from tests.helpers.strategies import ALPHAS, Floats, score_values
 
@@ -40,8 +42,8 @@ def test_self_risk_is_that_of_all_ordered_pairs(values: Floats, alpha: float) ->
 def test_one_run_and_equal_replicates_have_no_noise_at_all() -> None:
     """Exactly none, though the mean of three times 0.1 is not 0.1 in floating point."""
     equal = np.full((3, 4), 0.1)
-    repeats = Repeats([equal, np.array([[0.3, 0.2, 0.1, 0.7]]), np.zeros((0, 4))])
-    risks, pulls = repeats.self_risks(counted(5)), np.zeros((3, 4))
+    repeats = Repeats([equal, np.array([[0.3, 0.2, 0.1, 0.7]])])
+    risks, pulls = repeats.self_risks(counted(5)), np.zeros((2, 4))
     pulls[1] = 1
     for figures in (risks, repeats.floors(risks, pulls), repeats.half_widths(pulls, 0.05)):
         assert not figures.any() and not np.signbit(figures).any()
@@ -64,7 +66,12 @@ def test_the_floor_shrinks_with_the_number_of_replicates() -> None:
 def test_pulls_are_what_a_pool_moves_by(pool: str, runs: int) -> None:
     """The derivative: each score a little higher, and how much higher the pooled score is."""
     scores = np.random.default_rng(runs).random((runs, 6))
-    pulls, step = pulls_of_pool(pool, scores), 1e-7
+    named = Comparison(scores, Baseline("a,b", (*range(runs),), scores[0]))
+    virtual = Comparison(scores, Baseline("@" + pool, (), scores[0]))
+    pulls, step = pulls_of(virtual, "mean"), 1e-7
+    assert (pulls == pulls_of(named, pool)).all()
+    others = Members(scores, scores, np.ones(runs), "frozen")
+    assert not pulls_of(replace(virtual, members=others), pool).any()
     of = POOLS[pool]
     for row in range(runs):
         moved = scores.copy()
@@ -120,7 +127,7 @@ def test_components_are_the_textbook_s_on_balanced_data() -> None:
     ms_run = c * ((of_run - of_system[:, None]) ** 2).sum() / (k * (r - 1))
     rest = x - of_run[:, :, None] - of_cell[:, None] + of_system[:, None, None]
     ms_rest = (rest**2).sum() / (k * (r - 1) * (c - 1))
-    found = components([*x])
+    found = [*components([*x]).values()]
     assert found == pytest.approx([
         (ms_system - ms_inter - ms_run + ms_rest) / (r * c),
         (ms_topic - ms_inter) / (k * r),
@@ -139,7 +146,7 @@ def test_components_of_unequal_numbers_are_right_on_average() -> None:
             own = topics + rng.normal(0, 0.1) + rng.normal(0, 0.15, 30)
             noise = rng.normal(0, 0.05, (size, 1)) + rng.normal(0, 0.08, (size, 30))
             each.append(np.atleast_2d(own + (noise if size > 1 else 0)))
-        found.append(components(each))
+        found.append([*components(each).values()])
     truth = [0.1**2, 0.3**2, 0.15**2, 0.05**2, 0.08**2]
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.08)
 

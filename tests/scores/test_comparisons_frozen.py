@@ -30,7 +30,8 @@ from riskcli import (
 )
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.risk.population import Population
-from riskcli.scores.comparisons import FrozenPopulation, comparisons, frozen_members
+from riskcli.scores.comparisons import comparisons, frozen_members
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.teams import Teams
 from tests.helpers import reference
 from tests.helpers.examples import golden_matrix

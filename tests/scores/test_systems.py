@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from riskcli import Options, ScoreMatrix, UsageError, evaluate, risk_table
 from riskcli.core.messages import InputError
 from riskcli.scores.evaluation import Evaluation
+from riskcli.scores.replicates import repeats_of
 from riskcli.scores.systems import Systems
 from riskcli.scores.teams import read_systems, with_teams
 from tests.helpers.program import QRELS, SAMPLES
@@ -43,7 +45,7 @@ def test_a_system_is_the_mean_of_its_replicates_topic_by_topic() -> None:
         "new": ["new-s1", "new-s2"], "old": ["old-s1", "old-s2"]
     }  # fmt: skip
     (note,) = made.provenance.notes
-    assert note.message == "bm25: one run, taken as one that always gives the same"
+    assert note.message == "one run, taken as always giving the same: bm25"
 
 
 def test_the_whole_match_names_the_system_where_no_group_does() -> None:
@@ -61,22 +63,22 @@ def test_unequal_numbers_are_balanced_in_natural_order_and_told() -> None:
     }  # fmt: skip
     left_out, alone = made.provenance.notes
     assert left_out.warning and left_out.message.endswith("left out: a-s9, a-s10")
-    assert not alone.warning and alone.message.startswith("c: one run")
+    assert not alone.warning and alone.message.endswith("the same: c")
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ("(", r"the pattern of replicates '\(' is wrong"),
-        ("", "makes no system of two or more of the 5 runs: the runs are bm25, new-s1"),
-        ("^x", "makes no system .* the runs are bm25, new-s1, new-s2, old-s1, old-s2"),
+        ("", "makes no system of two or more of the 5 runs: bm25, new-s1"),
+        ("^x", "makes no system .* 5 runs: bm25, new-s1, new-s2, old-s1, old-s2"),
         ("^(.*)$", "makes no system"),
         ("(s1)x?", None),
         ("(.).*s[12]$", None),
-        ({"new-s1": "@mean", "new-s2": "@mean"}, "no system can be called '@mean' .*new-s1"),
+        ({"new-s1": "@mean", "new-s2": "@mean"}, "cannot be named '@mean': '@' marks"),
         ({"new-s1": "bm25"}, "'bm25' is a run of its own, and the system of new-s1: rename"),
         ({"new-s3": "n"}, "no run has that name; did you mean new-s"),
-        ({"new-s1": "n"}, "the list of replicates makes no system .* it makes new-s1 → n"),
+        ({"new-s1": "n"}, "the list of replicates makes no system .* bm25, new-s1 → n"),
     ],
 )
 def test_what_makes_no_systems_is_refused_with_names(
@@ -96,7 +98,7 @@ def test_a_file_lists_systems(tmp_path: Path) -> None:
     for text, said in (
         ("run,team\na,b\n", "the header is 'run,team', expected the columns run, system"),
         ("run,system\na\n", "found 1 columns"),
-        ("run,system\na,b\na,c\n", "3: bad-teams: run 'a' is listed twice"),
+        ("run,system\na,b\na,c\n", "3: bad-teams: run 'a' is already listed on line 2"),
         ("\x00\xff", "bad-teams"),
     ):
         listed.write_text(text, encoding="latin-1")
@@ -173,10 +175,13 @@ def test_names_to_show_and_teams_are_of_systems() -> None:
 def test_parts_of_a_matrix_keep_their_replicates() -> None:
     made = matrix().of_systems(SEEDS)
     part = made.of_runs([1, 0])
-    each = part.axes.repeats_of(part.runs, ["3", "1"])
-    assert [len(scores) for scores in each] == [2, 1]
-    assert (each[0] == matrix().values[:2][:, [3, 1]]).all()
-    assert part.axes.repeats_of(["elsewhere"], ["1"])[0].shape == (0, 1)
+    some = replace(part, topics=("3", "1"), values=part.values[:, [3, 1]])
+    repeats = repeats_of(some)
+    assert repeats is not None and repeats.counts.tolist() == [2, 1]
+    assert (repeats.each[0] == matrix().values[:2][:, [3, 1]]).all()
+    other = replace(some, runs=("new", "elsewhere"))
+    repeats = repeats_of(other)
+    assert repeats is not None and (repeats.each[1] == other.values[1:]).all()
 
 
 def test_systems_are_made_once_for_all_measures() -> None:

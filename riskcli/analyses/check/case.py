@@ -25,7 +25,8 @@ from riskcli.output.measure_words import (
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
 from riskcli.risk.weights import degrees, effective_topics, spread
-from riskcli.scores.comparisons import FrozenPopulation, Options, comparisons
+from riskcli.scores.comparisons import Options, comparisons
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
 _NO_RULES = ("run", "measure", "baseline", "population", "alpha", "group")

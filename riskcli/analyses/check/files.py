@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ def with_baseline(
     """The scores of candidates and of the one baseline in the same matrices, and its name.
 
     It must be the one that is pinned, and `others` says whether its judgements may be others. If
-    they are `repeats` of one, the candidates are one.
+    they are `repeats` of one, the candidates are one, called by what their names begin with.
     """
     if len(baselines) != 1:
         raise UsageError(f"a gate compares with one baseline, found {', '.join(baselines)}")
@@ -86,7 +85,9 @@ def with_baseline(
         if inputs.replicates is not None:
             raise UsageError("--repeats makes all RUNS one candidate: leave out --replicates")
         runs = [run for run in evaluation.matrices[0].runs if run != name]
-        evaluation = evaluation.of_systems(dict.fromkeys(runs, _one_name(runs, name, inputs)))
+        shared = re.sub(r"[\W_]+$", "", os.path.commonprefix(runs))  # noqa: RUF071 - letters
+        one = f"{shared} repeats" if shared == name else shared or "repeats"
+        evaluation = evaluation.of_systems(dict.fromkeys(runs, one))
     notes = tuple(map(_of_gate, evaluation.notes))
     evaluation = replace(evaluation, provenance=replace(evaluation.provenance, notes=notes))
     if pin is not None:
@@ -94,15 +95,6 @@ def with_baseline(
     if others == "refuse":
         refuse_other_judgements(evaluation.inputs)
     return evaluation, name
-
-
-def _one_name(runs: Sequence[str], baseline: str, inputs: Inputs) -> str:
-    """What repeats of a pipeline are called together: what their names begin with, or a folder."""
-    same = takewhile(lambda letters: len({*letters}) == 1, zip(*runs, strict=False))
-    shared = re.sub(r"[\W_]+$", "", "".join(letters[0] for letters in same))
-    folders = [path.resolve().name for path in inputs.runs if path.is_dir()]
-    name = shared or (folders[0] if len(folders) == 1 else "repeats")
-    return f"{name} repeats" if name == baseline else name
 
 
 def _of_gate(note: Note) -> Note:

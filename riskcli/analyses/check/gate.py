@@ -16,7 +16,8 @@ from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
 from riskcli.core.messages import Note, UsageError
 from riskcli.risk.estimate import Significance
-from riskcli.scores.comparisons import FrozenPopulation, Options, matching_runs
+from riskcli.scores.comparisons import Options, matching_runs
+from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
 
