@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import riskcli
+from riskcli.core.messages import UsageError
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 
@@ -78,49 +79,6 @@ def test_weighted_population_can_be_read_again(data: Path) -> None:
     assert done.code == 0, done.err
 
 
-def test_losses_weight_is_of_the_losses_counted(data: Path) -> None:
-    for row in rows(
-        "score", "m.csv", "--replicates", "^(.)", "-b", "a", "--weights", "w.csv", cwd=data
-    ):
-        if row["losses"] == 0:
-            assert row["losses_weight"] == 0
-    # weights nearly alike: the share of weight is next to the share of topics
-    (data / "w1.csv").write_text(
-        "topic,weight\n" + "".join(f"{t},{1 + t / 1e6}\n" for t in range(1, 31))
-    )
-    for row in rows(
-        "score", "m.csv", "--replicates", "^(.)", "-b", "a", "--weights", "w1.csv", cwd=data
-    ):
-        if row["losses"] is not None:
-            assert row["losses_weight"] == pytest.approx(row["losses"] / row["topics"], abs=1e-3)
-
-
-def test_lost_under_every_judge_is_never_more_than_lost_under_one(tmp_path: Path) -> None:
-    (tmp_path / "sys.csv").write_text(
-        "run,system\ncaspPlus,casp\nindriCASP,casp\nneuralMix,neu\nboldRerank,neu\n"
-    )
-    qrels = (QRELS).read_text().splitlines(keepends=True)
-    (tmp_path / "two.qrels").write_text("".join(qrels[:-1]))
-    found = rows(
-        "score",
-        SAMPLES,
-        "-q",
-        QRELS,
-        "-q",
-        "two.qrels",
-        "-m",
-        "nDCG@20",
-        "--replicates",
-        "sys.csv",
-        "-b",
-        "casp",
-        cwd=tmp_path,
-    )
-    for row in found:
-        if row["losses"] is not None:
-            assert row["losses_judges"] <= row["losses"], row["run"]
-
-
 def test_losses_by_group_add_up_to_the_losses(data: Path) -> None:
     done = riskeval(
         "topics",
@@ -163,7 +121,7 @@ def test_mean_change_by_group_is_weighted_as_everywhere(data: Path) -> None:
     )
     own = {
         m[1]: float(m[2])
-        for m in re.finditer(r"^(head|tail) +\d+ +\d+ +\d+ +(-?[\d.]+)", done.out, re.M)
+        for m in re.finditer(r"^(head|tail) +\d+ +\d+ +(-?[\d.]+)", done.out, re.M)
     }
     want = {
         r["group"]: r["mean_diff"]
@@ -192,3 +150,60 @@ def test_groups_of_a_frame_with_gaps(data: Path) -> None:
     )
     own = m.labelled(groups={"1": "head", "2": None, "3": float("nan")})
     assert own.axes.groups_of(own.topics)["group"] == ["head", "(none)", "(none)"]
+
+
+def test_a_group_called_all_is_not_all_topics(data: Path) -> None:
+    (data / "all.csv").write_text("topic,type\n1,all\n2,other\n")
+    done = riskeval("score", "m.csv", "--groups", "all.csv", cwd=data)
+    assert done.code == 2 and "a group is called 'all', as all topics are: rename it" in done.err
+
+
+def test_labels_of_other_kinds_are_refused_and_frames_are_taken() -> None:
+    pandas = pytest.importorskip("pandas")
+    matrix = riskcli.ScoreMatrix("x", ("a", "b"), ("1", "2"), np.array([[0.1, 0.2], [0.2, 0.2]]))
+    series = pandas.Series({"1": "head", "2": None})
+    assert matrix.labelled(series).axes.groups_of(("1", "2")) == {"group": ["head", "(none)"]}
+    frame = pandas.DataFrame({"type": series, "half": ["u", "v"]}, index=["1", "2"])
+    assert [*matrix.labelled(frame).axes.groups] == ["type", "half"]
+    for wrong in ({"groups": "x.csv"}, {"weights": "x.csv"}):
+        with pytest.raises(UsageError, match="are a mapping by topic, found str"):
+            matrix.labelled(**wrong)  # type: ignore[arg-type]
+
+
+def test_heavy_weights_do_not_make_differences_the_same_on_every_topic(data: Path) -> None:
+    heavy = "".join(f"{t},{1000 / t**3}\n" for t in range(1, 31))
+    (data / "w3.csv").write_text(f"topic,weight\n{heavy}")
+    done = riskeval("score", "m.csv", "-b", "a-s1", "--weights", "w3.csv", cwd=data)
+    assert done.code == 0 and "the same on every topic" not in done.err
+
+
+def test_judges_of_other_topics_are_told_apart(tmp_path: Path) -> None:
+    lines = QRELS.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, early in (("early", True), ("late", False)):
+        own = [line for line in lines if (int(line.split()[0]) <= 125) == early]
+        (tmp_path / name).write_text("".join(own), encoding="utf-8")
+    judges = ("-q", "early", "-q", "late")
+    done = riskeval("score", SAMPLES, *judges, "-m", "ERR@20", "-b", "indriCASP", cwd=tmp_path)
+    said = "the judges' figures are of different topics: early 25, late 25, 0 in common"
+    assert done.code == 0 and said in done.err
+
+
+@pytest.mark.parametrize("command", [["explain"], ["plot", "box", "-o", "f.json"]])
+def test_one_judge_at_a_time_where_one_measure_is_shown(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "q").write_bytes(QRELS.read_bytes())
+    name, *more = command
+    run = ["--run", "caspPlus"] if name == "explain" else []
+    done = riskeval(name, *more, SAMPLES, "-q", QRELS, "-q", "q", *run, cwd=tmp_path)
+    assert done.code == 2 and "one file of judgements at a time here" in done.err
+
+
+def test_smooth_loss_is_not_fitted_to_weighted_differences(data: Path) -> None:
+    smooth = ("--loss", "smooth:fit", "--weights", "w.csv")
+    done = riskeval("score", "m.csv", "-b", "a-s1", *smooth, cwd=data)
+    assert done.code == 2 and "with weights take --loss smooth" in done.err
+
+
+def test_matrix_has_no_labels_that_it_would_ignore(data: Path) -> None:
+    for option in ("--groups", "--weights", "--human"):
+        done = riskeval("matrix", "m.csv", option, "g.csv", cwd=data)
+        assert done.code == 2 and f"No such option '{option}'" in done.err

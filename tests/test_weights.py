@@ -324,7 +324,7 @@ def test_what_cannot_count_topics_by_weight_says_so(files: Files) -> None:
         "score", files.scores, "-b", "ada", Key("test", "swap"), "--weights", files.weights
     )
     assert (
-        ran.code == 2 and "the swap test counts all topics the same; use the jackknife" in ran.err
+        ran.code == 2 and "the swap test counts all topics the same: use the jackknife" in ran.err
     )
     ran = riskeval("score", files.scores, "-b", "ada", "--columns", "effective_topics")
     assert ran.code == 2 and "effective_topics is known with --weights" in ran.err

@@ -125,7 +125,7 @@ def cautions_of_tests(
     against = f"to {comparison.baseline.name}"
     if comparison.topics >= FEW_DIFFERING:
         yield from _carried_by_one_topic(matrix, against, tables)
-    for name in tables[0] if comparison.topics >= LEAST_TOPICS else ():
+    for name in tables[0] if comparison.effective_topics >= LEAST_TOPICS else ():
         untested = np.zeros(len(matrix.runs), dtype=bool)
         for each in (table[name] for table in tables):
             if each.p is not None and each.difference is not None:

@@ -22,8 +22,6 @@ from riskcli.scores.comparisons import POOL_EACH, Options, comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
-ALL = "all"
-"""The group of rows about all topics."""
 MOST_NAMED = 3
 _FINE = 2
 """Shuffles enough for a p-value that many times below what the correction needs."""

@@ -111,7 +111,7 @@ def statements(block: Block, said: Statements) -> Statements:
     corrected = _flagged(block, "corrected", sides) or f"no run is shown to differ from {whom}"
     texts = {
         "model_bias": f"By humans on {topics}, the model's judgements {bias} ({ASSUMED}).",
-        "corrected": f"Corrected by humans, {corrected}.",
+        "corrected": f"Corrected by humans, {corrected}. All other marks are the model's alone.",
     }
     runs = np.array(block.runs, dtype=object)
     own = [

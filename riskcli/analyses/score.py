@@ -8,7 +8,7 @@ from riskcli.analyses import base, human, judges, unjudged
 from riskcli.analyses.blocks import Block, risk_blocks
 from riskcli.analyses.cautions import copy_notes
 from riskcli.analyses.group_display import of_groups
-from riskcli.analyses.groups import ALL, ByGroup, in_group, tables_by_group
+from riskcli.analyses.groups import ByGroup, in_group, tables_by_group
 from riskcli.analyses.replicates import ReplicateSpread
 from riskcli.analyses.score_columns import column_names as column_names
 from riskcli.analyses.score_columns import for_machines, left_out
@@ -29,6 +29,7 @@ from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.measures import measure_ids
+from riskcli.scores.axes import ALL_TOPICS
 from riskcli.scores.comparisons import Options
 from riskcli.scores.frozen import FrozenPopulation
 
@@ -210,7 +211,7 @@ def risk_table(
     for matrix in setup.matrices:
         of_matrix, cautions = risk_blocks(matrix, options)
         if matrix.axes.groups:
-            of_matrix = [in_group(block, ALL) for block in of_matrix]
+            of_matrix = [in_group(block, ALL_TOPICS) for block in of_matrix]
             by_group += tables_by_group(matrix, options)
         blocks += of_matrix
         notes += cautions

@@ -37,6 +37,7 @@ def explain(
     from riskcli.analyses.explain import explain_run
     from riskcli.cli.evaluating import queries_in
 
+    _ = inputs.qrels  # one judge at a time
     texts = queries_in(queries, inputs)
     evaluation = inputs.evaluate(comparing.wanted, comparing.needs_checksums(output))
     explanation = explain_run(

@@ -132,6 +132,7 @@ def _measure(matrix: ScoreMatrix, tables: Sequence[ComparisonTable], fits: Taken
             for comparison in comparisons(matrix, table.options)
         ],
         **of_measure(matrix, fits),
+        **({"systems": True} if matrix.axes.replicates else {}),
         **({"ranges": list(ranges.values())} if ranges else {}),
     }
 

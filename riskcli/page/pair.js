@@ -50,11 +50,11 @@ function rangeSentence(comparison, row, other) {
 }
 
 // Wins, ties, losses and URisk of the pair in words, and whether one topic alone decides its sign.
-function pairSentence(rows, alpha, names) {
+function pairSentence(rows, alpha, names, systems) {
   const count = (test) => rows.filter(({ delta }) => test(delta)).length;
   const urisk = sum(rows.map(({ counted, weight }) => weight * counted)) / rows.length;
   const deciding = rows.filter(({ without }) => Math.sign(without) !== Math.sign(urisk) && rows.length > 1);
-  const record = `${names[0]} is above ${names[1]} on ${count((d) => d > 0)} topics, equal on ${count((d) => d === 0)}, below on ${count((d) => d < 0)}.`;
+  const record = `${names[0]} is above ${names[1]} on ${count((d) => d > 0)} topics, equal on ${count((d) => d === 0)}, below on ${count((d) => d < 0)}${systems ? ", noise of replicates included" : ""}.`;
   const value = `URisk at α = ${short(alpha)}: ${decimal(urisk, 4)}.`;
   if (urisk === 0) return `${record} ${value}`;
   const some = deciding.slice(0, 5).map(namedTopic).join(", ");

@@ -63,7 +63,7 @@ function showPairNumbers(selected) {
   const { current, other, titles } = pairOf(selected);
   const rows = topicRows(shown.comparison, current, other, state.alpha);
   byId("pair").textContent = current === other
-    ? "A run against itself: choose another." : pairSentence(rows, state.alpha, titles);
+    ? "A run against itself: choose another." : pairSentence(rows, state.alpha, titles, measureNow().systems);
   byId("pair-unjudged").textContent = [
     unjudgedSentence(shown.comparison, current, other, names()), rangeSentence(shown.comparison, current, other),
   ].filter(Boolean).join(" ");

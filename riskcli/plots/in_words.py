@@ -26,9 +26,10 @@ def alternative(kind: str, request: Request | ExperimentRequest) -> str:
     parts = [
         f"{what[0].upper()}{what[1:]}.",
         f"{matrix.measure} of {counted(len(matrix.runs), 'run')} on "
-        f"{counted(len(matrix.topics), 'topic')}{_compared(kind, request)}.",
+        f"{counted(len(matrix.topics), 'topic')}"
+        f"{'' if matrix.weights is None else ' with weights'}{_compared(kind, request)}.",
         *_panels(matrix),
-        *([_FACTS[kind](request)] if kind in _FACTS else []),
+        *([_FACTS[kind](request)] if kind in _FACTS and not matrix.axes.groups else []),
     ]
     return " ".join(parts)
 

@@ -145,18 +145,19 @@ def _heading(request: Request, measure: RiskMeasure, swept: Swept) -> str:
 def _band_of_replicates(
     request: Request, measure: RiskMeasure, rows: Sequence[int], frame: style.Frame
 ) -> list[Any]:
-    """Which URisk replicates make alone, whichever of the systems shown: none, without systems."""
+    """Down to where replicates alone may bring URisk, of the systems shown the deepest."""
     beside = columns_of(request.matrix, request.comparison, request.options.pool, 1.0)
     if FLOOR not in beside or every_column()[FLOOR].measure != measure.id:
         return []
-    slope = float(np.max(beside[FLOOR][rows]))  # proportional to alpha; the least holds for all
+    known = beside[FLOOR][rows]
+    slope = float(np.min(known[~np.isnan(known)], initial=0.0))  # proportional to alpha
     if not slope < 0:
         return []
     ends = [{"alpha": alpha, "floor": slope * alpha, "none": 0.0} for alpha in frame.x]
     x = style.on_scale(alt.X, "alpha", "α", frame.x)
     y = style.on_scale(alt.Y, "floor", None, frame.y)
     band = style.chart(ends).mark_area(color=style.QUIET, opacity=0.35, clip=True)
-    named = style.name_of_level("below: what replicates alone make", 0.0)
+    named = style.name_of_level("shaded: down to the deepest floor of replicates", 0.0)
     return [band.encode(x=x, y=y, y2="none:Q"), *named]
 
 

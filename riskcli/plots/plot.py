@@ -101,6 +101,7 @@ def plot(
         folder = _experiment(kind, inputs, against)
         save.write(kind, request.ExperimentRequest(folder, **layout), format, output)
         return 0
+    _ = inputs.qrels  # a figure is of one measure, so of one judge
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
     setup = save.set_up(evaluation, against.options(), noting=kind not in kinds.WITHOUT_BASELINE)
     ranged = bool(against.alphas)

@@ -224,7 +224,8 @@ class Inference:
         if comparison.smooth is not None:
             raise UsageError("the swap test supports the linear loss only; use the jackknife")
         if comparison.weights is not None:
-            raise UsageError("the swap test counts all topics the same; use the jackknife")
+            cure = "use the jackknife, or leave out --weights"
+            raise UsageError(f"the swap test counts all topics the same: {cure}")
         scores = comparison.scores
         baseline, plan = scores[comparison.reference[0]], self.significance
         totals = np.broadcast_to(comparison.population.topic_totals, scores.shape)

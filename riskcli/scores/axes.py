@@ -15,6 +15,8 @@ from riskcli.risk.rounding import NO_DIFFERENCE
 
 GROUP = "group"
 """What a grouping without a name is called."""
+ALL_TOPICS = "all"
+"""What stands for a group in rows about all topics."""
 NO_GROUP = "(none)"
 """The group of topics without one."""
 
@@ -97,17 +99,15 @@ class Axes:
         """With these groups ({topic: group}, or so by grouping) and weights; and notes on them."""
         axes, notes = self, list[Note]()
         if groups is not None:
-            many = groups and all(isinstance(each, Mapping) for each in groups.values())
-            given = groups if many else {GROUP: groups}
-            # Programs have numbers for topics and groups, too.
-            texts = {
-                str(grouping): {str(topic): str(group) for topic, group in by_topic.items()}
-                for grouping, by_topic in given.items()
-            }
+            parts = _items("groups", groups)
+            many = parts and all(hasattr(each, "items") for each in parts.values())
+            given = parts if many else {GROUP: parts}
+            texts = {str(grouping): _texts(by_topic) for grouping, by_topic in given.items()}
             axes = replace(axes, groups={**axes.groups, **texts})
             for each in texts.items():
                 notes += _notes_on_groups(topics, *each)
         if weights is not None:
+            weights = _items("weights", weights)
             axes = replace(axes, weights=_checked_weights(topics, weights))
             notes += not_evaluated(topics, "weights", weights)
         return axes, notes
@@ -116,6 +116,22 @@ class Axes:
         """The same with other names for systems."""
         systems = {shown.get(name, name): each for name, each in self.replicates.items()}
         return replace(self, replicates=systems)
+
+
+def _items(what: str, given: Any) -> dict[Any, Any]:
+    """As a dictionary, of a mapping or a frame's column or columns."""
+    if not hasattr(given, "items"):
+        raise UsageError(f"{what} are a mapping by topic, found {type(given).__name__}")
+    return dict(given.items())
+
+
+def _texts(by_topic: Mapping[Any, Any]) -> dict[str, str]:
+    """Topics and groups as texts; programs have numbers for both, and gaps where none is known."""
+    known = ((topic, group) for topic, group in by_topic.items() if group is not None)
+    texts = {str(topic): str(group) for topic, group in known if group == group}
+    if ALL_TOPICS in texts.values():
+        raise UsageError(f"a group is called {ALL_TOPICS!r}, as all topics are: rename it")
+    return texts
 
 
 def _notes_on_groups(

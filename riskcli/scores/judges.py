@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from riskcli.core.messages import Provenance, UsageError
+from riskcli.core.messages import Note, Provenance, UsageError
 from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.names import file_names
 
@@ -24,6 +24,11 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
         for matrix in evaluation.matrices
     ]
     first = evaluations[0]
+    topics = [{*evaluation.matrices[0].topics} for evaluation in evaluations]
+    common = len(set.intersection(*topics))
+    each = ", ".join(f"{name} {len(own)}" for name, own in zip(names, topics, strict=True))
+    message = f"the judges' figures are of different topics: {each}, {common} in common"
+    differ = [Note("other-topics", message)] if common < max(map(len, topics)) else []
     shared = set(first.notes).intersection(*(each.notes for each in evaluations))
     notes = dict.fromkeys(
         note if note in shared else replace(note, message=f"{name}: {note.message}")
@@ -33,5 +38,5 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     inputs = dict.fromkeys(item for evaluation in evaluations for item in evaluation.inputs)
     errors = {str(error): error for each in evaluations for error in each.skipped}
     settings = {**first.settings, "measures": [matrix.measure for matrix in matrices]}
-    provenance = Provenance(settings, tuple(inputs), tuple(notes), tuple(errors.values()))
+    provenance = Provenance(settings, tuple(inputs), (*notes, *differ), tuple(errors.values()))
     return replace(first, matrices=tuple(matrices), provenance=provenance)

@@ -42,7 +42,8 @@ class Systems:
             what = "the list of replicates" if found is given else f"the pattern {given!r}"
             made = [run if run == name else f"{run} → {name}" for run, name in by_run.items()]
             whose = f"of the {counted(len(runs), 'run')}: {listed(made)}"
-            raise UsageError(f"{what} makes no system of two or more {whose}")
+            hint = "" if found is given else " (and no file has that name)"
+            raise UsageError(f"{what}{hint} makes no system of two or more {whose}")
         least = min(several)
         return cls({name: tuple(groups[name][:least]) for name in naturally(groups)}, by_run)
 

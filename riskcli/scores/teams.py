@@ -165,10 +165,11 @@ def anonymised(evaluation: Evaluation, key: str | None = None) -> tuple[Evaluati
     runs = _neutral("run", _runs(evaluation), earlier)
     teams = _neutral("team", sorted(set(evaluation.teams.values())), earlier)
     hidden = with_teams(evaluation, evaluation.teams, runs)
+    replicates = {run: f"one run of {system}" for run, system in hidden.systems.items()}
     hidden = replace(
         hidden,
         teams={run: teams[team] for run, team in hidden.teams.items()},
-        provenance=_hidden(evaluation.provenance, {**teams, **hidden.systems, **runs}),
+        provenance=_hidden(evaluation.provenance, {**teams, **replicates, **runs}),
     )
     entries = {**earlier, **{("team", t): n for t, n in teams.items()}}
     entries |= {("run", run): name for run, name in runs.items()}

@@ -21,10 +21,10 @@ from riskcli import (
     risk_table,
     topic_table,
 )
-from riskcli.analyses.groups import ALL
 from riskcli.analyses.score import ComparisonTable
 from riskcli.output.result import Value
 from riskcli.risk.estimate import holm
+from riskcli.scores.axes import ALL_TOPICS as ALL
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES
 
