@@ -128,7 +128,8 @@ def test_what_a_mark_says_turns_with_its_test() -> None:
     assert [said.text for said in found][:2] == [
         "By humans on 20 of 60 topics, the model's judgements are not shown to favour or slight a "
         "run (assumed: the topics that humans judged are a random part of all).",
-        "Corrected by humans, no run is shown to differ from base.",
+        "Corrected by humans, no run is shown to differ from base. All other marks are the "
+        "model's alone.",
     ]
     found = risk_table(made(shift=0.2, bias=-0.2), "base").verdict
     (differs,), (bias,) = found.by("corrected"), found.by("model_bias")

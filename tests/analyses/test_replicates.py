@@ -247,7 +247,10 @@ def test_a_file_of_systems_is_one_of_the_inputs(folder: Path, tmp_path: Path) ->
     assert file["path"] == "systems.csv" and len(file["sha256"]) == 64
     assert document["settings"]["replicates"] == {"N": [f"new-s{n}" for n in (1, 2, 3, 4)]}
     missing = riskeval("score", folder, "--replicates", tmp_path / "nothing.csv")
-    assert missing.code == 2 and "nothing.csv' makes no system" in missing.err
+    assert (
+        missing.code == 2
+        and "nothing.csv' (and no file has that name) makes no system" in missing.err
+    )
 
 
 def test_documents_of_a_mean_are_refused_in_words() -> None:
