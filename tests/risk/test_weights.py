@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from riskcli.core.arrays import Floats
 from riskcli.risk.comparison import VIRTUAL, Baseline, Comparison
@@ -159,6 +160,18 @@ def test_effective_topics() -> None:
     assert effective_topics(4, np.ones(4)) == 4
     one_counts_all = np.array([4.0, 0.0, 0.0, 0.0])
     assert effective_topics(4, one_counts_all) == 1
+
+
+def test_t_of_a_mean_has_as_many_degrees_as_effective_topics() -> None:
+    values = scores()
+    estimate = Inference(against_first(values, weights=weights()), Significance(), (), ()).of_means
+    delta = values[1] - values[0]
+    mean, freedom = np.average(delta, weights=COUNTS), COUNTS.sum() ** 2 / np.sum(COUNTS**2) - 1
+    without = [np.average(np.delete(delta, q), weights=np.delete(COUNTS, q)) for q in range(TOPICS)]
+    error = np.sqrt((TOPICS - 1) / TOPICS * np.sum((np.array(without) - mean) ** 2))
+    assert estimate.p is not None
+    assert estimate.p[1] == pytest.approx(2 * student.sf(abs(mean) / error, freedom), rel=1e-9)
+    assert freedom < 11
 
 
 def test_a_virtual_baseline_is_tested_on_the_weighted_statistic() -> None:
