@@ -53,15 +53,23 @@ def test_a_panel_a_group_with_the_group_that_lost_most_first(kind: str) -> None:
     assert {panel["title"] for panel in panels} == {f"{g}, 10 topics" for g in GROUPS.values()}
 
 
+def ends(layers: list[dict[str, Any]]) -> set[tuple[float, float]]:
+    """Where the vertical axis of a panel's layers ends."""
+    scales = (layer.get("encoding", {}).get("y", {}).get("scale") or {} for layer in layers)
+    return {tuple(scale["domain"]) for scale in scales if scale.get("domain")}
+
+
 @pytest.mark.parametrize("kind", ["alpha", "tradeoff"])
-def test_scales_are_common_to_all_panels(kind: str) -> None:
-    found = {
-        json.dumps(layer["encoding"]["y"]["scale"]["domain"])
-        for panel in panels_of(figure(kind))
-        for layer in panel["layer"]
-        if (layer.get("encoding", {}).get("y", {}).get("scale") or {}).get("domain")
-    }
-    assert len(found) == 1
+def test_scales_are_common_to_all_panels_and_hold_what_each_needs(kind: str) -> None:
+    scores, found = matrix(), [ends(panel["layer"]) for panel in panels_of(figure(kind))]
+    ((low, high),) = set.union(*found)
+    alone = []
+    for group in dict.fromkeys(GROUPS.values()):
+        columns = [c for c, topic in enumerate(scores.topics) if GROUPS[topic] == group]
+        part = replace(scores.of_topics(columns), axes=Axes())
+        ((least, most),) = ends(json.loads(drawn(kind, request_of(part), "json"))["layer"])
+        alone.append((least, most))
+    assert (low, high) == (min(alone)[0], max(most for _, most in alone))
 
 
 def test_values_are_those_of_the_group_alone() -> None:
