@@ -93,6 +93,7 @@ def plot(
             f"--width {width} belongs to {known}: other formats have no width on paper"
         )
     kinds.refuse_what_figures_lack(kind, against.convention, against.loss, of)
+    _ = inputs.qrels  # a figure is of one measure, so of one judge
     save = drawing()
     from riskcli.plots import request  # late: help and wrong options need no numpy
 
@@ -101,7 +102,6 @@ def plot(
         folder = _experiment(kind, inputs, against)
         save.write(kind, request.ExperimentRequest(folder, **layout), format, output)
         return 0
-    _ = inputs.qrels  # a figure is of one measure, so of one judge
     evaluation = inputs.evaluate(against.wanted, against.needs_checksums())
     setup = save.set_up(evaluation, against.options(), noting=kind not in kinds.WITHOUT_BASELINE)
     ranged = bool(against.alphas)
