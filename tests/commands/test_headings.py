@@ -20,6 +20,8 @@ from riskcli.commands import load_command
 from riskcli.learn.comparison import _EQUAL, _TESTS
 from riskcli.output import renderers, text
 from riskcli.output.display import MARKS, Display
+from riskcli.output.measure_words import columns_beside
+from tests.helpers.console import ROOT
 from tests.helpers.inprocess import run_inside
 from tests.helpers.program import QRELS, SAMPLES, Key
 
@@ -29,7 +31,9 @@ FOUR = tuple(
 )
 RUNS = {path.stem for path in SAMPLES.glob("*.run")}
 WITH_BASELINE = ("-b", "indriCASP", "-m", "ERR@20")
-EVERY_COLUMN = ("--columns", ",".join(column_names()), "--unjudged", "bounds")
+TYPES = ROOT / "docs" / "examples" / "topic-types.tsv"
+USUAL = [name for name in column_names() if name not in columns_beside()]
+EVERY_COLUMN = ("--columns", ",".join(USUAL), "--unjudged", "bounds")
 CALLS: tuple[tuple[str | Path | Key, ...], ...] = (
     ("score", *WITH_BASELINE, "-a", "1,5"),
     ("score", *WITH_BASELINE, *EVERY_COLUMN, "-a", "1,5"),
@@ -37,6 +41,8 @@ CALLS: tuple[tuple[str | Path | Key, ...], ...] = (
     ("score", *WITH_BASELINE, "--unjudged", "bounds"),
     ("topics", *WITH_BASELINE, "--run", "boldRerank", "--unjudged", "bounds"),
     ("score", "-m", "AP,nDCG@20", "-b", "indriCASP", "--loss", "smooth"),
+    ("score", *WITH_BASELINE, "--groups", TYPES),
+    ("topics", *WITH_BASELINE, "--groups", TYPES, "--run", "caspPlus"),
     ("explain", *WITH_BASELINE, "--run", "boldRerank"),
     ("explain", *WITH_BASELINE, "--run", "boldRerank", "--of", "zrisk"),
     ("topics", *WITH_BASELINE),
@@ -101,6 +107,7 @@ def every_command_but(folder: Path) -> None:
     (folder / "broken").mkdir()
     (folder / "broken" / "a.run").write_text("1 Q0 d1 1 high a\n1 Q0 d1 1 2 a\n9 Q0 d 1 1 a\n")
     ran("validate", folder / "broken", *JUDGED)
+    with_labels(folder)
     frozen, store = folder / "population.json", folder / "store"
     run_inside("population", "freeze", *FOUR, *JUDGED, "-m", "ERR@20", "-o", frozen)
     assert ran("population", "show", frozen) == 0
@@ -115,6 +122,25 @@ def every_command_but(folder: Path) -> None:
     for more in ((), ("--full",), ("--topic", "138"), ("-m", "Bpref")):
         assert ran("diff", *FOUR[1::2], *JUDGED, "--queries", texts, *more) == 0
         assert ran("diff", *FOUR[1::2], *JUDGED, *more) == 0
+
+
+def with_labels(folder: Path) -> None:
+    """Weights of topics, systems, several judges, and a model with a human part."""
+    lines = QRELS.read_text(encoding="utf-8").splitlines(keepends=True)
+    human, weights, systems = (folder / name for name in ("human", "weights.csv", "systems.csv"))
+    human.write_text("".join(line for line in lines if int(line.split()[0]) % 2))
+    weights.write_text("topic,weight\n" + "".join(f"{t},{t - 100}\n" for t in range(101, 151)))
+    systems.write_text("run,system\nneuralMix,indriCASP-2\nboldRerank,indriCASP-2\n")
+    alone = ("--run", "caspPlus")
+    calls: tuple[tuple[str | Path, ...], ...] = (
+        ("score", "--weights", weights), ("topics", "--weights", weights, *alone),
+        ("explain", "--weights", weights, *alone), ("check", "--weights", weights),
+        ("score", "--replicates", systems), ("topics", "--replicates", systems, *alone),
+        ("score", "--human", human), ("check", "--human", human),
+        ("score", "-q", human), ("topics", "-q", human, *alone),
+    )  # fmt: skip
+    for command, *others in calls:
+        assert ran(command, *FOUR, *JUDGED, *WITH_BASELINE, *others) in (0, 1, 3), others
 
 
 def spoken(heading: str) -> list[str]:
@@ -133,7 +159,8 @@ def test_every_heading_of_every_command_and_every_sign_is_explained(tables: list
     topics = riskcli.evaluate(FOUR, qrels=QRELS).matrices[0].topics
     headings = {line for each in tables for h in each.headings for line in spoken(h.text)}
     assert {"#", "Mean", "W/T/L", "GeoRisk interval", "p", "run", "α"} <= headings
-    assert not unknown(headings - RUNS - {*topics})
+    groups = {each for each in headings if re.match(r"(ambiguous|faceted|navigational) \(", each)}
+    assert not unknown(headings - RUNS - {*topics} - groups)
     cells = (cell.text for table in tables for column in table.columns for cell in column.cells)
     signs = {letter for text in cells for letter in text if not letter.isascii()} - set("·√")
     signs |= {sign for marks in MARKS.values() for sign in marks.values() if sign}
