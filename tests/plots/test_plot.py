@@ -334,7 +334,7 @@ def test_alpha_of_trisk_shows_the_critical_values(samples: ScoreMatrix) -> None:
 
 
 def test_alpha_of_urisk_shades_what_replicates_alone_make() -> None:
-    """From 0 to the least deep floor of the systems shown, and only where runs are systems."""
+    """From 0 to the deepest floor of the systems shown, and only where runs are systems."""
     runs = ("new-s1", "new-s2", "new-s3", "old-s1", "old-s2", "old-s3", "bm25")
     systems = matrix(runs).of_systems(r"^(.*)-s\d")
     options = riskcli.Options(baselines=("old",), alphas=(0.0, 10.0))
@@ -343,9 +343,9 @@ def test_alpha_of_urisk_shades_what_replicates_alone_make() -> None:
     ends = {row["alpha"]: row["floor"] for row in rows_with(figure, "floor")}
     frame = riskcli.risk_table(systems, options=options).to_frame()
     floors = frame[frame["alpha"] == 10]["floor"].dropna()
-    assert ends == {0.0: 0.0, 10.0: pytest.approx(floors.max())} and len(floors) == 2
-    assert "what replicates alone make" in json.dumps(figure)
-    assert b"replicates alone" in drawn("alpha", request, "svg")
+    assert ends == {0.0: 0.0, 10.0: pytest.approx(floors.min())} and len(floors) == 2
+    assert "down to the deepest floor of replicates" in json.dumps(figure)
+    assert b"deepest floor" in drawn("alpha", request, "svg")
     for other in (Request(systems, options, of="georisk", ranged=True), request_of(matrix(runs))):
         assert not rows_with(description("alpha", other), "floor")
 
