@@ -50,6 +50,10 @@ WRITERS = {
     "teams": (".csv", ("score", "a.run", "b.run", *ONE, "--teams", "KEPT", "-o")),
     "topics listed": (".csv", ("score", "a.run", "b.run", *ONE, "--only-topics", "@KEPT", "-o")),
     "queries": (".csv", ("topics", "a.run", "b.run", *ONE, "--queries", "KEPT", "-o")),
+    "groups": (".csv", ("score", "a.run", "b.run", *ONE, "--groups", "KEPT", "-o")),
+    "weights": (".csv", ("score", "a.run", "b.run", *ONE, "--weights", "KEPT", "-o")),
+    "systems": (".csv", ("score", "a.run", "b.run", *ONE, "--replicates", "KEPT", "-o")),
+    "human": (".csv", ("score", "a.run", "b.run", *ONE, "--human", "KEPT", "-o")),
     "rules": (".csv", ("check", "a.run", *ONE, "-b", "b.run", "--require", "@KEPT", "-o")),
     "population": (".json", ("score", "a.run", "b.run", *ONE, "--population", "KEPT", "-o")),
     "members": (".json", ("population", "show", "KEPT", "-o")),
@@ -62,6 +66,10 @@ CONTENT = {
     "topics listed": b"1\n2\n3\n",
     "queries": b"1:one\n2:two\n",
     "diff": b"1:one\n2:two\n",
+    "groups": b"topic,type\n1,x\n2,y\n",
+    "weights": b"topic,weight\n" + b"".join(b"%d,%d\n" % (t, t) for t in TOPICS),
+    "systems": b"run,system\na,s\nb,s\n",
+    "human": b"".join(b"%d 0 x %d\n%d 0 y 1\n" % (t, t % 2, t) for t in TOPICS),
     "rules": b"mean >= 0\n",
     "documents to judge": b"mean >= 0\n",
     "settings": b"no-legend = true\n",
@@ -98,6 +106,18 @@ def kept_for(case: str, suffix: str, here: Path) -> Path:
     else:
         assert riskeval(*call, cwd=here).code == 0
     return kept
+
+
+@pytest.mark.parametrize("option", ["groups", "weights", "replicates", "human", "queries"])
+@pytest.mark.parametrize("wrong", [("--require", "nonsense"), ("--policy", "nonsense")])
+def test_a_report_of_a_refusal_replaces_no_input(
+    here: Path, option: str, wrong: tuple[str, str]
+) -> None:
+    kept = here / "kept.md"
+    kept.write_text("what somebody wrote")
+    call = ("check", "a.run", *ONE, "-b", "b.run", f"--{option}", "kept.md", *wrong)
+    ran = riskeval(*call, "--report", "markdown=kept.md", cwd=here)
+    assert ran.code == 2 and kept.read_text() == "what somebody wrote"
 
 
 def needs_plots() -> None:

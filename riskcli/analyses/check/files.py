@@ -302,8 +302,8 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
         texts = (str(text).removeprefix(LIST_MARK) for text in given.get(name, ()))
         note_input(*(named_place(text)[1] for text in texts))
-    files = (given.get(name) for name in ("queries", "replicates"))
-    note_input(*(file for file in files if isinstance(file, Path)))
+    files = (given.get(name) for name in ("queries", "replicates", "groups", "weights", "human"))
+    note_input(*(named_place(str(file))[1] for file in files if file is not None))
     reports, told = list(given["reports"]), refusal.Refusal.of(error)
     with suppress(RiskevalError):
         output = None if str(given["output"]) == STDOUT else given["output"]
