@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -44,7 +45,6 @@ WRITERS = {
     "documents to judge": (
         ".csv", ("check", "a.run", *ONE, "-b", "b.run", "--require", "@KEPT", "--to-judge"),
     ),
-    "the next baseline": (".csv", ("check", "KEPT", "-b", "a", *ANY, "--update-baseline")),
     "a baseline": (".csv", ("score", "a.run", "b.run", *ONE, "-b", "KEPT", "-o")),
     "judgements": (".csv", ("score", "a.run", "b.run", "-q", "KEPT", "-m", "AP", "-o")),
     "teams": (".csv", ("score", "a.run", "b.run", *ONE, "--teams", "KEPT", "-o")),
@@ -317,7 +317,7 @@ def test_a_result_that_begins_with_sentences_is_known(here: Path, format: str) -
     "outputs",
     [
         ("--report", "json=z", "--report", "csv=./z"), ("-o", "z", "--report", "csv=z"),
-        ("-o", "z.json", "--update-baseline", "z.json"), ("--report", "json=-"),
+        ("-o", "z.json", "--ratchet", "z.json"), ("--report", "json=-"),
         ("-o", "z", "--to-judge", "z"), ("--report", "junit=z", "--to-judge", "z"),
         ("--to-judge", "-"),
     ],
@@ -388,16 +388,21 @@ def test_a_place_elsewhere_is_known_by_its_url() -> None:
     assert other.read_bytes() == b"new" and place.read_bytes().startswith(b"1 Q0")
 
 
-def test_the_kept_baseline_alone_may_be_read_and_replaced(here: Path) -> None:
-    kept = here / "kept.json"
-    assert riskeval("matrix", "b.run", *ONE, "-o", kept, cwd=here).code == 0
-    call = ("check", "x=b.run", *ONE, *ANY, "-b")
-    ran = riskeval(*call, "kept.json", "--update-baseline", "./kept.json", cwd=here)
-    assert ran.code == 0 and b'"x"' in kept.read_bytes(), ran.err
+def test_a_ratchet_alone_may_be_read_and_replaced(here: Path) -> None:
+    state = here / "state.json"
+    call = ("check", "x=b.run", *ONE, *ANY, "--ratchet")
+    for step in (0, 1):
+        ran = riskeval(*call, "./state.json", cwd=here)
+        assert ran.code == 0 and json.loads(state.read_bytes())["ratchet"]["steps"] == step, ran.err
     before = contents(here)
     (here / "b.json").symlink_to("b.run")
-    ran = riskeval(*call, "kept.json", "--update-baseline", "b.json", cwd=here)
-    assert ran.code == 2 and "b.json is one of the inputs (it is b.run)" in ran.err
+    for other in ("b.json", "a.run", "b.run"):
+        ran = riskeval(*call, other, cwd=here)
+        assert ran.code == 2, other
+    ran = riskeval(*call, "state.json", "--report", "json=state.json", cwd=here)
+    assert ran.code == 2 and "two outputs go to" in ran.err
+    ran = riskeval(*call, "state.json", "--require", "nosuch > 1", "-o", "state.json", cwd=here)
+    assert ran.code == 2
     assert contents(here) == {**before, "b.json": before["b.run"]}
 
 

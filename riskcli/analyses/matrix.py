@@ -1,7 +1,7 @@
 """The score matrix itself, and the formats that it alone has."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Matrices(Analysis):
 
     matrices: tuple[ScoreMatrix, ...]
     long: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further members of JSON, which its hash covers."""
 
     def __post_init__(self) -> None:
         if not self.long and len(self.matrices) != 1:
@@ -64,7 +66,7 @@ class Matrices(Analysis):
     def as_json(self) -> str:
         """A row a score; or a row a run, with an object of scores by topic."""
         if self.long:
-            return text_with_hash(as_json(self.result()))
+            return text_with_hash(as_json(replace(self.result(), extra=self.extra)))
         matrix = self.matrices[0]
         rows = [
             [run, matrix.measure, dict(zip(matrix.topics, row, strict=True))]

@@ -34,6 +34,7 @@ class Section(StrEnum):
 
     MOST_USED = "Most used"
     OWN = "Of this command"
+    RATCHET = "With --ratchet"
     COMPARISON = "Comparison"
     TESTS = "Tests"
     TABLES = "Tables"
@@ -159,6 +160,8 @@ class Command(click.Command):
 
     tell_refusal: Callable[[Exception, Sequence[str]], None] | None = None
     """What is done where the command line, or a settings file, cannot be parsed."""
+    one_of: tuple[str, ...] = ()
+    """Options of which one must be given."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -175,7 +178,7 @@ class Command(click.Command):
                 self.tell_refusal(error, words)
             raise
         given = ctx.params
-        files = (given.get(name) for name in ("successor", "anonymise", "pool"))
+        files = (given.get(name) for name in ("ratchet", "anonymise", "pool"))
         further = [file for file in files if isinstance(file, Path)]  # --pool is none
         reports = [file for _, file in given.get("reports", ())]
         refuse_same([given.get("output"), *further, *reports])
@@ -192,6 +195,10 @@ class Command(click.Command):
             raise click.UsageError(f"{message}into riskeval.toml", ctx) from error
         for key in self.keys:
             key.handle_parse_result(ctx, {}, [])
+        lacking = [p for p in self.params if p.name in self.one_of and not ctx.params[p.name]]
+        if self.one_of and len(lacking) == len(self.one_of) and not ctx.resilient_parsing:
+            hints = " or ".join(" / ".join(map(repr, each.opts)) for each in lacking)
+            raise click.UsageError(f"Missing option {hints}.", ctx)
         return rest
 
 

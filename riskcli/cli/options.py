@@ -20,7 +20,7 @@ from click.core import ParameterSource
 
 from riskcli.cli.option import Decorator, Reach, Section, one_option, option, options, own_option
 from riskcli.cli.reading import Inputs
-from riskcli.cli.types import OUTPUT, STDIN, alphas, baselines
+from riskcli.cli.types import FROM_1, OUTPUT, SHARE, STDIN, alphas, baselines
 from riskcli.core import choices
 from riskcli.core.choices import Colour, Convention, Correction, Family, Loss, Pool, Test
 from riskcli.core.limits import MOST_ALPHA
@@ -37,6 +37,7 @@ PIPED = "table on a terminal, tsv in a pipe"
 _most_used = partial(option, heading=Section.MOST_USED)
 _comparison = partial(option, heading=Section.COMPARISON)
 _tests = partial(option, heading=Section.TESTS)
+_ratchet = partial(option, heading=Section.RATCHET)
 _tables = partial(option, heading=Section.TABLES)
 
 
@@ -107,6 +108,41 @@ class Against:
         from riskcli.cli.evaluating import options_of
 
         return options_of(self, swept)
+
+
+@dataclass(frozen=True)
+class Ratcheting:
+    """What keeps many small losses from adding up."""
+
+    ratchet: Path | None = _most_used(
+        "--ratchet", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
+        help="In place of --baseline: the run accepted last, which FILE keeps. What all changes "
+        "lose together is seen on topics that no verdict uses.",
+    )
+    audit: float | None = _ratchet(
+        "--audit", type=SHARE, metavar="SHARE", settings=NOTHING,
+        help="The share of the topics that no verdict uses. [default: 0.5]",
+    )
+    looks: int | None = _ratchet(
+        "--looks", type=FROM_1, settings=NOTHING,
+        help="How many looks at these topics share the significance level. [default: 10]",
+    )
+    look_every: int | None = _ratchet(
+        "--look-every", type=FROM_1, metavar="N", settings=NOTHING,
+        help="A look after so many accepted candidates. [default: 10]",
+    )
+    new_anchor: bool = _ratchet(
+        "--new-anchor", is_flag=True,
+        help="If it is accepted, what is lost is counted from this candidate on: after a release.",
+    )
+
+    def plan(self, gamma: float) -> dict[str, float]:
+        """What is asked for beside the file."""
+        given = {"audit": self.audit, "looks": self.looks, "look_every": self.look_every}
+        asked = {name: value for name, value in given.items() if value is not None}
+        if self.ratchet is None and (asked or self.new_anchor):
+            raise UsageError("--audit, --looks, --look-every and --new-anchor need --ratchet FILE")
+        return {**asked, "gamma": gamma}
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,17 @@ import click
 from riskcli.analyses.check.rules import POLICIES
 from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli import options
-from riskcli.cli.option import Function, Reach, Section, command, one_option, own_option
+from riskcli.cli.option import (
+    Function,
+    Reach,
+    Section,
+    command,
+    one_option,
+    own_option,
+)
+from riskcli.cli.option import options as option_group
 from riskcli.cli.reading import Inputs, candidate_options, queries_option
-from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
+from riskcli.cli.types import FROM_0, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
 from riskcli.core.choices import Correction, Inconclusive, OtherJudgements
@@ -111,7 +119,7 @@ _REPORT = "--report"
     _reporting, candidate_options, queries_option, options.output_options(FORMATS, for_people=True)
 )
 @own_option(
-    "-b", "--baseline", "baselines", multiple=True, required=True, metavar="NAME|[NAME=]FILE",
+    "-b", "--baseline", "baselines", multiple=True, metavar="NAME|[NAME=]FILE",
     shell_complete=baselines, settings=Reach.NAME_OR_INPUT, heading=Section.MOST_USED,
     help="What candidates are compared with: a run of RUNS, a run file, or a file that `riskeval "
     "matrix` wrote.",
@@ -126,8 +134,8 @@ _REPORT = "--report"
 )  # fmt: skip
 @own_option(
     "--require", "rules", multiple=True, metavar="RULE", settings=Reach.LISTED_INPUT,
-    help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', 'urisk@5 > "
-    "-0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
+    help="A rule of your own, repeatable: 'losses20 <= 5', 'urisk@5 > -0.01', 'loss(151) <= 0'; "
+    "@FILE: one rule per line, # starts a comment.",
 )  # fmt: skip
 @options.one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
@@ -151,14 +159,14 @@ _REPORT = "--report"
 )
 @own_option(
     "--detect", type=SIZE, metavar="SIZE", settings=Reach.NOTHING,
-    help="Warn where the topics are too few to see a loss of the mean of this size.",
+    help="Warn where a loss of the mean of this size would go unseen.",
 )  # fmt: skip
 @own_option(
     "--top", type=FROM_0, default=3, settings=Reach.NOTHING, help="Number of topics to list.",
 )  # fmt: skip
 @own_option(
     "--run", "names", multiple=True, metavar="NAME", settings=Reach.NOTHING,
-    help="Show every rule for this candidate (or glob); repeatable. All are judged all the same.",
+    help="Show every rule for this candidate (or glob); repeatable.",
 )  # fmt: skip
 @options.full_option("every rule for every candidate")
 @own_option(
@@ -176,11 +184,7 @@ _REPORT = "--report"
     heading=Section.INPUT,
     help="What scores kept from other judgements are: an error, or a warning in every report.",
 )  # fmt: skip
-@own_option(
-    "--update-baseline", "successor", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
-    help="If the only candidate passes, save its scores here (json, parquet, csv or tsv) as the "
-    "next baseline; otherwise leave the file unchanged.",
-)  # fmt: skip
+@option_group(options.Ratcheting, "kept")
 @options.to_judge_option("open verdicts", " Implies --unjudged bounds.")
 def check(
     inputs: Inputs,
@@ -203,7 +207,7 @@ def check(
     reports: tuple[tuple[OutputFormat, Path], ...],
     pin: str | None,
     other_judgements: OtherJudgements,
-    successor: Path | None,
+    kept: options.Ratcheting,
     pool: Path | None,
 ) -> int:
     """A gate for CI: do the candidates RUNS hold up against a baseline?
@@ -214,31 +218,36 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import files, gate
+    from riskcli.analyses.check.kept import with_baseline, with_ratchet
     from riskcli.cli.evaluating import frozen_population, queries_in
     from riskcli.risk.estimate import Significance
 
-    format = None if successor is None else files.kept_format(successor, inputs.scale)
     inputs = _with_bounds(inputs, pool)
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
-    frozen, texts = frozen_population(population), queries_in(queries, inputs)
-    evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements, repeats)
-    judged = gate.judge(
-        evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
-        significance=Significance(gamma=gamma, correction=correction),
-        margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
-        queries=texts,
-    )  # fmt: skip
-    if format is not None:
-        files.only_candidate(judged)
+    how: dict[str, Any] = {
+        "policy": policy, "rules": parsed, "alpha": alpha, "margin": dict(margins) or None,
+        "significance": Significance(gamma=gamma, correction=correction),
+        "population": frozen_population(population), "inconclusive": inconclusive,
+        "detect": detect, "worst": top, "queries": queries_in(queries, inputs),
+    }  # fmt: skip
+    against = (baselines, pin, other_judgements, repeats)
+    plan = kept.plan(gamma)
+    if kept.ratchet is None:
+        evaluation, name = with_baseline(inputs, *against)
+        judged, ratchet = gate.judge(evaluation, name, **how), None
+    else:
+        ratchet = with_ratchet(inputs, kept.ratchet, plan, *against)
+        judged = ratchet.judged(kept.new_anchor, **how)
+        evaluation, name = ratchet.evaluation, ratchet.baseline
     shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)
     options.write(shown, output, full)
     notes = [] if pool is None else [files.write_pool(judged, evaluation, name, pool)]
-    if successor is not None and format is not None:
-        notes.append(files.update_baseline(judged, evaluation, successor, format, baselines[0]))
+    notes += [] if ratchet is None else [ratchet.update(judged)]
     options.tell(notes, inputs.quiet)
     return inputs.exit_code(judged.skipped) or judged.exit_code
 
 
 check.tell_refusal = _tell_unparsed
+check.one_of = ("baselines", "ratchet")

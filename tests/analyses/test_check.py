@@ -680,7 +680,7 @@ WRONG: dict[str, tuple[str | Path, ...]] = {
     "a broken rule": (NEW, "-b", OLD, "--require", "mean >"),
     "two baselines": (NEW, "-b", OLD, "-b", NEW),
     "no measure": (NEW, "-b", OLD, "-m", "nothing"),
-    "no baseline to keep": (NEW, "-b", OLD, "--update-baseline", "kept.html"),
+    "a ratchet beside a baseline": (NEW, "-b", OLD, "--ratchet", "state.json"),
     "a result without a format": (NEW, "-b", OLD, "-o", "out.unknown"),
     "a report that cannot be written": (NEW, "-b", OLD, "--report", "json=none/out.json"),
     "a result that cannot be written": (NEW, "-b", OLD, "-o", "none/out.json"),
@@ -830,24 +830,15 @@ def test_a_gate_keeps_its_answer_where_nobody_reads_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-def test_no_baseline_is_replaced_by_a_call_that_fails(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
-    assert riskeval("matrix", OLD, *ONE, "-o", kept).code == 0
+def test_no_ratchet_goes_on_in_a_call_that_fails(tmp_path: Path) -> None:
+    kept = tmp_path / "state.json"
+    call = [sys.executable, "-m", "riskcli", "check", "--ratchet", kept, *ONE]
+    assert riskeval("check", OLD, "--ratchet", kept, *ONE).code == 0
     before = kept.read_bytes()
-    call = [
-        sys.executable,
-        "-m",
-        "riskcli",
-        "check",
-        NEW,
-        "-b",
-        kept,
-        *ONE,
-        "--update-baseline",
-        kept,
-    ]
     with open("/dev/full", "wb") as full:  # noqa: PTH123
-        done = subprocess.run([*map(str, call)], stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [*map(str, call), NEW], stdout=full, stderr=subprocess.PIPE, check=False
+        )
     assert (done.returncode, kept.read_bytes() == before) == (2, True), done.stderr
 
 
@@ -1044,51 +1035,6 @@ def test_lists_are_lists_in_json_and_one_text_elsewhere() -> None:
     assert "138;123;144" in lines[-1]
     frame = gate(TOPIC_SCORES, "none", "max_loss <= 0.3").to_frame()
     assert list(frame["worst_topics"][0]) == ["153"]
-
-
-# ---------------------------------------------------------------- the ratchet
-
-
-def kept_run(file: Path) -> str:
-    (row,) = json.loads(file.read_text())["rows"]
-    return str(row["run"])
-
-
-def test_a_pass_becomes_the_baseline_and_anything_else_leaves_it(tmp_path: Path) -> None:
-    kept = tmp_path / "prod.json"
-    assert riskeval("matrix", OLD, *ONE, "-o", kept).code == 0
-    before = kept.read_bytes()
-    call = ("-b", kept, *ONE, "--update-baseline", kept, "--policy")
-    ran = riskeval("check", NEW, *call, "strict")
-    assert ran.code == 1 and kept.read_bytes() == before and "is left unchanged" in ran.err
-    near = ("check", SAMPLES / "plainBM25.run", *call, "lenient", "--margin", "0.001")
-    ran = riskeval(*near, "--inconclusive", "pass")
-    assert ran.code == 0 and kept.read_bytes() == before, "inconclusive is no pass"
-    ran = riskeval("check", NEW, *call, "standard")
-    assert ran.code == 0 and kept_run(kept) == "boldRerank" and "now holds boldRerank" in ran.err
-    direct = tmp_path / "direct.json"
-    assert riskeval("matrix", NEW, *ONE, "-o", direct).code == 0
-    assert kept.read_bytes() == direct.read_bytes(), "what `matrix` would have kept"
-    again = riskeval("check", NEW, "-b", kept, *ONE)
-    lines = again.out.splitlines()
-    assert lines[0].startswith("pass: for boldRerank")
-    assert "pass: boldRerank against boldRerank (baseline), ERR@20" in lines
-    assert list(tmp_path.glob(".*")) == []
-
-
-def test_a_ratchet_of_two_measures_and_one_that_cannot_be(tmp_path: Path) -> None:
-    kept = tmp_path / "prod.parquet"
-    measures = ("-q", QRELS, "-m", "ERR@20,nDCG@20")
-    assert riskeval("check", NEW, "-b", OLD, *measures, "--update-baseline", kept).code == 0
-    ran = riskeval("check", NEW, "-b", kept, *measures)
-    assert ran.code == 0 and ran.out.count("pass: boldRerank against") == 2
-    for file, runs, message in (
-        ("prod.md", (NEW,), "suffix does not tell"),
-        ("prod.json", (NEW, SAMPLES / "neuralMix.run"), "one candidate can become the baseline"),
-    ):
-        file_ = tmp_path / file
-        ran = riskeval("check", *runs, "-b", OLD, *ONE, "--update-baseline", file_)
-        assert (ran.code, ran.out) == (2, "") and message in ran.err and not file_.exists()
 
 
 # ---------------------------------------------------------------- rules in files

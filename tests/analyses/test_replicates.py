@@ -211,16 +211,18 @@ def test_the_page_counts_as_the_table_does() -> None:
 
 
 def test_repeats_are_one_candidate_and_its_mean_is_kept(folder: Path, tmp_path: Path) -> None:
-    runs, kept = sorted(folder.glob("new*")), tmp_path / "kept.json"
+    runs, kept = sorted(folder.glob("new*")), tmp_path / "state.json"
     call: tuple[str | Path, ...]
     call = ("check", *runs, "-b", folder / "bm25.csv", "--repeats", "-f", "json")
-    ran = riskeval(*call, "--update-baseline", kept)
-    document = json.loads(ran.out)
-    assert ran.code == 0 and {row["candidate"] for row in document["rows"]} == {"new-s"}
+    document = json.loads(riskeval(*call).out)
+    assert {row["candidate"] for row in document["rows"]} == {"new-s"}
+    ran = riskeval("check", *runs, "--ratchet", kept, "--repeats", "-f", "json")
+    assert ran.code == 0 and {row["candidate"] for row in json.loads(ran.out)["rows"]} == {"new-s"}
     made, (held,) = scores(), evaluate(kept).matrices
     expected = np.mean([made[f"new-s{n}"] for n in (1, 2, 3, 4)], axis=0)
-    assert held.runs == ("new-s",) and held.values[0] == pytest.approx(expected)
-    again = riskeval("check", *sorted(folder.glob("old*")), "-b", kept, "--repeats", "-f", "json")
+    assert held.runs == ("accepted", "anchor") and held.values[0] == pytest.approx(expected)
+    old = sorted(folder.glob("old*"))
+    again = riskeval("check", *old, "--ratchet", kept, "--repeats", "-f", "json")
     assert again.code in (0, 1) and "old-s" in again.out
     both = riskeval(*call, "--replicates", SEEDS)
     assert both.code == 2 and "leave out --replicates" in both.err

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 POPULATION_OF_TWO = "baselines"
 """The population of a gate, as results call it, where none is frozen."""
 
+AUDIT = "no loss since the anchor"
+"""How reports name the rule of a ratchet's audit, which is about other topics than all others."""
+
 Outcome = Literal["pass", "fail", "inconclusive"]
 
 
@@ -108,9 +111,15 @@ class Verdict:
         return [finding for finding in self.findings if not finding.passed]
 
     @property
+    def is_first(self) -> bool:
+        """Whether there was nothing to compare the candidate with."""
+        return not self.baseline
+
+    @property
     def about(self) -> str:
         """Who is compared with whom, and by which measure."""
-        return f"{self.candidate} against {self.baseline}, {self.measure}"
+        against = "" if self.is_first else f" against {self.baseline}"
+        return f"{self.candidate}{against}, {self.measure}"
 
     @property
     def blame(self) -> str:
@@ -119,7 +128,8 @@ class Verdict:
 
     def explained(self, finding: RuleOutcome) -> str:
         """Why the rule is not kept, and the topics to blame."""
-        return f"{finding.reason}; {self.blame}" if self.losses else finding.reason
+        blamed = self.losses and finding.rule != AUDIT
+        return f"{finding.reason}; {self.blame}" if blamed else finding.reason
 
 
 @dataclass(frozen=True)

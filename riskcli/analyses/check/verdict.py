@@ -8,10 +8,17 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, WORDS, RuleOutcome, Verdict, in_order
+from riskcli.analyses.check.outcomes import (
+    AUDIT,
+    POPULATION_OF_TWO,
+    WORDS,
+    RuleOutcome,
+    Verdict,
+    in_order,
+)
 from riskcli.core.choices import Inconclusive, population_in_words
 from riskcli.core.messages import (
     IN_EVERY_REPORT,
@@ -24,7 +31,10 @@ from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
 from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result, Value, tidy
-from riskcli.output.verdict import Statements
+from riskcli.output.verdict import Statement, Statements
+
+if TYPE_CHECKING:
+    from riskcli.analyses.check.ratchet import Audit
 
 TOOL = "riskeval check"
 ELSEWHERE = "riskeval.toml"
@@ -46,6 +56,8 @@ class Gate(formats.Analysis):
     """What every candidate must keep, in a sentence."""
     shown: tuple[str, ...] = ()
     """The candidates asked for, whose rules tables show; none: all. Programs get all anyway."""
+    audit: "Audit | None" = None
+    """With a ratchet: what is known of all builds since its anchor."""
 
     @property
     def passed(self) -> bool:
@@ -80,6 +92,12 @@ class Gate(formats.Analysis):
         rows = {row for name in names for row in matching_runs(candidates, name)}
         return replace(self, shown=tuple(candidates[row] for row in sorted(rows)))
 
+    def with_looks(self, found: Sequence[RuleOutcome]) -> Self:
+        """The same with what a look of the audit found by each measure."""
+        looked = zip(self.verdicts, found, strict=True) if found else ()
+        verdicts = [replace(each, findings=(*each.findings, look)) for each, look in looked]
+        return replace(self, verdicts=tuple(verdicts) or self.verdicts)
+
     @property
     def _single(self) -> bool:
         return len({verdict.candidate for verdict in self.verdicts}) == 1
@@ -90,7 +108,7 @@ class Gate(formats.Analysis):
         from riskcli.analyses.check import sentences
 
         if self._single:
-            said = [s for each in self.verdicts for s in sentences.of_one(each)]
+            said = [s for each in self.verdicts for s in self._said(each)]
             whole = (*sentences.of_left_out(len(self.skipped)), *sentences.of_judges(self.verdicts))
             return Statements((*whole, *said))
         said = sentences.of_many(self.verdicts, self.inconclusive, len(self.skipped))
@@ -115,12 +133,18 @@ class Gate(formats.Analysis):
         said = self.verdict.sentences
         return summary.table(self.verdicts, said, self.rule, legend, width, whole)
 
-    def _chosen(self) -> list[Display]:
-        """The rules of those asked for, under what is said of each; who passes comes first."""
+    def _said(self, verdict: Verdict) -> list[Statement]:
+        """What is said of one candidate by one measure, and of all builds before it."""
         from riskcli.analyses.check import sentences
 
+        since = [] if self.audit is None else [*self.audit.statements]
+        own = [each for each in since if each.about in ("", verdict.measure)]
+        return [*([] if verdict.is_first else sentences.of_one(verdict)), *own]
+
+    def _chosen(self) -> list[Display]:
+        """The rules of those asked for, under what is said of each; who passes comes first."""
         chosen = [v for v in self.verdicts if not self.shown or v.candidate in self.shown]
-        said = [[each.text for each in sentences.of_one(verdict)] for verdict in chosen]
+        said = [[each.text for each in self._said(verdict)] for verdict in chosen]
         whole = self.verdict.of("")
         first = [each.text for rule in ("gate", "judges") for each in whole.by(rule)]
         said[0] = [*first, *said[0]]
@@ -130,7 +154,9 @@ class Gate(formats.Analysis):
         """A row a rule, candidate and measure."""
         told = [each.message for each in remarks(self)]
         rows = [row for verdict in self.verdicts for row in _rows(verdict, told)]
-        return Result(COLUMNS, rows, self.provenance, extra={"passed": self.passed})
+        extra: dict[str, Any] = {"passed": self.passed}
+        extra |= {} if self.audit is None else {"anchor": self.audit.record()}
+        return Result(COLUMNS, rows, self.provenance, extra)
 
 
 def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
@@ -140,7 +166,8 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
         why = "; ".join(filter(None, [finding.why, *told]))
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), why, () if finding.passed else topics, finding.outcome,
+            *tidy(numbers), why, () if finding.passed or finding.rule == AUDIT else topics,
+            finding.outcome,
             finding.topics_needed, verdict.population,
         ]  # fmt: skip
 
@@ -173,10 +200,8 @@ def _display(verdict: Verdict) -> Display:
 
 
 def _caption(verdict: Verdict) -> list[str]:
-    lines = [
-        f"mean {verdict.mean:.4f} against {verdict.baseline_mean:.4f} on "
-        f"{counted(verdict.topics, 'topic')}"
-    ]
+    against = "" if verdict.is_first else f" against {verdict.baseline_mean:.4f}"
+    lines = [f"mean {verdict.mean:.4f}{against} on {counted(verdict.topics, 'topic')}"]
     if verdict.seen_from is not None:
         seen = f"{verdict.seen_from:.2g}"
         lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"

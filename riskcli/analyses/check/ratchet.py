@@ -1,0 +1,301 @@
+"""A gate that holds for years: what candidates lose together, on topics that no verdict uses.
+
+Each candidate may lose less than a gate can see, and the topics on which it was accepted show less
+than it lost. So a part of the topics is set aside. On these, every so many accepted candidates, the
+last one is compared with the anchor: the first that was accepted, or a release since.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from riskcli.analyses.check.case import Case
+from riskcli.analyses.check.outcomes import AUDIT, RuleOutcome, Verdict
+from riskcli.analyses.check.rules import LossTest
+from riskcli.analyses.query_texts import QueryTexts
+from riskcli.core.arrays import Rows
+from riskcli.core.messages import UsageError, counted
+from riskcli.output.verdict import Statement
+from riskcli.risk.estimate import Significance
+from riskcli.scores.comparisons import Options
+from riskcli.scores.matrix import ScoreMatrix
+from riskcli.scores.teams import Teams
+
+_LEAST = 3
+"""So many topics must be left on either side."""
+_COMMITS = (
+    "GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "GIT_COMMIT", "BITBUCKET_COMMIT",
+    "CIRCLE_SHA1",
+)  # fmt: skip
+"""Where services tell the commit that they build."""
+_SHOWN = 10
+"""So many digits of a checksum tell builds apart."""
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """How often drift is looked for, on which share of the topics, and with which error in all."""
+
+    audit: float = 0.5
+    looks: int = 10
+    look_every: int = 10
+    gamma: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not (0 < self.audit < 1 and self.looks >= 1 and self.look_every >= 1):
+            raise UsageError(
+                f"an audit of {self.audit:g} of the topics, {self.looks} looks, one every "
+                f"{self.look_every}: expected a share between 0 and 1, and counts from 1"
+            )
+
+
+@dataclass(frozen=True)
+class Build:
+    """A run that was accepted: its name, its file's SHA-256, and the commit that a service told."""
+
+    name: str
+    sha256: str | None = None
+    commit: str | None = None
+
+    def __str__(self) -> str:
+        if self.commit:
+            return f"{self.name} (commit {self.commit[:_SHOWN]})"
+        return f"{self.name} (SHA-256 {self.sha256[:_SHOWN]})" if self.sha256 else self.name
+
+    @classmethod
+    def here(cls, name: str, sha256: str | None) -> "Build":
+        """The one that is being built."""
+        commit = next(filter(None, map(os.environ.get, _COMMITS)), None)
+        return cls(name, sha256, commit)
+
+
+@dataclass(frozen=True)
+class Ratchet:
+    """What is kept from one build to the next, beside the scores of both builds."""
+
+    plan: AuditPlan
+    salt: str
+    anchor: Build
+    accepted: Build
+    steps: int = 0
+    """Accepted candidates since the anchor."""
+    looks: int = 0
+    """Looks at the audit's topics since then."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether one more accepted candidate is looked at."""
+        return (self.steps + 1) % self.plan.look_every == 0
+
+    def record(self) -> dict[str, Any]:
+        """As JSON keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Ratchet":
+        """What JSON kept; KeyError, TypeError or ValueError where it is something else."""
+        plan = record["plan"]
+        return cls(
+            AuditPlan(
+                float(plan["audit"]), int(plan["looks"]), int(plan["look_every"]),
+                float(plan["gamma"]),
+            ),
+            str(record["salt"]), Build(**record["anchor"]), Build(**record["accepted"]),
+            int(record["steps"]), int(record["looks"]),
+        )  # fmt: skip
+
+    @classmethod
+    def begun(cls, plan: AuditPlan, build: Build, matrices: Sequence[ScoreMatrix]) -> "Ratchet":
+        """The first one: the build is its anchor, and its scores salt the choice of topics."""
+        scores = {m.measure: [m.topics, m.values.tolist()] for m in matrices}
+        salt = hashlib.sha256(json.dumps(scores).encode("utf-8", "surrogatepass")).hexdigest()
+        return cls(plan, salt, build, build)
+
+    def went_on(self, build: Build, looked: bool) -> "Ratchet":
+        """The next one, after one more accepted build."""
+        return replace(self, accepted=build, steps=self.steps + 1, looks=self.looks + looked)
+
+    def anchored(self, build: Build) -> "Ratchet":
+        """The same with another anchor, from which all is counted anew.
+
+        The topics stay: those of the gate, on which the anchor was chosen, would show it too good.
+        """
+        return replace(self, anchor=build, accepted=build, steps=0, looks=0)
+
+    def split(self, topics: Sequence[str]) -> tuple[Rows, Rows]:
+        """The gate's topics and the audit's, by their places: by hashes of their names."""
+        keys = [
+            hashlib.sha256(f"{self.salt}\0{t}".encode(errors="replace")).digest() for t in topics
+        ]
+        number = round(self.plan.audit * len(topics))
+        if min(number, len(topics) - number) < _LEAST:
+            raise UsageError(
+                f"an audit of {self.plan.audit:g} leaves {counted(len(topics) - number, 'topic')} "
+                f"to the gate and {number} to the audit: each needs {_LEAST}"
+            )
+        by_hash = sorted(range(len(topics)), key=keys.__getitem__)
+        return np.sort(by_hash[number:]), np.sort(by_hash[:number])
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The difference of the mean to the anchor on the audit's topics, by one measure."""
+
+    measure: str
+    topics: int
+    mean_diff: float
+    lo: float
+    hi: float
+    p: float
+    """One-sided: small where the mean is lower than the anchor's."""
+
+    def __str__(self) -> str:
+        mean, low, high = (f"{each:+.3f}" for each in (self.mean_diff, self.lo, self.hi))
+        return (
+            f"mean {mean} [{low}, {high}] on {counted(self.topics, 'topic')} that no verdict used"
+        )
+
+
+def drift(matrix: ScoreMatrix, topics: Rows, gamma: float) -> Drift:
+    """That of row 1 against row 0, the anchor, tested as a gate tests the mean."""
+    part = matrix.of_topics(topics.tolist())
+    alone = Significance(correction="none", family="column")
+    options = Options(baselines=(matrix.runs[0],), teams=Teams(), significance=alone)
+    tested = Case(part, options, QueryTexts()).difference(LossTest("mean", None), None)
+    reach = float(stdtrit(tested.degrees, 1 - gamma / 2)) * tested.error
+    effect = tested.effect
+    return Drift(
+        matrix.measure, len(topics), effect, effect - reach, effect + reach, tested.p_lower
+    )
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of the builds since the anchor, with this one where it is accepted."""
+
+    ratchet: Ratchet
+    """As this call leaves it."""
+    build: Build
+    """The candidate."""
+    drifts: tuple[Drift, ...] = ()
+    """By measure, against the anchor before this call; none where there was none."""
+    alarms: tuple[str, ...] = ()
+    """The measures by which the candidate has fallen too far below the anchor."""
+    before: Ratchet | None = None
+    """As this call found it; None where this is the first."""
+
+    @property
+    def alarm(self) -> bool:
+        """Whether there is one by any measure."""
+        return bool(self.alarms)
+
+    def record(self) -> dict[str, Any]:
+        """As JSON of a gate has it: of several measures the first, and each in `measures`."""
+        cells = {each.measure: _figures(each) for each in self.drifts}
+        first = next(iter(cells.values()), dict.fromkeys(_FIGURES))
+        now = self.ratchet
+        return {
+            "steps": now.steps, "looks": now.looks, **first, "alarm": self.alarm,
+            "anchor": asdict(now.anchor), "accepted": asdict(now.accepted),
+            **({"measures": cells} if len(cells) > 1 else {}),
+        }  # fmt: skip
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        """What has been lost since the anchor, a sentence a measure."""
+        was, now = self.before, self.ratchet
+        if was is None:
+            yield self._first
+            return
+        steps = was.steps + (self.alarm or now != was)
+        for each in self.drifts:
+            lost = each if steps else "no change was accepted yet"
+            text = f"Since the anchor, {was.anchor}: {counted(steps, 'accepted change')}, {lost}."
+            if each.measure in self.alarms:
+                text = (
+                    f"ALARM: {counted(steps, 'change')} from the anchor, {was.anchor}, to "
+                    f"{self.build}: {each}. Go back to a build between, or take this one with "
+                    "--new-anchor."
+                )
+            elif now.anchor != was.anchor:
+                text += f" The anchor is {now.anchor} from now on."
+            numbers = {"steps": steps, "looks": now.looks, **_figures(each), "p": each.p}
+            runs = (self.build.name, was.anchor.name)
+            yield Statement("anchor", text, each.measure, runs, numbers=numbers)
+
+    @property
+    def _first(self) -> Statement:
+        text = (
+            f"pass: {self.build.name} is the anchor and the last accepted run, for there was none. "
+            f"{self.ratchet.plan.audit:.0%} of the topics are set aside: no verdict uses them."
+        )
+        return Statement("anchor", text, runs=(self.build.name,))
+
+
+_FIGURES = ("topics", "mean_diff", "lo", "hi")
+
+
+def _figures(found: Drift) -> dict[str, float]:
+    return {name: getattr(found, name) for name in _FIGURES}
+
+
+def audited(
+    ratchet: Ratchet,
+    matrices: Sequence[ScoreMatrix],
+    build: Build,
+    accepted: bool,
+    new_anchor: bool = False,
+) -> tuple[Audit, list[RuleOutcome]]:
+    """The audit, and where a look is due what it finds by each measure.
+
+    The rows of `matrices` are the anchor, the run accepted last and the candidate; `accepted` says
+    whether the gate accepts this. It is the last accepted one then, unless a look raises an alarm.
+    """
+    _, topics = ratchet.split(matrices[0].topics)
+    plan, rows = ratchet.plan, [0, 2 if accepted else 1]
+    drifts = tuple(drift(m.of_runs(rows), topics, plan.gamma) for m in matrices)
+    if not accepted:
+        return Audit(ratchet, build, drifts, before=ratchet), []
+    if new_anchor:
+        return Audit(ratchet.anchored(build), build, drifts, before=ratchet), []
+    found = [_looked(each, ratchet, len(drifts)) for each in drifts] if ratchet.is_due else []
+    looked = zip(drifts, found, strict=True) if found else ()
+    alarms = tuple(each.measure for each, look in looked if look.outcome == "fail")
+    passed = all(each.passed for each in found)
+    after = ratchet.went_on(build, bool(found)) if passed else ratchet
+    return Audit(after, build, drifts, alarms, ratchet), found
+
+
+def _looked(found: Drift, ratchet: Ratchet, measures: int) -> RuleOutcome:
+    """The rule of a look: the error of all looks and measures together is at most gamma."""
+    plan, tests = ratchet.plan, ratchet.plan.looks * measures
+    value, p = found.mean_diff, found.p
+    corrected = min(1.0, p * tests)
+    if ratchet.looks >= plan.looks:
+        why = f"all {plan.looks} looks are spent: take a new anchor with --new-anchor"
+        return RuleOutcome(AUDIT, "inconclusive", value, 0.0, why, p)
+    if value < 0 and corrected < plan.gamma:
+        why = (
+            f"ALARM at look {ratchet.looks + 1} of {plan.looks}: {found}, "
+            f"corrected one-sided p = {corrected:.2g} ({counted(tests, 'test')}), against the "
+            f"anchor {ratchet.anchor}"
+        )
+        return RuleOutcome(AUDIT, "fail", value, 0.0, why, p, corrected)
+    return RuleOutcome(AUDIT, "pass", value, 0.0, "", p, corrected)
+
+
+def first_verdict(matrix: ScoreMatrix, gate: Rows) -> Verdict:
+    """That of the first build, which there is nothing to compare with, on the gate's topics."""
+    part = matrix.of_topics(gate.tolist())
+    rule = RuleOutcome("first build", "pass", None, None, "")
+    (mean,) = part.shown_means().tolist()
+    return Verdict(
+        part.runs[0], "", part.measure, len(part.topics), mean, float("nan"), (rule,), (), None,
+        ruined=None, judging=part.judging, judge=part.axes.judge,
+    )  # fmt: skip
