@@ -226,6 +226,16 @@ def test_a_candidate_that_the_gate_refuses_becomes_no_anchor(tmp_path: Path) -> 
     assert state.read_bytes() == before
 
 
+def test_the_same_loss_on_every_topic_is_not_decided_by_a_test(tmp_path: Path) -> None:
+    state, first = begun(tmp_path, "--look-every", "1")
+    equal = check(saved(tmp_path, "same", first), state, *ANY)
+    assert equal.code == 0 and "no loss since the anchor" in equal.out
+    other, whole = tmp_path / "other.json", np.round(np.array(first) * 64) / 64
+    assert check(saved(tmp_path, "base", whole.tolist()), other, "--look-every", "1").code == 0
+    ran = check(saved(tmp_path, "flat", (whole - 0.0625).tolist()), other, *ANY)
+    assert ran.code == 3 and "cannot be tested on these scores" in " ".join(ran.out.split())
+
+
 def test_measures_share_the_error_of_a_look() -> None:
     topics = tuple(TOPICS)
     found = []
@@ -317,6 +327,8 @@ def test_the_plan_of_the_file_wins_and_a_warning_says_where_it_differs(tmp_path:
         (("--unjudged", "bounds"), "leave out --unjudged bounds"),
         (("--to-judge", "pool.txt"), "leave out --unjudged bounds (and --to-judge)"),
         (("--audit", "1"), "is not in the range"),
+        (("--ratchet", "-", "-o", "out.json"), "it must be a plain file"),
+        (("--ratchet", "."), "it must be a plain file"),
         (("--audit", "0.01"), "each needs 3"),
     ],
 )

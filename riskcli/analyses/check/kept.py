@@ -17,7 +17,7 @@ from riskcli.core.choices import OtherJudgements
 from riskcli.core.files import sha256_of_file
 from riskcli.core.inputs import note_input
 from riskcli.core.messages import NOT_JUDGED, Input, InputError, Note, UsageError, joined, listed
-from riskcli.output.formats import emit
+from riskcli.output.formats import STDOUT, emit
 from riskcli.scores.bookkeeping import (
     UNUSED_SCALE,
     other_judgements,
@@ -305,7 +305,7 @@ def with_ratchet(
 
     What is `wanted` of its plan holds for a new one; notes say what differs from an old one's.
     """
-    _refuse_with_ratchet(inputs, baselines, pin)
+    _refuse_with_ratchet(inputs, path, baselines, pin)
     if not path.exists():
         evaluation = _told_apart(inputs.evaluate(), inputs, (), repeats)
         return RatchetFile(path, _only_candidate(evaluation, ()), AuditPlan(**wanted))
@@ -332,7 +332,11 @@ def with_ratchet(
     return RatchetFile(path, evaluation, ratchet.plan, source.sha256, ratchet)
 
 
-def _refuse_with_ratchet(inputs: Inputs, baselines: Sequence[str], pin: str | None) -> None:
+def _refuse_with_ratchet(
+    inputs: Inputs, path: Path, baselines: Sequence[str], pin: str | None
+) -> None:
+    if str(path) == STDOUT or (path.exists() and not path.is_file()):
+        raise UsageError(f"--ratchet {path}: it is read and replaced, so it must be a plain file")
     if baselines or pin is not None:
         what = "--baseline" if baselines else "--baseline-sha256"
         raise UsageError(f"--ratchet compares with the run accepted last: leave out {what}")

@@ -280,6 +280,9 @@ def _looked(found: Drift, ratchet: Ratchet, measures: int) -> RuleOutcome:
     if ratchet.looks >= plan.looks:
         why = f"all {plan.looks} looks are spent: take a new anchor with --new-anchor"
         return RuleOutcome(AUDIT, "inconclusive", value, 0.0, why, p)
+    if value < 0 and np.isnan(p):
+        why = "it cannot be tested on these scores"
+        return RuleOutcome(AUDIT, "inconclusive", value, 0.0, why, p, p)
     if value < 0 and corrected < plan.gamma:
         why = (
             f"ALARM at look {ratchet.looks + 1} of {plan.looks}: {found}, "

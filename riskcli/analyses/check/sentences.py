@@ -174,6 +174,8 @@ def _open(findings: Sequence[RuleOutcome]) -> str:
             accepted = f"{-(finding.bound or 0):g}"
             margin = f"{loss} above {accepted} is not ruled out, and no loss is shown"
             parts.append(margin if tested else f"{loss} cannot be tested on these scores")
+        elif finding.outcome == "inconclusive":
+            parts.append(f"{finding.rule} is not decided: {finding.why}")
     return "; ".join(parts)
 
 
