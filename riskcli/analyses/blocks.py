@@ -34,12 +34,9 @@ def risk_blocks(
     notes: list[Note] = []
     compared = comparisons(matrix, options)
     for comparison in compared:
-        inference = Inference(comparison, options.significance, statistics(), options.levels)
-        allowed = ranges(matrix, comparison, options.pool)
-        by_alpha = _blocks_of(matrix, inference, options, chosen, allowed)
+        by_alpha, own = blocks_against(matrix, comparison, options, chosen)
         blocks += by_alpha
-        notes += cautions(matrix, comparison, options.alphas)
-        notes += cautions_of_tests(matrix, inference, [block.estimates for block in by_alpha])
+        notes += own
     each_in_turn = options.pool == POOL_EACH and len(compared) > 1
     if each_in_turn:
         named = compared[0].named
@@ -51,6 +48,23 @@ def risk_blocks(
     by_name = {each.baseline.name: each for each in compared}
     blocks = [_with_statements(each, matrix, by_name, options) for each in blocks]
     return blocks, list(dict.fromkeys(notes))
+
+
+def blocks_against(
+    matrix: ScoreMatrix,
+    comparison: Comparison,
+    options: Options,
+    chosen: Sequence[RiskMeasure],
+    ranked: bool = True,
+) -> tuple[list[Block], list[Note]]:
+    """The blocks of one baseline, by alpha, and their notes; `ranked` with intervals of ranks."""
+    plan, levels = options.significance, options.levels
+    inference = Inference(comparison, plan, statistics(), levels, ranked=ranked)
+    allowed = ranges(matrix, comparison, options.pool)
+    by_alpha = _blocks_of(matrix, inference, options, chosen, allowed)
+    notes = cautions(matrix, comparison, options.alphas)
+    notes += cautions_of_tests(matrix, inference, [block.estimates for block in by_alpha])
+    return by_alpha, notes
 
 
 def _with_statements(

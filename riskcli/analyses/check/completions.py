@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from riskcli.analyses.base import refuse_weights
+from riskcli.analyses.check.candidates import Candidates
 from riskcli.analyses.check.case import Case
 from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.rules import LossTest, Rule
@@ -48,9 +49,10 @@ class Completions:
     @classmethod
     def of(cls, case: Case) -> "Completions | None":
         """None where documents were not asked for, or no unjudged one matters."""
-        matrix, judging = case.matrix, case.matrix.judging
+        judging = case.candidates.matrix.judging
         if judging is None or judging.documents is None:
             return None
+        matrix = case.matrix
         refuse_weights([matrix], "what --unjudged bounds proves")
         name, run = matrix.runs
         pair = judging.documents.pair(judging.measure, run, name, matrix.topics)
@@ -64,7 +66,7 @@ class Completions:
             return None
         ends = (bounds.scores_low, bounds.scores_high)
         low, high = (
-            Case(replace(matrix, values=end, judging=None), case.options, case.queries)
+            Case(Candidates(replace(matrix, values=end, judging=None), case.options), case.queries)
             for end in ends
         )
         return cls(case, low, high)

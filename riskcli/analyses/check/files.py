@@ -64,7 +64,8 @@ def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     """Write every report, and the job summary under GitHub Actions."""
     for format, file in reports:
         emit(format.render(gate, IN_FILE), file)
-    _summarise(str(MARKDOWN.render(gate)))
+    if _summary():
+        _summarise(str(MARKDOWN.render(gate)))
 
 
 _FILES = ("queries", "replicates", "groups", "weights", "human", "ratchet")
@@ -96,10 +97,15 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
         _summarise(refusal.as_markdown(told.problems))
 
 
+def _summary() -> str:
+    """The file of the job's summary under GitHub Actions; elsewhere there is none."""
+    is_job = os.environ.get("GITHUB_ACTIONS") == "true"
+    return os.environ.get("GITHUB_STEP_SUMMARY", "") if is_job else ""
+
+
 def _summarise(text: str) -> None:
-    """Add to the job's summary under GitHub Actions, on a line of its own."""
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not summary or os.environ.get("GITHUB_ACTIONS") != "true":
+    """Add to the job's summary, on a line of its own."""
+    if not (summary := _summary()):
         return
     try:  # other steps of the job write to the summary as well: it is added to, not replaced
         with Path(summary).open("a", encoding="utf-8") as stream:

@@ -38,13 +38,17 @@ class Difference:
 
 
 def difference_of(
-    estimate: Estimate | None, topics: int | None, degrees: float, margin: float | None
+    estimate: Estimate | None,
+    topics: int | None,
+    degrees: float,
+    margin: float | None,
+    row: int = 1,
 ) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
         return Difference(topics, degrees)
     cells = (estimate.effect, estimate.difference_error, estimate.p)
-    effect, error, p = (_NAN if each is None else float(each[1]) for each in cells)
+    effect, error, p = (_NAN if each is None else float(each[row]) for each in cells)
     if np.isnan(p):
         return Difference(topics, degrees, effect, error)
     lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2

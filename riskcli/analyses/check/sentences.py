@@ -223,8 +223,10 @@ def of_many(
     statements += _what_passes_ruins([c for c in candidates if c.outcome == "pass"])
     if undecided:
         statements.append(_not_decided(verdicts, undecided, counts_as))
-    elif _proves_nothing([v for v in verdicts if v.candidate in passing]):
-        statements.append(_unproven([v for v in verdicts if v.candidate in passing]))
+    else:
+        passed = {*passing}
+        own = [v for v in verdicts if v.candidate in passed]
+        statements += [_unproven(own)] if _proves_nothing(own) else []
     return [*statements, *_unjudged(verdicts)]
 
 
@@ -270,7 +272,8 @@ def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
 def _not_decided(
     verdicts: Sequence[Verdict], names: Sequence[str], counts_as: Inconclusive | None
 ) -> Statement:
-    own = [f for v in verdicts if v.candidate in names for f in v.findings]
+    open_ones = {*names}
+    own = [f for v in verdicts if v.candidate in open_ones for f in v.findings]
     needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
     is_are = "is" if len(names) == 1 else "are"
     by_judgements = any(f.open_to_judgements for f in own)
