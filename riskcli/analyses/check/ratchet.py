@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from riskcli.analyses.check.candidates import Candidates
 from riskcli.analyses.check.case import Case
 from riskcli.analyses.check.outcomes import AUDIT, RuleOutcome, Verdict
 from riskcli.analyses.check.rules import LossTest
@@ -167,7 +168,8 @@ def drift(matrix: ScoreMatrix, topics: Rows, gamma: float) -> Drift:
     part = matrix.of_topics(topics.tolist())
     alone = Significance(correction="none", family="column")
     options = Options(baselines=(matrix.runs[0],), teams=Teams(), significance=alone)
-    tested = Case(part, options, QueryTexts()).difference(LossTest("mean", None), None)
+    case = Case(Candidates(part, options), QueryTexts())
+    tested = case.difference(LossTest("mean", None), None)
     reach = float(stdtrit(tested.degrees, 1 - gamma / 2)) * tested.error
     effect = tested.effect
     return Drift(
