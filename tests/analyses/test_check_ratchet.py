@@ -297,7 +297,7 @@ def test_a_rule_on_a_topic_of_the_audit_is_refused(tmp_path: Path) -> None:
     now = saved(tmp_path, "now", scores(3, 0.01))
     assert check(now, state, "--require", f"loss({TOPICS[gate[0]]}) <= 1").code == 0
     ran = check(now, state, "--require", f"loss({TOPICS[audit[0]]}) <= 1")
-    assert ran.code == 2 and "no topic" in ran.err
+    assert ran.code == 2 and "is set aside for the audit" in ran.err
 
 
 def test_the_first_build_shows_nothing_of_the_audit(tmp_path: Path) -> None:
@@ -339,6 +339,20 @@ def test_calls_that_are_refused(tmp_path: Path, more: tuple[str, ...], message: 
     )
     assert ran.code == 2 and message in ran.err, ran
     assert not state.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--policy", "nosuch"), ("--require", "nosuch > 1"), ("--require", "loss(nosuch) <= 0"),
+        ("--margin", "zrisk=1"), ("--gamma", "2"), ("--population", "nosuch"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_the_first_call_refuses_what_the_next_would(tmp_path: Path, wrong: tuple[str, ...]) -> None:
+    file, state = saved(tmp_path, "first", scores(2)), tmp_path / "state.json"
+    ran = check(file, state, *wrong)
+    assert ran.code == 2 and not state.exists(), ran
 
 
 def test_one_candidate_a_call(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.ratchet import Audit, AuditPlan, Build, Ratchet, audited, first_verdict
+from riskcli.analyses.check.rules import Rule
 from riskcli.analyses.check.verdict import Gate
 from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
+from riskcli.core.arrays import Rows
 from riskcli.core.choices import OtherJudgements
 from riskcli.core.files import sha256_of_file
 from riskcli.core.inputs import note_input
@@ -248,8 +250,10 @@ class RatchetFile:
         """The gate's verdict on its topics, and the audit's on the others."""
         matrices = self.evaluation.matrices
         begun = self.ratchet or Ratchet.begun(self.plan, self.build, matrices)
-        gate_topics, _ = begun.split(matrices[0].topics)
+        gate_topics, set_aside = begun.split(matrices[0].topics)
+        _refuse_rules_on({matrices[0].topics[place] for place in set_aside}, how["rules"])
         if self.ratchet is None:
+            self._judge_against_itself(gate_topics, how)
             verdicts = tuple(first_verdict(matrix, gate_topics) for matrix in matrices)
             rule = "There is nothing to compare with yet."
             provenance = self.evaluation.provenance
@@ -259,6 +263,13 @@ class RatchetFile:
         accepted = not found.skipped and all(each.passed for each in found.verdicts)
         audit, looks = audited(begun, matrices, self.build, accepted, new_anchor)
         return replace(found, audit=audit).with_looks(looks)
+
+    def _judge_against_itself(self, topics: Rows, how: Mapping[str, Any]) -> None:
+        """Refuse on the first call what would be refused on the next."""
+        itself = (f"{self.candidate} (baseline)", self.candidate)
+        gates = (matrix.of_topics(topics.tolist()) for matrix in self.evaluation.matrices)
+        pairs = tuple(replace(matrix.of_runs([0, 0]), runs=itself) for matrix in gates)
+        judge(replace(self.evaluation, matrices=pairs), itself[0], **how)
 
     def update(self, gate: Gate) -> Note:
         """Replace the file if the candidate is accepted; a note says what was done."""
@@ -354,6 +365,13 @@ def _other_plan(path: Path, plan: AuditPlan, wanted: Mapping[str, float]) -> lis
     if not differing:
         return []
     return [Note("ratchet-plan", f"{path} was begun with {joined(differing)}, which stays")]
+
+
+def _refuse_rules_on(set_aside: Collection[str], rules: Sequence[Rule]) -> None:
+    for rule in rules:
+        if rule.topic in set_aside:
+            message = f"topic {rule.topic!r} is set aside for the audit, and no verdict uses it"
+            raise UsageError(f"rule {rule.text!r}: {message}")
 
 
 def _ratchet_in(path: Path, text: bytes) -> Ratchet:
