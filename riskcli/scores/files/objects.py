@@ -48,10 +48,11 @@ def fits(text: bytes, columns: Sequence[str]) -> bool:
     if not sample or len(sample[0]) != len(columns) or b"measure" in sample[0]:
         return False
     whole = [parts for parts in sample if len(parts) == len(columns)]
-    measures = sum(_is_measure(parts[columns.index("measure")]) for parts in whole)
+    at = columns.index("measure")
     summary = rb"(?m)^(?:\S+[ \t]+){%d}all[ \t]" % columns.index("topic")
-    named = columns[0] == "run" and 2 * len(whole) > len(sample) and re.search(summary, text)
-    return bool(named) or 2 * measures > len(sample)
+    named = columns[0] == "run" and not re.fullmatch(rb"\d+|Q0", sample[0][at])  # no judgements
+    named = named and 2 * len(whole) > len(sample) and re.search(summary, text) is not None
+    return named or 2 * sum(_is_measure(parts[at]) for parts in whole) > len(sample)
 
 
 def _is_measure(name: bytes) -> bool:

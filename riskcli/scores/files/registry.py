@@ -80,8 +80,8 @@ FORMATS = {
         _table("gdeval", ",", tables.is_gdeval),
         _lines("trec_eval", objects.TREC_EVAL),
         _lines("ir_measures", objects.IR_MEASURES),
-        _lines("run-measure-topic", objects.AUTO_JUDGE),
-        _lines("run-topic-measure", objects.AUTO_JUDGE_BY_TOPIC),
+        _lines("autojudge", objects.AUTO_JUDGE),
+        _lines("autojudge-ir", objects.AUTO_JUDGE_BY_TOPIC),
         Format(
             "json",
             lambda text: _is_object(text) and not (objects.is_json_line(text) or rows.fits(text)),

@@ -1,4 +1,4 @@
-"""Scores in tables of which a row is a topic, as programs that evaluate language models write.
+"""Scores in tables of which a row is a topic, as programs write that have models judge answers.
 
     user_input,response,faithfulness             Ragas: a column a measure, questions are topics
     qid,bm25,colbert                             a column a run
@@ -80,8 +80,7 @@ def _of_table(path: Path, text: bytes) -> Iterator[Row]:
 
 def _value(cell: str) -> object:
     plain = cell.strip().lower()
-    value = number(plain)
-    return _VALUES.get(plain, cell) if value is None else value
+    return _VALUES.get(plain, cell) if (value := number(plain)) is None else value
 
 
 def _of_report(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -106,7 +105,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     if measures is None:
         return row
     named = [("input", row.get("input") or row["name"])]  # a name is but a number, if not given
-    return unrepeated([*named, *((each["name"], each["score"]) for each in measures)])
+    return unrepeated([*named, *((each["name"], each.get("score")) for each in measures)])
 
 
 def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tables.Content:
@@ -118,6 +117,7 @@ def inspect(path: Path, text: bytes, wanted: Sequence[str] | None = None) -> tab
         at += [name for name in _RUNS if name in names][:1]
         others = [name for name in names if name not in at]
         fields = [name for name in others if name not in _TEXTS and _holds_scores(rows, name)]
+        fields = fields or [n for n in others if all(row.get(n) is None for _, row in rows)]
         asked = {canonical_name(name) for name in wanted or ()}
         columns = [name for name in others if canonical_name(name) in asked]
         columns = columns or (fields if wanted is None or len(fields) == 1 else [])
