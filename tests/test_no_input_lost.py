@@ -237,6 +237,8 @@ def test_scores_and_models_that_others_made_are_kept(here: Path) -> None:
         "a.eval": b"AP\t1\t0.5\nAP\t2\t0.25\nAP\tall\t0.375\n",
         "a.gdeval": b"runid,topic,ndcg@20,err@20\na,1,0.5,0.25\n",
         "a.measures": b"1\tAP\t0.5\n2\tAP\t0.25\n",
+        "a.judge": b"a\tAP\t1\t0.5\na\tAP\tall\t0.5\n",
+        "ragas.csv": b"question,response,faithfulness\nwhy,so,0.5\n",
         "model.txt": b"tree\nversion=v4\nnum_class=1\n",
     }
     for name, content in several.items():

@@ -19,7 +19,7 @@ _LINE_OF_RUN = re.compile(
     rb"[^\S\n]*(?:\S+[^\S\n]+){4}[-+.\deE]+[^\S\n]+\S+[^\S\n]*(?:\n|\Z)"
 )
 _MODEL = re.compile(rb"tree\r?\n")
-_OF_OTHERS = ("trec_eval", "gdeval", "ir_measures")
+_OF_OTHERS = ("trec_eval", "gdeval", "ir_measures", "autojudge", "autojudge-ir", "rows")
 """Formats of scores that this program reads and never writes."""
 
 

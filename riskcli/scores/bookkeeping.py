@@ -298,6 +298,7 @@ def part_notes(loaded: Sequence[FileScores], reader: Reader) -> list[Note]:
         for file in loaded
         if file.taken_as
     ]
+    notes += [Note("columns-taken", file.told, warning=False) for file in loaded if file.told]
     if reader.rules.scale != 1 and all(file.kind == "run" for file in loaded):
         message = "--scale is for files of scores, and there is none: what is scored here keeps its"
         notes.append(Note(UNUSED_SCALE, f"{message} scale"))

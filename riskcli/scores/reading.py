@@ -180,12 +180,6 @@ class Reader:
         """What runs are called where memory is asked for: most of one is not kept for a cutoff."""
         return "run" if looked_at(self.measures, self.rules.unjudged) is None else "run to a cutoff"
 
-    @cached_property
-    def _label(self) -> str:
-        """What the measure of a wide score file is called: the one that was asked for."""
-        wanted = measure_names.split_names(self.rules.measures)
-        return measure_names.canonical_name(wanted[0]) if len(wanted) == 1 else registry.UNNAMED
-
     def _judged(self) -> Qrels:
         with self._lock:
             return self.qrels
@@ -238,7 +232,8 @@ class Reader:
         if format.name == "parquet":  # its columns are listed at its end
             format = registry.format_of(path, text, given) or format
         if isinstance(format, registry.Format):
-            taken = registry.read_score_file(path, text, format.name, self._label)
+            measures = measure_names.split_names(self.rules.measures)
+            taken = registry.read_score_file(path, text, format.name, measures)
             return self._of_score_file(taken, source.sha256)
         documents = self._judged().lines if format.by_place else None
         run = read_foreign(path, text, format, documents)

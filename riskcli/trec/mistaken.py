@@ -235,13 +235,6 @@ def _is_summary(start: _Start) -> bool:
     return of_all or all(len(row) == 2 and are_measures(row[:1]) for row in rows)
 
 
-def _has_columns_of_measures(start: _Start) -> bool:
-    """Whether the first line names run and topic, then measures."""
-    header = start.cells("\t" if "\t" in start.lines[0] else ",")[0]
-    of_topic = len(header) > 3 and header[0] != "runid" and header[1].lower() in TOPIC
-    return of_topic and any("@" in name or are_measures([name]) for name in header[2:])
-
-
 def _is_log(start: _Start) -> bool:
     header = [cell.strip('" \r') for cell in re.split(r"[,\t;]", start.lines[0].lower())]
     return start.most(_LOG_LINE) or (len(header) > 1 and header[0] in _LOGGED)
@@ -265,7 +258,7 @@ _LOG_LINE = partial(
 _TEXT = partial(re.match, r'\s*\{.*"(?:text|query|title|contents|question)"\s*:')
 _OF_RUN = partial(
     re.search,
-    r'"(?:score|value|measure|scores|hits)"\s*:|'
+    r'"(?:score|value|measure|scores|hits)"\s*:|:\s*(?:-?\d+\.\d|true|false|null|NaN)|'
     rf'(?=.*"(?:{"|".join(TOPIC[:-1])})"\s*:).*"(?:{"|".join(DOCNO)})"\s*:',
 )
 _DECIMAL_COMMA = partial(re.match, r"(?:.*\s)?-?\d+,\d+(?:\s|$)")
@@ -290,8 +283,6 @@ _FOR_RUNS = (
     Mistake(_has_row_numbers, "a run with row numbers in front: write none (pandas: index=False)"),
     Mistake(_is_table_of_run, f"a run as a table with a header: {_AS_RUN} (PyTerrier: "
             "pt.io.write_results)"),
-    Mistake(_has_columns_of_measures, "scores with a column a measure: write "
-            "run,topic,measure,score (pandas: df.melt)"),
     Mistake(_lacks_run, "a table whose first column has no name: call it run "
             "(pandas: df.rename_axis('run').to_csv(FILE))"),
     Mistake(_has_commas, f"a run with commas between columns: {_AS_RUN}, with white space"),
@@ -307,8 +298,7 @@ _OTHERS = (
     Mistake(rb"\s*<[?!\w]", "XML (a server's error message?): download the file itself"),
     Mistake(rb'\s*\{.{0,400}"(cells"\s*:\s*\[.{0,400}"cell_type|nbformat)"',
             "a Jupyter notebook: give the files that it writes", KIND),
-    Mistake(lambda start: b'"mteb_model_meta"' in start.all,
-            "predictions of MTEB: give one split, json.dump(all['default']['test'], …)"),
+    Mistake(rb'[^\n]*,"?Status"?,"?Score"?,', "promptfoo's table: give its JSON (-o results.json)"),
     Mistake(rb'\s*\{\s*"(error|message|detail)"\s*:', "a server's error message: ask it again"),
     Mistake(rb'\s*\{\s*"took"\s*:\s*\d+\s*,\s*"timed_out"',
             'one answer of _search: put those of all topics into {"responses": […]}'),

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.core.files import object_in
-from riskcli.core.messages import InputError
+from riskcli.core.messages import InputError, listed
 from riskcli.trec import findings
 from riskcli.trec.findings import Entries, Entry, Finding, Item, RunFormat
 
@@ -130,7 +130,15 @@ def _first_line(text: bytes) -> bytes:
 
 
 def _inspect_nested(path: Path, text: bytes) -> Entries:
-    yield from cells(path, loaded(path, text))
+    content = loaded(path, text)
+    if "model_name" in content.get("mteb_model_meta", ()):  # beside {subset: {split: run}}
+        del content["mteb_model_meta"]
+        splits = {f"{a}/{b}": runs for a, parts in content.items() for b, runs in parts.items()}
+        if len(splits) != 1:
+            message = f"predictions of MTEB for {listed(splits)}: give a file with one of them"
+            raise InputError(path, "other-form", message)
+        (content,) = splits.values()
+    yield from cells(path, content)
 
 
 def _is_run_line(text: bytes) -> bool:

@@ -217,6 +217,8 @@ SCORE_FILES = [
     Malformed("JSON lines, again", _JSON_LINES * 2, "duplicate-score", 2, "x.jsonl"),
     Malformed("JSON, cut off", b'{"rows": [\n', "bad-json", 2, "x.json"),
     Malformed("JSON, something else", b'{"name": "x"}\n', "bad-json", None, "x.json"),
+    Malformed("a row a topic, score missing", b"qid,faithfulness\n1,0.5\n2,\n", "no-score", 3,
+              "x.csv"),
     Malformed("Parquet, cut off", b"PAR1....", "bad-parquet", None, "x.parquet"),
 ]  # fmt: skip
 REFUSED = [

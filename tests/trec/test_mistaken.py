@@ -247,10 +247,3 @@ def test_judgements_by_subtopic_are_judgements(command: str) -> None:
     assert "this file holds judgements" in ran.err
     ran = run_inside("score", web / "queries.txt", "-q", web / "qrels.txt.gz")
     assert "this file holds queries" in ran.err
-
-
-def test_a_table_with_a_column_a_measure_is_named(folder: Path) -> None:
-    path = folder / "scores.csv"
-    path.write_text("run,topic,ERR@20,map\nx,1,0.5,0.25\nx,2,0.5,0.25\n", encoding="utf-8")
-    ran = run_inside("matrix", path, "-m", "AP")
-    assert (ran.code, "this file holds scores with a column a measure" in ran.err) == (2, True)

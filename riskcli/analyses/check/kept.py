@@ -28,7 +28,7 @@ from riskcli.scores.bookkeeping import (
     scoring_settings,
 )
 from riskcli.scores.evaluation import Evaluation
-from riskcli.scores.files.registry import UNNAMED, FileScores, kind_of, on_scale, read_score_file
+from riskcli.scores.files.registry import FileScores, kind_of, on_scale, read_score_file
 from riskcli.scores.matrix import ScoreMatrix, join, of_one_run
 from riskcli.trec import discovery
 from riskcli.trec.names import file_name, name_of_baseline, named_place
@@ -131,8 +131,7 @@ def _kept_scores(
 ) -> FileScores:
     """The file's scores; its settings must be today's."""
     measures = [matrix.measure for matrix in candidates.matrices]
-    label = measures[0] if len(measures) == 1 else UNNAMED
-    kept = on_scale(read_score_file(path, text, kind, label), scale)
+    kept = on_scale(read_score_file(path, text, kind, measures), scale)
     if not kept.named:
         name = kept.tag or file_name(path)
         kept = replace(kept, matrices=of_one_run(name, kept.matrices))

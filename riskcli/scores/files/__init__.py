@@ -10,7 +10,8 @@ from riskcli.core.messages import InputError
 INPUT_FORMATS = (
     "run", "rank_eval", "msearch", "run-json", "run-jsonl", "msmarco", "ranklib", "predictions",
     "run-parquet", "run-lz4",
-    "csv", "tsv", "gdeval", "trec_eval", "ir_measures", "json", "jsonl", "parquet",
+    "csv", "tsv", "gdeval", "trec_eval", "ir_measures", "autojudge", "autojudge-ir", "json",
+    "jsonl", "parquet", "rows",
 )  # fmt: skip
 """What a file among RUNS can be: runs of TREC or other programs, then files of scores."""
 

@@ -1,6 +1,7 @@
 """Scores as evaluation programs print them line by line, as JSON, as JSON lines and as Parquet."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
@@ -32,18 +33,26 @@ SUMMARY = "all"
 _NO_SCORES = frozenset({"runid", "num_q", "relstring"})
 """What trec_eval prints among the measures."""
 _SAMPLE = 50
-TREC_EVAL, IR_MEASURES = 0, 1
-"""Index of the measure's column."""
+TREC_EVAL, IR_MEASURES = ("measure", "topic", "score"), ("topic", "measure", "score")
+AUTO_JUDGE, AUTO_JUDGE_BY_TOPIC = ("run", *TREC_EVAL), ("run", *IR_MEASURES)
+"""The columns that programs print."""
 
 
-def fits(text: bytes, measure_at: int) -> bool:
-    """Whether most of the first lines have three columns, and a measure in its column."""
+def fits(text: bytes, columns: Sequence[str]) -> bool:
+    """Whether most of the first lines have these columns, and a measure in its column.
+
+    With a run in front the measure may have any name, if a line is of all topics.
+    """
     first_lines = text[: 200 * _SAMPLE].split(b"\n")[:_SAMPLE]
-    sample = [_parts(raw, measure_at) for raw in first_lines if raw.strip()]
-    if not sample or len(sample[0]) != 3:
+    sample = [_parts(raw, columns) for raw in first_lines if raw.strip()]
+    if not sample or len(sample[0]) != len(columns) or b"measure" in sample[0]:
         return False
-    measures = sum(len(parts) == 3 and _is_measure(parts[measure_at]) for parts in sample)
-    return 2 * measures > len(sample)
+    whole = [parts for parts in sample if len(parts) == len(columns)]
+    at = columns.index("measure")
+    summary = rb"(?m)^(?:\S+[ \t]+){%d}all[ \t]" % columns.index("topic")
+    named = columns[0] == "run" and not re.fullmatch(rb"\d+|Q0", sample[0][at])  # no judgements
+    named = named and 2 * len(whole) > len(sample) and re.search(summary, text) is not None
+    return named or 2 * sum(_is_measure(parts[at]) for parts in whole) > len(sample)
 
 
 def _is_measure(name: bytes) -> bool:
@@ -51,36 +60,36 @@ def _is_measure(name: bytes) -> bool:
     return text in _NO_SCORES or is_measure(text)
 
 
-def _parts(raw: bytes, measure_at: int) -> list[bytes]:
+def _parts(raw: bytes, columns: Sequence[str]) -> list[bytes]:
     """The fields of a line. (Some of ir_measures' names hold blanks.)"""
-    if measure_at == IR_MEASURES and b"\t" in raw:
+    if columns != TREC_EVAL and b"\t" in raw:
         return [part.strip() for part in raw.strip().split(b"\t")]
     return raw.split()
 
 
-def inspect_lines(path: Path, text: bytes, measure_at: int) -> tables.Items:
+def inspect_lines(path: Path, text: bytes, columns: Sequence[str]) -> tables.Items:
     """The scores that a program printed, and what is wrong with them."""
-    expected = "3 (measure topic score)" if measure_at == TREC_EVAL else "3 (topic measure score)"
+    expected = f"{len(columns)} ({' '.join(columns)})"
     cells = tables.Cells(path)
     nothing = True
     for line, raw in text_lines(text):
-        parts = _parts(raw, measure_at)
-        if len(parts) != 3 or not all(parts):
+        parts = _parts(raw, columns)
+        if len(parts) != len(columns) or not all(parts):
             yield wrong_columns(path, line, parts, expected)
             continue
         if b"\0" in raw:
             yield Finding(path, line, "nul-byte", "this line holds a NUL byte")
             continue
         try:
-            fields = [part.decode() for part in parts]
+            named = dict(zip(columns, [part.decode() for part in parts], strict=True))
         except UnicodeDecodeError:
             yield not_utf8(path, line)
             continue
-        measure, topic, score = fields[measure_at], fields[1 - measure_at], fields[2]
+        measure, topic, run = named["measure"], named["topic"], named.get("run", tables.UNNAMED_RUN)
         if topic == SUMMARY or measure in _NO_SCORES:
             continue
         nothing = False
-        yield cells.row(tables.UNNAMED_RUN, topic, measure, score, line)
+        yield cells.row(run, topic, measure, named["score"], line)
     if nothing:
         message = "no score of a single topic; was -q left out?"
         yield Finding(path, None, "empty-file", message)

@@ -4,7 +4,7 @@ A format is recognised by content. One that names no run holds one run's scores.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import InputError, listed
 from riskcli.effectiveness.plausibility import Doubt
 from riskcli.effectiveness.ranking import Top
-from riskcli.scores.files import is_pool, objects, refuse_own_result, tables
+from riskcli.scores.files import is_pool, objects, refuse_own_result, rows, tables
 from riskcli.scores.files.objects import METADATA_KEY as METADATA_KEY
 from riskcli.scores.files.tables import JUDGEMENTS as JUDGEMENTS
 from riskcli.scores.files.tables import LONG as LONG
@@ -62,12 +62,12 @@ def _table(
     )
 
 
-def _lines(name: str, measure_at: int) -> Format:
+def _lines(name: str, columns: Sequence[str]) -> Format:
     """What evaluation programs print line by line, called with -q."""
     return Format(
         name,
-        lambda text: objects.fits(text, measure_at),
-        lambda path, text: objects.inspect_lines(path, text, measure_at),
+        lambda text: objects.fits(text, columns),
+        lambda path, text: objects.inspect_lines(path, text, columns),
     )
 
 
@@ -80,9 +80,11 @@ FORMATS = {
         _table("gdeval", ",", tables.is_gdeval),
         _lines("trec_eval", objects.TREC_EVAL),
         _lines("ir_measures", objects.IR_MEASURES),
+        _lines("autojudge", objects.AUTO_JUDGE),
+        _lines("autojudge-ir", objects.AUTO_JUDGE_BY_TOPIC),
         Format(
             "json",
-            lambda text: _is_object(text) and not objects.is_json_line(text),
+            lambda text: _is_object(text) and not (objects.is_json_line(text) or rows.fits(text)),
             objects.inspect_json,
         ),
         Format(
@@ -95,6 +97,7 @@ FORMATS = {
             lambda text: _PARQUET.match(text) is not None,
             objects.inspect_parquet,
         ),
+        Format("rows", rows.fits, rows.inspect),
     )
 }
 
@@ -109,10 +112,11 @@ def format_of(path: Path, text: bytes, given: str | None = None) -> Format | Run
     if begins_as_trec(text) and not is_pool(text):
         return None
     refuse_own_result(path, text)
-    run_format = run_format_of(text)
+    run_format = None if rows.is_report(text) else run_format_of(text)
     if run_format is not None:
         return run_format
     fitting = [format for format in FORMATS.values() if format.fits(text)]
+    fitting = [format for format in fitting if format.name != "rows"] or fitting
     if len(fitting) > 1:
         names = " or ".join(format.name for format in fitting)
         message = f"could be {names}; say which with input-format in riskeval.toml"
@@ -153,6 +157,8 @@ class FileScores:
     """Whether it says that its scores are not all made from the same judgements."""
     content: str | None = None
     """The hash of its content that a file of scores carries."""
+    told: str = ""
+    """What the columns of a file of scores were taken for."""
     doubts: tuple[Doubt, ...] = ()
     """What does not look as it was meant."""
     judged: Mapping[int, Floats] = field(default_factory=dict)
@@ -166,28 +172,31 @@ class FileScores:
         return self.tags[0] if len(self.tags) == 1 else None
 
 
-def read_score_file(path: Path, text: bytes, kind: str, label: str = UNNAMED) -> FileScores:
-    """What a score file holds; `label` names the measure of a wide table."""
-    items = list(taken(FORMATS[kind].inspect(path, text)))
-    rows = [item for item in items if isinstance(item, ScoreRow)]
+def read_score_file(path: Path, text: bytes, kind: str, measures: Sequence[str] = ()) -> FileScores:
+    """What a score file holds of these measures; a single one names that of a wide table."""
+    label = tables.measure_name(measures[0]) if len(measures) == 1 else UNNAMED
+    inspect: Callable[..., Content] = FORMATS[kind].inspect
+    items = list(taken(inspect(path, text, *([measures] if kind == "rows" else ()))))
+    scores = [item for item in items if isinstance(item, ScoreRow)]
     about = next((item for item in items if isinstance(item, About)), About({}))
-    tag = tag_of(text, kind, {row.run for row in rows})
+    tag = tag_of(text, kind, {row.run for row in scores})
     if tag is not None:
-        rows = [row._replace(run=UNNAMED_RUN) for row in rows]
-    matrices = assemble(rows, label)
+        scores = [row._replace(run=UNNAMED_RUN) for row in scores]
+    matrices = assemble(scores, label)
     return FileScores(
         path,
         "scores",
         (tag,) if tag else (),
         matrices,
         named=any(matrix.runs != (UNNAMED_RUN,) for matrix in matrices),
-        taken_as=label if any(row.measure is None for row in rows) else None,
+        taken_as=label if any(row.measure is None for row in scores) else None,
         rounded_err=kind in _OF_IR_MEASURES and any(map(is_rounded_err, matrices)),
         settings=about.settings,
         scales=about.scales,
         judgements=about.judgements,
         mixed=about.mixed,
         content=about.content,
+        told=about.told,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from riskcli.core.content_hash import CONTENT_HASH
 from riskcli.core.limits import is_score, score_expected
 from riskcli.core.messages import OTHER_JUDGEMENTS, TEXT_HASH, InputError
-from riskcli.effectiveness.measures import canonical_name
+from riskcli.effectiveness.measures import canonical_name, is_measure
 from riskcli.scores.matrix import ScoreMatrix, are_scores, from_cells
 from riskcli.scores.plausibility import is_index
 from riskcli.trec.findings import Finding, number, or_empty, unfit
@@ -51,6 +51,8 @@ class About:
     """Whether it says that its scores are not all made from the same judgements."""
     content: str | None = None
     """The hash of its content."""
+    told: str = ""
+    """What its columns were taken for, where that was guessed."""
 
     @property
     def scales(self) -> tuple[float, ...]:
@@ -188,6 +190,7 @@ NAMES = {
 """The same columns in other programs' words."""
 WIDE_HEADINGS = ("run", "runid", "run_id", "system")
 SUMMARY_ROW = "amean"
+_MEASURE = re.compile("(?i)faith|relevan|precision|recall|correct|accura|score|simil|f1|pass|succ")
 _GDEVAL_MEASURE = re.compile(r"(ndcg|err)@(\d+)")
 
 Lines = Iterable[tuple[int, list[str]]]
@@ -208,7 +211,13 @@ def is_table(header: list[str]) -> bool:
         return False
     if header[:2] == ["runid", "all"]:  # the first line of trec_eval
         return False
-    return header[0] in WIDE_HEADINGS or is_long(header)
+    is_wide = header[1] not in NAMES["topic"] or not any(map(like_measure, header[2:]))
+    return (header[0] in WIDE_HEADINGS and is_wide) or is_long(header)
+
+
+def like_measure(name: str) -> bool:
+    """Whether it is a measure's name, or like those of answers that a language model judges."""
+    return _MEASURE.search(name) is not None or is_measure(name)
 
 
 def is_gdeval(header: Sequence[str]) -> bool:
