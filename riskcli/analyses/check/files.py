@@ -304,7 +304,9 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
         note_input(*(named_place(text)[1] for text in texts))
     files = (given.get(name) for name in ("queries", "replicates", "groups", "weights", "human"))
     note_input(*(named_place(str(file))[1] for file in files if file is not None))
-    reports, told = list(given["reports"]), refusal.Refusal.of(error)
+    runs = (str(named_place(str(run))[1]) for run in given.get("runs", ()))
+    place = next(filter(os.path.isfile, runs), refusal.ELSEWHERE)
+    reports, told = list(given["reports"]), refusal.Refusal.of(error, place)
     with suppress(RiskevalError):
         output = None if str(given["output"]) == STDOUT else given["output"]
         format = chosen(given["format"], output, verdict.FORMATS, for_people=True)

@@ -22,13 +22,17 @@ from riskcli.output import formats
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
-from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
+from riskcli.output.problems import (
+    Level,
+    Problem,
+    as_code_quality,
+    as_sarif,
+    in_repository,
+)
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
 
 TOOL = "riskeval check"
-ELSEWHERE = "riskeval.toml"
-"""The file that a problem of no file is put down to, where there must be one."""
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
     "worst_topics", "outcome", "topics_needed", "population",
@@ -201,25 +205,33 @@ def of_files(errors: Iterable[InputError]) -> list[Problem]:
     return [Problem("error", wrong.code, str(wrong), wrong.path, wrong.line) for wrong in errors]
 
 
-def problems(gate: Gate) -> Iterator[Problem]:
-    """What fails, each in the candidate's own file, and the files left out."""
+def _failures(gate: Gate) -> Iterator[tuple[Verdict, RuleOutcome, str | None]]:
+    """What fails, each in the candidate's own file, else in the first that was read."""
     files = {entry.run: str(entry.path) for entry in gate.inputs if entry.run is not None}
+    first = str(gate.inputs[0].path) if gate.inputs else None
     for verdict in gate.verdicts:
         for finding in verdict.failures:
-            message = f"{verdict.about}: {finding.rule}: {verdict.explained(finding)}"
-            path = files.get(verdict.candidate)
-            subject = f"{verdict.candidate}, {verdict.measure}"
-            yield Problem(gate.level(finding), finding.rule, message, path, subject=subject)
+            yield verdict, finding, files.get(verdict.candidate, first)
+
+
+def problems(gate: Gate) -> Iterator[Problem]:
+    """What fails, what every report must say, and the files left out."""
+    for verdict, finding, path in _failures(gate):
+        message = f"{verdict.about}: {finding.rule}: {verdict.explained(finding)}"
+        subject = f"{verdict.candidate}, {verdict.measure}"
+        yield Problem(gate.level(finding), finding.rule, message, path, subject=subject)
     yield from remarks(gate)
     yield from of_files(gate.skipped)
 
 
 def remarks(gate: Gate) -> list[Problem]:
-    """What every report must say beside the verdicts."""
+    """What every report must say beside the verdicts, in the file that it names, else the first."""
+    paths = [entry.path for entry in gate.inputs]
+    told = [note for note in gate.notes if note.code in IN_EVERY_REPORT]
+    named = [[path for path in paths if path.name in note.message] or paths for note in told]
     return [
-        Problem("warning", note.code, note.message, None)
-        for note in gate.notes
-        if note.code in IN_EVERY_REPORT
+        Problem("warning", note.code, note.message, str(own[0]) if own else None)
+        for note, own in zip(told, named, strict=True)
     ]
 
 
@@ -285,13 +297,11 @@ def as_xml(root: Tree.Element) -> str:
 def as_github(gate: Gate) -> str:
     """An annotation for each failure and file left out, and one line for the whole."""
     lines = []
-    for verdict in gate.verdicts:
-        for finding in verdict.failures:
-            title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
-            why = verdict.explained(finding)
-            lines.append(annotation(gate.level(finding), why, title=title) + "\n")
-    for each in remarks(gate):
-        lines.append(annotation("warning", each.message, title=each.rule) + "\n")
+    for verdict, finding, path in _failures(gate):
+        title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
+        shown = Problem(gate.level(finding), finding.rule, verdict.explained(finding), path)
+        lines.append(annotations(title, [shown]))
+    lines += [annotations(each.rule, [each]) for each in remarks(gate)]
     left_out = annotations("left out", of_files(gate.skipped))
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
@@ -300,20 +310,22 @@ def as_github(gate: Gate) -> str:
     return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
 
 
-def annotations(title: str, problems: Sequence[Problem]) -> str:
+def annotations(title: str, problems: Iterable[Problem]) -> str:
     """A GitHub annotation a problem, a line each."""
     return "".join(
-        annotation("error", each.message, title=title, file=each.path, line=each.line) + "\n"
+        annotation(each.level, each.message, title=title, file=_file(each), line=each.line) + "\n"
         for each in problems
     )
+
+
+def _file(problem: Problem) -> str | None:
+    return problem.path and in_repository(problem.path)
 
 
 JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
 GITHUB = formats.OwnFormat("github", "", as_github)
 SARIF = formats.OwnFormat("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
-CODE_QUALITY = formats.OwnFormat(
-    "codequality", "", lambda gate: as_code_quality(problems(gate), ELSEWHERE)
-)
+CODE_QUALITY = formats.OwnFormat("codequality", "", lambda gate: as_code_quality(problems(gate)))
 
 
 @dataclass(frozen=True)
