@@ -22,6 +22,7 @@ from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.check.case import column_quantities
+from riskcli.analyses.check.comment import MARKER
 from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.analyses.check.verdict import FORMATS, Gate
@@ -539,9 +540,9 @@ def test_github_annotations_and_job_summary(tmp_path: Path) -> None:
     title, file = "boldRerank%2C ERR@20%3A max_loss <= 0.3", "sample_runs/boldRerank.run"
     assert first.startswith(f"::error title={title},file={file}::it is 0.5881")
     assert last == "::notice title=riskeval check::passed: 0 of 1"
-    assert summary.read_text().startswith("before\n\nFAIL: for boldRerank")
+    assert summary.read_text().startswith(f"before\n\n{MARKER}\n### FAIL: boldRerank against ")
     check("--policy", "strict", GITHUB_STEP_SUMMARY=str(summary))
-    assert summary.read_text().count("**FAIL: boldRerank") == 1
+    assert summary.read_text().count("### FAIL: boldRerank") == 1
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet"])
@@ -893,7 +894,8 @@ def test_the_summary_of_a_job_says_that_nothing_was_judged(tmp_path: Path) -> No
     ran = riskeval("check", NEW, "-b", "<b>nope", *ONE, GITHUB_ACTIONS="true",
                    GITHUB_STEP_SUMMARY=str(summary))  # fmt: skip
     assert ran.code == 2
-    assert summary.read_text().startswith("\n**nothing was judged**\n\n- no run and no file is")
+    told = f"\n{MARKER}\n### FAIL: nothing was judged\n\n- no run and no file is"
+    assert summary.read_text().startswith(told)
     assert "<b>" not in summary.read_text()
 
 
@@ -974,8 +976,8 @@ def test_summaries_of_two_gates_of_one_job_stand_apart(tmp_path: Path) -> None:
         riskeval(
             "check", NEW, "-b", OLD, *ONE, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary)
         )
-    parts = summary.read_text().split("\n\npass: for boldRerank")
-    assert len(parts) == 2 and summary.read_text().startswith("\npass: for boldRerank")
+    parts = summary.read_text().split(f"\n{MARKER}\n### pass: boldRerank ")
+    assert len(parts) == 3 and parts[0] == "" and parts[1] == parts[2]
 
 
 # ---------------------------------------------------------------- reports beside the code

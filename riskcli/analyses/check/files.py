@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from riskcli.analyses.check import refusal, verdict
+from riskcli.analyses.check import comment, refusal, verdict
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
@@ -29,7 +29,6 @@ from riskcli.core.messages import (
 )
 from riskcli.output.formats import (
     IN_FILE,
-    MARKDOWN,
     MATRIX_FORMATS,
     STDOUT,
     OutputFormat,
@@ -37,6 +36,7 @@ from riskcli.output.formats import (
     emit,
 )
 from riskcli.output.measure_words import meaning_of
+from riskcli.output.problems import ELSEWHERE
 from riskcli.scores.bookkeeping import (
     UNUSED_SCALE,
     other_judgements,
@@ -290,7 +290,17 @@ def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     """Write every report, and the job summary under GitHub Actions."""
     for format, file in reports:
         emit(format.render(gate, IN_FILE), file)
-    _summarise(str(MARKDOWN.render(gate)))
+    if _summary_file():
+        _summarise(str(verdict.COMMENT.render(gate)))
+
+
+def with_documents(
+    gate: Gate, evaluation: Evaluation, inputs: Inputs, wanted: Iterable[OutputFormat]
+) -> Gate:
+    """With what became of documents, where a comment on the only candidate is wanted."""
+    if not gate.single or not (verdict.COMMENT in wanted or _summary_file()):
+        return gate
+    return replace(gate, documents=comment.documents(gate.verdicts[0], evaluation, inputs))
 
 
 def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
@@ -305,7 +315,7 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     files = (given.get(name) for name in ("queries", "replicates", "groups", "weights", "human"))
     note_input(*(named_place(str(file))[1] for file in files if file is not None))
     runs = (str(named_place(str(run))[1]) for run in given.get("runs", ()))
-    place = next(filter(os.path.isfile, runs), refusal.ELSEWHERE)
+    place = next(filter(os.path.isfile, runs), ELSEWHERE)
     reports, told = list(given["reports"]), refusal.Refusal.of(error, place)
     with suppress(RiskevalError):
         output = None if str(given["output"]) == STDOUT else given["output"]
@@ -320,10 +330,15 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
         _summarise(refusal.as_markdown(told.problems))
 
 
+def _summary_file() -> str | None:
+    actions = os.environ.get("GITHUB_ACTIONS") == "true"
+    return os.environ.get("GITHUB_STEP_SUMMARY") if actions else None
+
+
 def _summarise(text: str) -> None:
     """Add to the job's summary under GitHub Actions, on a line of its own."""
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not summary or os.environ.get("GITHUB_ACTIONS") != "true":
+    summary = _summary_file()
+    if not summary:
         return
     try:  # other steps of the job write to the summary as well: it is added to, not replaced
         with Path(summary).open("a", encoding="utf-8") as stream:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from xml.etree import ElementTree as Tree
 
 from riskcli.analyses.check import verdict
+from riskcli.analyses.check.comment import MARKER
 from riskcli.analyses.check.verdict import TOOL
 from riskcli.core.files import as_text
 from riskcli.core.messages import InputError, NoRunLeftError, Provenance, RiskevalError, UsageError
@@ -17,6 +18,8 @@ from riskcli.output.problems import ELSEWHERE, Problem, as_code_quality, as_sari
 from riskcli.output.result import Result
 
 _NOTHING_JUDGED = "nothing was judged"
+_FILES, _LETTERS = 20, 1500
+"""What a comment has room for."""
 
 
 def of_error(error: RiskevalError) -> list[Problem]:
@@ -38,12 +41,15 @@ def _as_junit(problems: Sequence[Problem]) -> str:
 
 
 def as_markdown(problems: Sequence[Problem]) -> str:
-    """A paragraph for a job's summary."""
-    lines = "".join(f"- {markdown(problem.message)}\n" for problem in problems)
-    return f"**{_NOTHING_JUDGED}**\n\n{lines}"
+    """The comment on a pull request, and a paragraph for a job's summary."""
+    lines = "".join(f"- {markdown(problem.message[:_LETTERS])}\n" for problem in problems[:_FILES])
+    more = len(problems) - _FILES
+    lines += f"- and {more} more\n" if more > 0 else ""
+    return f"{MARKER}\n### FAIL: {_NOTHING_JUDGED}\n\n{lines}"
 
 
 _FOR_SERVICES: Mapping[formats.OutputFormat, Callable[[Sequence[Problem]], str]] = {
+    verdict.COMMENT: as_markdown,
     verdict.JUNIT: _as_junit,
     verdict.GITHUB: lambda problems: verdict.annotations(_NOTHING_JUDGED, problems),
     verdict.SARIF: lambda problems: as_sarif(problems, TOOL),

@@ -5,21 +5,28 @@ CI services are told of files that cannot be read, and of a gate that could judg
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import isnan
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 from xml.etree import ElementTree as Tree
 
-from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, WORDS, RuleOutcome, Verdict, in_order
+from riskcli.analyses.check.outcomes import (
+    POPULATION_OF_TWO,
+    WORDS,
+    Outcome,
+    RuleOutcome,
+    Verdict,
+    in_order,
+)
 from riskcli.core.choices import Inconclusive, population_in_words
 from riskcli.core.messages import (
     IN_EVERY_REPORT,
     InputError,
     counted,
+    listed,
 )
 from riskcli.output import formats
-from riskcli.output.display import UNDEFINED, Cell, Display, Heading
+from riskcli.output.display import Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
 from riskcli.output.problems import (
@@ -50,6 +57,8 @@ class Gate(formats.Analysis):
     """What every candidate must keep, in a sentence."""
     shown: tuple[str, ...] = ()
     """The candidates asked for, whose rules tables show; none: all. Programs get all anyway."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """By topic what became of relevant documents, where a comment shall say it."""
 
     @property
     def passed(self) -> bool:
@@ -85,7 +94,8 @@ class Gate(formats.Analysis):
         return replace(self, shown=tuple(candidates[row] for row in sorted(rows)))
 
     @property
-    def _single(self) -> bool:
+    def single(self) -> bool:
+        """Whether there is one candidate."""
         return len({verdict.candidate for verdict in self.verdicts}) == 1
 
     @property
@@ -93,7 +103,7 @@ class Gate(formats.Analysis):
         """Who passes, what it costs, what is not decided; of one candidate by each measure."""
         from riskcli.analyses.check import sentences
 
-        if self._single:
+        if self.single:
             said = [s for each in self.verdicts for s in sentences.of_one(each)]
             whole = (*sentences.of_left_out(len(self.skipped)), *sentences.of_judges(self.verdicts))
             return Statements((*whole, *said))
@@ -102,17 +112,18 @@ class Gate(formats.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
-        if self.shown or self._single:
+        if self.shown or self.single:
             return self._chosen()
-        return [self._summary(width, whole=True), *map(_display, self.verdicts)]
+        return [self.summary(width, whole=True), *map(_display, self.verdicts)]
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """A row a candidate; the rules of the only one, or of those asked for."""
-        if self.shown or self._single:
+        if self.shown or self.single:
             return self._chosen()
-        return [self._summary(width, whole=False)]
+        return [self.summary(width, whole=False)]
 
-    def _summary(self, width: int, whole: bool) -> Display:
+    def summary(self, width: int, whole: bool) -> Display:
+        """A row a candidate; not the whole: as many as a screen has lines for."""
         from riskcli.analyses.check import summary
 
         legend = list(dict.fromkeys(line for each in self.verdicts for line in _legend(each)))
@@ -152,28 +163,13 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
 # A table for people.
 
 
-def _number(value: float | None, places: str) -> str:
-    """Empty where there is none, a dash where it is undefined."""
-    if value is None:
-        return ""
-    return UNDEFINED if isnan(value) else f"{value:.{places}}"
-
-
 def _display(verdict: Verdict) -> Display:
+    from riskcli.analyses.check.summary import rule_row
+
     words = Heading("", left=True)
     headings = (words, Heading("rule", left=True), "value", "p", words)
-    rows: list[list[str | Cell]] = [
-        [
-            Cell(WORDS[finding.outcome], strong=not finding.passed),
-            finding.rule,
-            _number(finding.value, "4g"),
-            _number(finding.p_adjusted, "2g"),
-            finding.why,
-        ]
-        for finding in verdict.findings
-    ]
     title = f"{WORDS[verdict.outcome]}: {verdict.about}"
-    return Display.of_rows(title, headings, rows, _caption(verdict))
+    return Display.of_rows(title, headings, [*map(rule_row, verdict.findings)], _caption(verdict))
 
 
 def _caption(verdict: Verdict) -> list[str]:
@@ -310,6 +306,26 @@ def as_github(gate: Gate) -> str:
     return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
 
 
+def as_comment(gate: Gate) -> str:
+    """The comment on a pull request: sentences, one table or two, the rest folded."""
+    from riskcli.analyses.check import comment
+
+    first, several = gate.verdicts[0], not gate.single
+    word = WORDS["fail" if gate.skipped else _BY_CODE[gate.exit_code]]
+    number = len({verdict.candidate for verdict in gate.verdicts})
+    who = f"{number} candidates" if several else first.candidate
+    measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
+    said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
+    tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_caption(first)]
+    if several:
+        tables, below = (
+            [replace(gate.summary(formats.PUBLISHED_WIDTH, whole=False), verdict=())],
+            [],
+        )
+    title = f"{word}: {who} against {first.baseline}, {measures}"
+    return comment.as_comment(title, said, tables, below, gate.provenance)
+
+
 def annotations(title: str, problems: Iterable[Problem]) -> str:
     """A GitHub annotation a problem, a line each."""
     return "".join(
@@ -322,6 +338,8 @@ def _file(problem: Problem) -> str | None:
     return problem.path and in_repository(problem.path)
 
 
+_BY_CODE: dict[int, Outcome] = {0: "pass", 1: "fail", 3: "inconclusive"}
+COMMENT = formats.OwnFormat("markdown", ".md", as_comment)
 JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
 GITHUB = formats.OwnFormat("github", "", as_github)
 SARIF = formats.OwnFormat("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
@@ -344,5 +362,6 @@ class _Automatic(formats.OutputFormat):
 
 
 AUTOMATIC = _Automatic("auto", "")
-FORMATS = (*formats.FORMATS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
+_PLAIN = (COMMENT if format is formats.MARKDOWN else format for format in formats.FORMATS)
+FORMATS = (*_PLAIN, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
 """The formats of a gate: those of every result, and what CI services read."""
