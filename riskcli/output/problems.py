@@ -23,6 +23,8 @@ _SEVERITIES: dict[Level, str] = {"error": "major", "warning": "minor"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ELSEWHERE = "riskeval.toml"
 """The file that a problem of no file is put down to, where there must be one."""
+MARKER = "<!-- riskeval check -->"
+"""The first line of a comment, by which it is found again; who posts several adds a name."""
 _SHOWN = 5000
 """Results that GitHub takes of a run; it refuses an upload of five times as many."""
 

@@ -22,11 +22,11 @@ from scipy import stats
 
 from riskcli import Options, ScoreMatrix, Significance, UsageError, risk_table
 from riskcli.analyses.check.case import column_quantities
-from riskcli.analyses.check.comment import MARKER
 from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.analyses.check.verdict import FORMATS, Gate
 from riskcli.output.measure_words import columns
+from riskcli.output.problems import MARKER
 from riskcli.risk.paired import power, smallest_loss, topics_needed
 from tests.helpers.console import ROOT, terminal_environment
 from tests.helpers.inprocess import riskeval

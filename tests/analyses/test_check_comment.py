@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riskcli.analyses.check.comment import MARKER
+from riskcli.output.problems import MARKER
 from tests.helpers.inprocess import riskeval
 from tests.helpers.program import QRELS, SAMPLES, Ran
 

@@ -15,12 +15,11 @@ from riskcli.core.messages import Provenance, RiskevalError, counted
 from riskcli.core.version import __version__
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
+from riskcli.output.problems import MARKER
 from riskcli.output.renderers import as_markdown
 from riskcli.output.verdict import Statement
 from riskcli.scores.evaluation import Evaluation, evaluate
 
-MARKER = "<!-- riskeval check -->"
-"""The first line, by which a comment is found again; who posts several adds a name to it."""
 TOPICS = 3
 """So many topics of a measure are shown, with documents where these are known."""
 _SENTENCES, _RULES, _LOSSES, _INPUTS, _DOCUMENTS = 6, 8, 5, 3, 3

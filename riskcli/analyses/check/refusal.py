@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from xml.etree import ElementTree as Tree
 
 from riskcli.analyses.check import verdict
-from riskcli.analyses.check.comment import MARKER
 from riskcli.analyses.check.verdict import TOOL
 from riskcli.core.files import as_text
 from riskcli.core.messages import InputError, NoRunLeftError, Provenance, RiskevalError, UsageError
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
-from riskcli.output.problems import ELSEWHERE, Problem, as_code_quality, as_sarif
+from riskcli.output.problems import ELSEWHERE, MARKER, Problem, as_code_quality, as_sarif
 from riskcli.output.result import Result
 
 _NOTHING_JUDGED = "nothing was judged"
