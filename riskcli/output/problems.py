@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from riskcli.core.files import as_text
 from riskcli.core.version import __version__
-from riskcli.output.escape import visible
+from riskcli.output.escape import annotation, visible
 
 Level = Literal["error", "warning"]
 _SEVERITIES: dict[Level, str] = {"error": "major", "warning": "minor"}
@@ -101,6 +101,17 @@ def in_repository(path: str) -> str:
         return ELSEWHERE
     absolute, here = os.path.abspath(path), f"{os.getcwd()}{os.sep}"  # noqa: PTH100, PTH109
     return absolute.removeprefix(here) if absolute != here[:-1] else ELSEWHERE
+
+
+def as_annotations(problems: Iterable[Problem], title: str | None = None) -> str:
+    """An annotation of GitHub's a problem, a line each, under the title or that of its rule."""
+    return "".join(
+        annotation(
+            each.level, each.message, title=title or each.rule,
+            file=each.path and in_repository(each.path), line=each.line,
+        ) + "\n"
+        for each in problems
+    )  # fmt: skip
 
 
 def as_code_quality(problems: Iterable[Problem]) -> str:

@@ -70,8 +70,8 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
     rows = [[verdict.measure, *rule_row(finding)] for verdict, finding in shown]
     left = len(found) - len(rows)
     more = [f"Not shown: {counted(left, 'more rule')}."] if left else []
-    words = [Heading(name, left=True) for name in ("measure", "", "rule")]
-    tables = [Display.of_rows("", (*words, "value", "p", Heading("", left=True)), rows, more)]
+    words = [Heading(name, left=True) for name in ("measure", "", "rule", "loses most on", _RANKS)]
+    tables = [Display.of_rows("", (*words[:3], "value", "p", words[1]), rows, more)]
     lost = [(verdict, loss) for verdict in verdicts for loss in verdict.losses[:TOPICS]]
     if len(verdicts) * TOPICS > _LOSSES:  # of each something
         lost.sort(key=lambda one: one[0].losses.index(one[1]))
@@ -80,11 +80,9 @@ def of_one(verdicts: Sequence[Verdict], documents: Mapping[str, str]) -> list[Di
          documents.get(loss.topic, "") if verdict is verdicts[0] else ""]
         for verdict, loss in lost[:_LOSSES]
     ]  # fmt: skip
-    words = [Heading(name, left=True) for name in ("measure", "loses most on", _RANKS)]
-    headings = (words[0], words[1], "baseline", "candidate", words[2])
+    headings = (words[0], words[3], "baseline", "candidate", words[4])
     tables += [Display.of_rows("", headings, losses)] if losses else []
-    hidden = {"measure"} if not several else set()
-    hidden |= {_RANKS} if not documents else set()
+    hidden = [*([] if several else ["measure"]), *([] if documents else [_RANKS])]
     return [
         replace(each, columns=[c for c in each.columns if c.heading.text not in hidden])
         for each in tables
@@ -110,8 +108,7 @@ def documents(verdict: Verdict, evaluation: Evaluation, inputs: Inputs) -> dict[
         again = evaluate(both, qrels=qrels[0], rules=replace(asked, unjudged="bounds"))
         run, baseline = (name for file in both for name in again.files if again.files[name] == file)
         found = diff(again, baseline, run=run)
-        assert isinstance(found, RunDiff)  # no topic is named
-        (pair,) = found.pairs
+        pair = found.pairs[0] if isinstance(found, RunDiff) else found.topics[0].pair
         return {topic: _moved(side_by_side(pair, topic).documents) for topic in topics}
     return {}
 

@@ -13,7 +13,14 @@ from riskcli.core.messages import InputError, NoRunLeftError, Provenance, Riskev
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
-from riskcli.output.problems import ELSEWHERE, MARKER, Problem, as_code_quality, as_sarif
+from riskcli.output.problems import (
+    ELSEWHERE,
+    MARKER,
+    Problem,
+    as_annotations,
+    as_code_quality,
+    as_sarif,
+)
 from riskcli.output.result import Result
 
 _NOTHING_JUDGED = "nothing was judged"
@@ -50,7 +57,7 @@ def as_markdown(problems: Sequence[Problem]) -> str:
 _FOR_SERVICES: Mapping[formats.OutputFormat, Callable[[Sequence[Problem]], str]] = {
     verdict.COMMENT: as_markdown,
     verdict.JUNIT: _as_junit,
-    verdict.GITHUB: lambda problems: verdict.annotations(_NOTHING_JUDGED, problems),
+    verdict.GITHUB: lambda problems: as_annotations(problems, _NOTHING_JUDGED),
     verdict.SARIF: lambda problems: as_sarif(problems, TOOL),
     verdict.CODE_QUALITY: as_code_quality,
 }

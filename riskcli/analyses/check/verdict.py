@@ -13,7 +13,6 @@ from xml.etree import ElementTree as Tree
 from riskcli.analyses.check.outcomes import (
     POPULATION_OF_TWO,
     WORDS,
-    Outcome,
     RuleOutcome,
     Verdict,
     in_order,
@@ -32,9 +31,9 @@ from riskcli.output.formats import Formats
 from riskcli.output.problems import (
     Level,
     Problem,
+    as_annotations,
     as_code_quality,
     as_sarif,
-    in_repository,
 )
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statements
@@ -296,49 +295,33 @@ def as_github(gate: Gate) -> str:
     for verdict, finding, path in _failures(gate):
         title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
         shown = Problem(gate.level(finding), finding.rule, verdict.explained(finding), path)
-        lines.append(annotations(title, [shown]))
-    lines += [annotations(each.rule, [each]) for each in remarks(gate)]
-    left_out = annotations("left out", of_files(gate.skipped))
+        lines.append(as_annotations([shown], title))
+    lines.append(as_annotations(remarks(gate)))
+    lines.append(as_annotations(of_files(gate.skipped), "left out"))
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
     counts += f", inconclusive: {undecided}" if undecided else ""
-    return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
+    return "".join([*lines, annotation("notice", counts, title=TOOL), "\n"])
 
 
 def as_comment(gate: Gate) -> str:
     """The comment on a pull request: sentences, one table or two, the rest folded."""
     from riskcli.analyses.check import comment
 
-    first, several = gate.verdicts[0], not gate.single
-    word = WORDS["fail" if gate.skipped else _BY_CODE[gate.exit_code]]
+    first, code = gate.verdicts[0], 1 if gate.skipped else gate.exit_code
     number = len({verdict.candidate for verdict in gate.verdicts})
-    who = f"{number} candidates" if several else first.candidate
+    who = first.candidate if gate.single else f"{number} candidates"
     measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
     said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
     tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_caption(first)]
-    if several:
-        tables, below = (
-            [replace(gate.summary(formats.PUBLISHED_WIDTH, whole=False), verdict=())],
-            [],
-        )
-    title = f"{word}: {who} against {first.baseline}, {measures}"
-    return comment.as_comment(title, said, tables, below, gate.provenance)
+    if not gate.single:
+        all_rows = gate.summary(formats.PUBLISHED_WIDTH, whole=False)
+        tables, below = [replace(all_rows, verdict=())], []
+    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who} against {first.baseline}"
+    return comment.as_comment(f"{title}, {measures}", said, tables, below, gate.provenance)
 
 
-def annotations(title: str, problems: Iterable[Problem]) -> str:
-    """A GitHub annotation a problem, a line each."""
-    return "".join(
-        annotation(each.level, each.message, title=title, file=_file(each), line=each.line) + "\n"
-        for each in problems
-    )
-
-
-def _file(problem: Problem) -> str | None:
-    return problem.path and in_repository(problem.path)
-
-
-_BY_CODE: dict[int, Outcome] = {0: "pass", 1: "fail", 3: "inconclusive"}
 COMMENT = formats.OwnFormat("markdown", ".md", as_comment)
 JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
 GITHUB = formats.OwnFormat("github", "", as_github)

@@ -1,7 +1,7 @@
 """Put a gate's comment on the pull or merge request of this job, in place of the one before.
 
-`python -m riskcli.post REPORT [NAME]` reads in the environment what GitHub and GitLab say of a job.
-It never fails: a job ends with the gate's exit code, whether there is a comment or not.
+`python -m riskeval_post REPORT [NAME]` reads in the environment what GitHub and GitLab say of a
+job. It never fails: a job ends with the gate's exit code, whether there is a comment or not.
 """
 
 import json
