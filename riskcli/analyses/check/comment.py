@@ -101,7 +101,8 @@ def documents(verdict: Verdict, evaluation: Evaluation, inputs: Inputs) -> dict[
     both = [file for file in files if file is not None]
     topics = tuple(loss.topic for loss in verdict.losses[:TOPICS])
     qrels = [each.path for each in evaluation.inputs if each.kind == "qrels"]
-    if len(both) < 2 or len(qrels) != 1 or not topics or inputs.human is not None:
+    other_ranks = inputs.human is not None or inputs.unjudged == "condensed"
+    if len(both) < 2 or len(qrels) != 1 or not topics or other_ranks:
         return {}
     asked = replace(rules(inputs), measures=(verdict.measure,), only_topics=topics)
     with suppress(RiskevalError):  # a comment can do without
