@@ -230,8 +230,9 @@ def check(
     )  # fmt: skip
     if format is not None:
         files.only_candidate(judged)
-    wanted = [output.output_format, *(format for format, _ in reports)]
-    judged = files.with_documents(judged, evaluation, inputs, wanted)
+    judged = files.with_documents(
+        judged, evaluation, inputs, [output.output_format, *dict(reports)]
+    )
     shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)

@@ -97,8 +97,8 @@ def documents(verdict: Verdict, evaluation: Evaluation, inputs: Inputs) -> dict[
 
     Both runs are read again, on the topics that lost most; scores that were kept have none.
     """
-    files = [evaluation.files.get(run) for run in (verdict.candidate, verdict.baseline)]
-    both = [file for file in files if file is not None]
+    names, files = (verdict.candidate, verdict.baseline), evaluation.files
+    both = [files[name] for name in names if name in files]
     topics = tuple(loss.topic for loss in verdict.losses[:TOPICS])
     qrels = [each.path for each in evaluation.inputs if each.kind == "qrels"]
     other_ranks = inputs.human is not None or inputs.unjudged == "condensed"

@@ -290,12 +290,11 @@ def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     """Write every report, and the job summary under GitHub Actions."""
     for format, file in reports:
         emit(format.render(gate, IN_FILE), file)
-    if _summary_file():
-        _summarise(str(verdict.COMMENT.render(gate)))
+    _summarise(str(verdict.COMMENT.render(gate)))
 
 
 def with_documents(
-    gate: Gate, evaluation: Evaluation, inputs: Inputs, wanted: Iterable[OutputFormat]
+    gate: Gate, evaluation: Evaluation, inputs: Inputs, wanted: Sequence[OutputFormat]
 ) -> Gate:
     """With what became of documents, where a comment on the only candidate is wanted."""
     if not gate.single or not (verdict.COMMENT in wanted or _summary_file()):
