@@ -230,9 +230,7 @@ def check(
     )  # fmt: skip
     if format is not None:
         files.only_candidate(judged)
-    judged = files.with_documents(
-        judged, evaluation, inputs, [output.output_format, *dict(reports)]
-    )
+    judged = files.documented(judged, evaluation, inputs, [output.output_format, *dict(reports)])
     shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)

@@ -293,7 +293,7 @@ def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     _summarise(str(verdict.COMMENT.render(gate)))
 
 
-def with_documents(
+def documented(
     gate: Gate, evaluation: Evaluation, inputs: Inputs, wanted: Sequence[OutputFormat]
 ) -> Gate:
     """With what became of documents, where a comment on the only candidate is wanted."""
