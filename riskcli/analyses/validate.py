@@ -14,7 +14,7 @@ from riskcli.core.parallel import Progress, available_cores, in_order
 from riskcli.output.display import GAP, Cell, Column, Display, Heading, width_of
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import FINDING_FORMATS, Analysis, Formats
-from riskcli.output.problems import Problem, as_code_quality, as_sarif
+from riskcli.output.problems import Problem, as_annotations, as_code_quality, as_sarif
 from riskcli.output.result import Result
 from riskcli.output.verdict import Statement, Statements
 from riskcli.scores.evaluation import Places
@@ -97,12 +97,8 @@ class Validation(Analysis):
 
     def as_github(self) -> str:
         """An annotation for each finding that is kept, as GitHub shows them, and for the whole."""
-        lines = [
-            annotation(each.level, each.message, file=each.path, line=each.line, title=each.rule)
-            for each in self._problems()
-        ]
-        lines.append(annotation("notice", self.summary(), title="riskeval validate"))
-        return "".join(f"{line}\n" for line in lines)
+        whole = annotation("notice", self.summary(), title="riskeval validate")
+        return f"{as_annotations(self._problems())}{whole}\n"
 
     def as_sarif(self) -> str:
         """The findings as SARIF."""
@@ -110,7 +106,7 @@ class Validation(Analysis):
 
     def as_code_quality(self) -> str:
         """The findings as GitLab's code quality reports."""
-        return as_code_quality(self._problems(), ".")
+        return as_code_quality(self._problems())
 
     @property
     def verdict(self) -> Statements:

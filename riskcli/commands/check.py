@@ -239,6 +239,7 @@ def check(
         ratchet = with_ratchet(inputs, kept.ratchet, plan, *against)
         judged = ratchet.judged(kept.new_anchor, **how)
         evaluation, name = ratchet.evaluation, ratchet.baseline
+    judged = files.documented(judged, evaluation, inputs, [output.output_format, *dict(reports)])
     shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)
     files.publish(judged, reports)

@@ -16,11 +16,17 @@ from urllib.parse import quote
 
 from riskcli.core.files import as_text
 from riskcli.core.version import __version__
-from riskcli.output.escape import visible
+from riskcli.output.escape import annotation, visible
 
 Level = Literal["error", "warning"]
 _SEVERITIES: dict[Level, str] = {"error": "major", "warning": "minor"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ELSEWHERE = "riskeval.toml"
+"""The file that a problem of no file is put down to, where there must be one."""
+MARKER = "<!-- riskeval check -->"
+"""The first line of a comment, by which it is found again; who posts several adds a name."""
+_SHOWN = 5000
+"""Results that GitHub takes of a run; it refuses an upload of five times as many."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Problem:
     @property
     def rule_id(self) -> str:
         """The rule as a stable identifier."""
-        return re.sub(r"[^a-z0-9@().]+", "-", self.rule.lower()).strip("-")
+        return re.sub(r"[^a-z0-9@().]+", "-", self.rule.lower()).strip("-") or "rule"
 
     @property
     def fingerprint(self) -> str:
@@ -50,38 +56,66 @@ class Problem:
 def as_sarif(problems: Iterable[Problem], tool: str) -> str:
     """A SARIF log of one run."""
     found = list(problems)
-    rules = {problem.rule_id: visible(problem.rule) for problem in found}
+    if len(found) > _SHOWN:
+        found.sort(key=lambda problem: problem.level)  # errors come first
+        left_out = f"not shown here: {len(found) - _SHOWN + 1} of {len(found)} results"
+        found[_SHOWN - 1 :] = [Problem(found[_SHOWN - 1].level, "not-shown", left_out, None)]
+    rules = {problem.rule_id: {"text": visible(problem.rule)} for problem in found}
     driver = {
         "name": tool,
         "version": __version__,
-        "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()],
+        "rules": [
+            {"id": name, "shortDescription": text, "fullDescription": text, "help": text}
+            for name, text in rules.items()
+        ],
     }
-    run = {"tool": {"driver": driver}, "results": [_result(p, list(rules)) for p in found]}
+    results = [_result(problem, list(rules)) for problem in found]
+    run = {"tool": {"driver": driver}, "results": results}
     return _json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _result(problem: Problem, rules: Sequence[str]) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.path)}}
-    location["region"] = {"startLine": problem.line or 1}
+    """Uploads refuse a result without a location."""
+    place = in_repository(problem.path or ELSEWHERE)
+    uri = Path(place).as_uri() if Path(place).is_absolute() else quote(os.fsencode(place))
     return {
         "ruleId": problem.rule_id,
         "ruleIndex": rules.index(problem.rule_id),
         "level": problem.level,
         "message": {"text": visible(problem.message)},
-        **({"locations": [{"physicalLocation": location}]} if problem.path else {}),
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": uri},
+                    "region": {"startLine": max(problem.line or 1, 1)},
+                }
+            }
+        ],
         "partialFingerprints": {"riskeval/v1": problem.fingerprint},
     }
 
 
-def _uri(path: str | None) -> str:
-    """A path below the repository as a relative reference; another one as a URI of its own."""
-    if path is None:
-        return ""
-    return Path(path).as_uri() if Path(path).is_absolute() else quote(os.fsencode(path))
+def in_repository(path: str) -> str:
+    """As services name it: relative to the working folder where it lies below; else absolute."""
+    if "://" in path:  # at a URL: in no repository
+        return ELSEWHERE
+    absolute, here = os.path.abspath(path), f"{os.getcwd()}{os.sep}"  # noqa: PTH100, PTH109
+    return absolute.removeprefix(here) if absolute != here[:-1] else ELSEWHERE
 
 
-def as_code_quality(problems: Iterable[Problem], elsewhere: str) -> str:
-    """A code quality report; a problem of no file is put down to the file `elsewhere`."""
+def as_annotations(problems: Iterable[Problem], title: str | None = None) -> str:
+    """An annotation of GitHub's a problem, a line each, under the title or that of its rule."""
+    return "".join(
+        annotation(
+            each.level, each.message, title=title or each.rule,
+            file=each.path and in_repository(each.path), line=each.line,
+        ) + "\n"
+        for each in problems
+    )  # fmt: skip
+
+
+def as_code_quality(problems: Iterable[Problem]) -> str:
+    """A code quality report."""
     return _json(
         [
             {
@@ -90,7 +124,7 @@ def as_code_quality(problems: Iterable[Problem], elsewhere: str) -> str:
                 "fingerprint": problem.fingerprint,
                 "severity": _SEVERITIES[problem.level],
                 "location": {
-                    "path": as_text(problem.path or elsewhere),
+                    "path": as_text(in_repository(problem.path or ELSEWHERE)),
                     "lines": {"begin": problem.line or 1},
                 },
             }

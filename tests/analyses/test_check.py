@@ -26,6 +26,7 @@ from riskcli.analyses.check.gate import judge
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, Bound, parse_rule
 from riskcli.analyses.check.verdict import FORMATS, Gate
 from riskcli.output.measure_words import columns
+from riskcli.output.problems import MARKER
 from riskcli.risk.paired import power, smallest_loss, topics_needed
 from tests.helpers.console import ROOT, terminal_environment
 from tests.helpers.inprocess import riskeval
@@ -536,11 +537,12 @@ def test_github_annotations_and_job_summary(tmp_path: Path) -> None:
         GITHUB_STEP_SUMMARY=str(summary),
     )
     first, last = ran.out.splitlines()
-    assert first.startswith("::error title=boldRerank%2C ERR@20%3A max_loss <= 0.3::it is 0.5881")
+    title, file = "boldRerank%2C ERR@20%3A max_loss <= 0.3", "sample_runs/boldRerank.run"
+    assert first.startswith(f"::error title={title},file={file}::it is 0.5881")
     assert last == "::notice title=riskeval check::passed: 0 of 1"
-    assert summary.read_text().startswith("before\n\nFAIL: for boldRerank")
+    assert summary.read_text().startswith(f"before\n\n{MARKER}\n### FAIL: boldRerank against ")
     check("--policy", "strict", GITHUB_STEP_SUMMARY=str(summary))
-    assert summary.read_text().count("**FAIL: boldRerank") == 1
+    assert summary.read_text().count("### FAIL: boldRerank") == 1
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet"])
@@ -883,7 +885,8 @@ def test_the_summary_of_a_job_says_that_nothing_was_judged(tmp_path: Path) -> No
     ran = riskeval("check", NEW, "-b", "<b>nope", *ONE, GITHUB_ACTIONS="true",
                    GITHUB_STEP_SUMMARY=str(summary))  # fmt: skip
     assert ran.code == 2
-    assert summary.read_text().startswith("\n**nothing was judged**\n\n- no run and no file is")
+    told = f"\n{MARKER}\n### FAIL: nothing was judged\n\n- no run and no file is"
+    assert summary.read_text().startswith(told)
     assert "<b>" not in summary.read_text()
 
 
@@ -964,8 +967,8 @@ def test_summaries_of_two_gates_of_one_job_stand_apart(tmp_path: Path) -> None:
         riskeval(
             "check", NEW, "-b", OLD, *ONE, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary)
         )
-    parts = summary.read_text().split("\n\npass: for boldRerank")
-    assert len(parts) == 2 and summary.read_text().startswith("\npass: for boldRerank")
+    parts = summary.read_text().split(f"\n{MARKER}\n### pass: boldRerank ")
+    assert len(parts) == 3 and parts[0] == "" and parts[1] == parts[2]
 
 
 # ---------------------------------------------------------------- reports beside the code
@@ -982,9 +985,9 @@ def test_sarif_and_code_quality_name_the_candidates_file_and_the_rule(tmp_path: 
     assert result["level"] == "error" and "topics to blame: 138" in result["message"]["text"]
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     where = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert where == NEW.as_uri()
+    assert where == "sample_runs/boldRerank.run"
     (entry,) = json.loads(quality.read_text())
-    assert entry["location"] == {"path": str(NEW), "lines": {"begin": 1}}
+    assert entry["location"] == {"path": where, "lines": {"begin": 1}}
     assert entry["severity"] == "major" and entry["check_name"] == "max-loss-0.3"
     assert entry["fingerprint"] == result["partialFingerprints"]["riskeval/v1"]
 

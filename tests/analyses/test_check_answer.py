@@ -254,10 +254,10 @@ def test_one_screen_by_default_the_rules_of_one_and_everything_on_request() -> N
 
 
 def test_reports_and_programs_get_everything_whatever_the_screen_shows(tmp_path: Path) -> None:
-    report = tmp_path / "all.md"
-    check("--run", "boldRerank", "--report", f"markdown={report}")
+    report = tmp_path / "all.html"
+    check("--run", "boldRerank", "--report", f"html={report}")
     assert report.read_text().count("against indriCASP, ERR@20") == 9
-    assert report.read_text().startswith("FAIL: 7 of 8 candidates pass, oldTFIDF fails; ")
+    assert "<p>FAIL: 7 of 8 candidates pass, oldTFIDF fails; " in report.read_text()
     document = json.loads(check("--run", "boldRerank", "-f", "json").out)
     assert len(document["rows"]) == 16
     assert [each["rule"] for each in document["verdicts"]] == [

@@ -133,7 +133,8 @@ def test_services_get_it_as_a_warning(others: Path) -> None:
     assert [each["severity"] for each in quality if each["check_name"] == CODE] == ["minor"]
     suite = Tree.fromstring(check(*call, "junit").out.encode()).findall("testsuite")[-1]
     assert (suite.get("name"), suite.get("skipped")) == ("warnings", "1")
-    assert f"::warning title={CODE}::{SENTENCE}" in check(*call, "github").out
+    about = f"::warning title={CODE},file={others / 'kept.json'}::{SENTENCE}"
+    assert about in check(*call, "github").out
     assert CODE in [each["code"] for each in json.loads(check(*call, "json").out)["warnings"]]
 
 

@@ -84,7 +84,8 @@ def test_a_gate_names_its_worst_topics_and_keeps_its_keys(queries: Path) -> None
     failures = [each.text or "" for each in suite.iter("failure")]
     assert any(f"topics to blame: {named}" in each for each in failures)
     for format in ("markdown", "github", "sarif"):
-        assert named in ran(*call, "-f", format, "--queries", queries, code=1).out, format
+        shown = named.removesuffix(" (0.") if format == "markdown" else named
+        assert shown in ran(*call, "-f", format, "--queries", queries, code=1).out, format
     said = " ".join(statement["text"] for statement in asked["verdicts"])
     assert "query number" not in said or "(0." in said
 

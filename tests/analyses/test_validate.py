@@ -116,7 +116,7 @@ def test_all_formats_hold_the_same_findings(messy: Path) -> None:
     annotations = run_inside("validate", messy, "-f", "github").out.splitlines()
     assert len(annotations) == len(rows) + 1
     for annotation, row in zip(annotations, rows, strict=False):
-        place = f"file={messy},line={row['line']},title={row['code']}"
+        place = f"title={row['code']},file={messy},line={row['line']}"
         assert annotation.startswith(f"::{row['severity']} {place}::")
     assert annotations[-1].startswith("::notice title=riskeval validate::1 file: 1 refused")
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree as Tree
 
 import pytest
 import yaml
@@ -97,39 +97,32 @@ def checkout(tmp_path: Path) -> Checkout:
     return made
 
 
-def test_github(checkout: Checkout, tmp_path: Path) -> None:
-    steps = [step["run"] for step in GITHUB["jobs"]["gate"]["steps"] if "run" in step]
-    before, summary = checkout.contents(), tmp_path / "summary"
-    actions = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
-    done = [checkout.run(step, **actions) for step in steps]
-    assert [each.returncode for each in done] == [0, 0, 0], done[-1].stderr
-    assert done[-1].stdout.endswith("::passed: 1 of 1\n")
-    assert "**pass: " in summary.read_text() and checkout.contents() == before
+def arguments(given: dict[str, str]) -> list[str]:
+    """What the action and the component call the program with, from the inputs of a recipe."""
+    options = [f"--{name}={given[name]}" for name in ("baseline", "qrels", "measure")]
+    return [*options, *given.get("args", "").splitlines(), "--", *given["runs"].splitlines()]
+
+
+def test_github_and_gitlab_give_the_action_and_the_component_what_they_take(
+    checkout: Checkout,
+) -> None:
+    """`tests/test_post.py` runs the shell of both."""
+    steps = GITHUB["jobs"]["gate"]["steps"]
+    (given,) = [step["with"] for step in steps if step.get("id") == "gate"]
+    (include,) = GITLAB["include"]
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    spec, _ = yaml.safe_load_all((ROOT / "templates" / "check.yml").read_text(encoding="utf-8"))
+    assert {*given} <= {*action["inputs"]} and {*include["inputs"]} <= {*spec["spec"]["inputs"]}
+    assert steps[-1]["with"]["sarif_file"] == "${{ steps.gate.outputs.sarif }}"
+    assert "sarif" in action["outputs"]
+    for inputs in (given, include["inputs"]):
+        command = shlex.join(["riskeval", "check", *arguments(inputs)])
+        assert checkout.run(command).returncode == 0
     checkout.spoil()
-    failed = checkout.run(steps[-1], **actions)
-    assert failed.returncode == 1 and failed.stdout.startswith("::error title=")
-    uploads = [
-        step["with"] for step in GITHUB["jobs"]["gate"]["steps"] if "sarif_file" in str(step)
-    ]
-    log = json.loads((checkout.folder / uploads[-1]["sarif_file"]).read_text())
-    results = log["runs"][0]["results"]
+    failed = checkout.run(command.replace(" -- ", " -f sarif -- "))
+    results = json.loads(failed.stdout)["runs"][0]["results"]
     location = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert location["uri"] == "candidate.run" and len(results) == 2
-
-
-def test_gitlab(checkout: Checkout) -> None:
-    job = GITLAB["ranking"]
-    before = checkout.contents()
-    done = [checkout.run(line) for line in job["script"]]
-    assert [each.returncode for each in done] == [0, 0, 0], done[-1].stderr
-    assert done[-1].stdout.startswith("pass: ") and checkout.contents() == before
-    checkout.spoil()
-    failed = checkout.run(job["script"][-1])
-    assert failed.returncode == 1 and failed.stdout.startswith("FAIL: ")
-    reports = {name: checkout.folder / file for name, file in job["artifacts"]["reports"].items()}
-    assert len(list(Tree.parse(reports["junit"]).iter("failure"))) == 2
-    entries = json.loads(reports["codequality"].read_text())
-    assert {entry["location"]["path"] for entry in entries} == {"candidate.run"}
+    assert failed.returncode == 1 and location["uri"] == "candidate.run" and len(results) == 2
 
 
 def both_ways(checkout: Checkout, command: str) -> None:

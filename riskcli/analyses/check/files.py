@@ -1,16 +1,18 @@
 """What a gate reads and writes beside runs: rules, baselines kept in files, reports, a summary."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from riskcli.analyses.check import refusal, verdict
+from riskcli.analyses.check import comment, refusal, verdict
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
 from riskcli.analyses.to_judge import to_judge
+from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.inputs import note_input
 from riskcli.core.messages import (
@@ -21,13 +23,13 @@ from riskcli.core.messages import (
 )
 from riskcli.output.formats import (
     IN_FILE,
-    MARKDOWN,
     STDOUT,
     OutputFormat,
     chosen,
     emit,
 )
 from riskcli.output.measure_words import meaning_of
+from riskcli.output.problems import ELSEWHERE
 from riskcli.scores.evaluation import Evaluation
 from riskcli.trec.names import named_place
 
@@ -65,7 +67,16 @@ def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     for format, file in reports:
         emit(format.render(gate, IN_FILE), file)
     if _summary():
-        _summarise(str(MARKDOWN.render(gate)))
+        _summarise(str(verdict.COMMENT.render(gate)))
+
+
+def documented(
+    gate: Gate, evaluation: Evaluation, inputs: Inputs, wanted: Sequence[OutputFormat]
+) -> Gate:
+    """With what became of documents, where a comment on the only candidate is wanted."""
+    if not gate.single or not (verdict.COMMENT in wanted or _summary()):
+        return gate
+    return replace(gate, documents=comment.documents(gate.verdicts[0], evaluation, inputs))
 
 
 _FILES = ("queries", "replicates", "groups", "weights", "human", "ratchet")
@@ -83,7 +94,9 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
         note_input(*(named_place(text)[1] for text in texts))
     files = (given.get(name) for name in _FILES)
     note_input(*(named_place(str(file))[1] for file in files if file is not None))
-    reports, told = list(given["reports"]), refusal.Refusal.of(error)
+    runs = (str(named_place(str(run))[1]) for run in given.get("runs", ()))
+    place = next(filter(os.path.isfile, runs), ELSEWHERE)
+    reports, told = list(given["reports"]), refusal.Refusal.of(error, place)
     with suppress(RiskevalError):
         output = None if str(given["output"]) == STDOUT else given["output"]
         format = chosen(given["format"], output, verdict.FORMATS, for_people=True)

@@ -3,20 +3,29 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree as Tree
 
 from riskcli.analyses.check import verdict
-from riskcli.analyses.check.verdict import ELSEWHERE, TOOL
+from riskcli.analyses.check.verdict import TOOL
 from riskcli.core.files import as_text
 from riskcli.core.messages import InputError, NoRunLeftError, Provenance, RiskevalError, UsageError
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import markdown
-from riskcli.output.problems import Problem, as_code_quality, as_sarif
+from riskcli.output.problems import (
+    ELSEWHERE,
+    MARKER,
+    Problem,
+    as_annotations,
+    as_code_quality,
+    as_sarif,
+)
 from riskcli.output.result import Result
 
 _NOTHING_JUDGED = "nothing was judged"
+_FILES, _LETTERS = 20, 1500
+"""What a comment has room for."""
 
 
 def of_error(error: RiskevalError) -> list[Problem]:
@@ -38,16 +47,19 @@ def _as_junit(problems: Sequence[Problem]) -> str:
 
 
 def as_markdown(problems: Sequence[Problem]) -> str:
-    """A paragraph for a job's summary."""
-    lines = "".join(f"- {markdown(problem.message)}\n" for problem in problems)
-    return f"**{_NOTHING_JUDGED}**\n\n{lines}"
+    """The comment on a pull request, and a paragraph for a job's summary."""
+    lines = "".join(f"- {markdown(problem.message[:_LETTERS])}\n" for problem in problems[:_FILES])
+    more = len(problems) - _FILES
+    lines += f"- and {more} more\n" if more > 0 else ""
+    return f"{MARKER}\n### FAIL: {_NOTHING_JUDGED}\n\n{lines}"
 
 
 _FOR_SERVICES: Mapping[formats.OutputFormat, Callable[[Sequence[Problem]], str]] = {
+    verdict.COMMENT: as_markdown,
     verdict.JUNIT: _as_junit,
-    verdict.GITHUB: lambda problems: verdict.annotations(_NOTHING_JUDGED, problems),
+    verdict.GITHUB: lambda problems: as_annotations(problems, _NOTHING_JUDGED),
     verdict.SARIF: lambda problems: as_sarif(problems, TOOL),
-    verdict.CODE_QUALITY: lambda problems: as_code_quality(problems, ELSEWHERE),
+    verdict.CODE_QUALITY: as_code_quality,
 }
 """What CI services are told where nothing could be judged."""
 
@@ -57,18 +69,21 @@ class Refusal(formats.Analysis):
     """That nothing was judged, and why: rows of which none passes."""
 
     problems: Sequence[Problem]
+    elsewhere: str = ELSEWHERE
+    """The file that services put a problem of no file down to."""
 
     @classmethod
-    def of(cls, error: RiskevalError) -> "Refusal":
+    def of(cls, error: RiskevalError, elsewhere: str = ELSEWHERE) -> "Refusal":
         """What a call is refused for."""
         skipped = error.errors if isinstance(error, NoRunLeftError) else ()
-        return cls(of_error(error), provenance=Provenance(skipped=skipped))
+        return cls(of_error(error), elsewhere, provenance=Provenance(skipped=skipped))
 
     def in_format(self, format: formats.OutputFormat, to_file: bool) -> formats.Content | None:
         """What a report says; on stdout only CI services are told, beside the exit code."""
         format = verdict.AUTOMATIC.chosen if format is verdict.AUTOMATIC else format
         if format in _FOR_SERVICES:
-            return _FOR_SERVICES[format](self.problems)
+            placed = [replace(each, path=each.path or self.elsewhere) for each in self.problems]
+            return _FOR_SERVICES[format](placed)
         if not to_file:
             return None
         return self._as_json() if format is formats.JSON else format.render(self, formats.IN_FILE)

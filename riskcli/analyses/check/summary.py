@@ -168,3 +168,17 @@ def _value(finding: RuleOutcome) -> str:
         return display.UNDEFINED if isnan(finding.value) else f"{finding.value:.4g}"
     text = display.decimal(finding.value, words_of_test(finding.test)[1])
     return text if text.startswith("-") or finding.value != finding.value else f"+{text}"
+
+
+def rule_row(finding: RuleOutcome) -> list[str | Cell]:
+    """A rule in a table of rules: its outcome, value, corrected p-value, and why it is not kept."""
+    outcome = Cell(WORDS[finding.outcome], strong=not finding.passed)
+    value, p = _number(finding.value, "4g"), _number(finding.p_adjusted, "2g")
+    return [outcome, finding.rule, value, p, finding.why]
+
+
+def _number(value: float | None, places: str) -> str:
+    """Empty where there is none, a dash where it is undefined."""
+    if value is None:
+        return ""
+    return display.UNDEFINED if isnan(value) else f"{value:.{places}}"

@@ -5,9 +5,8 @@ CI services are told of files that cannot be read, and of a gate that could judg
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import isnan
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from xml.etree import ElementTree as Tree
 
@@ -24,12 +23,19 @@ from riskcli.core.messages import (
     IN_EVERY_REPORT,
     InputError,
     counted,
+    listed,
 )
 from riskcli.output import formats
-from riskcli.output.display import UNDEFINED, Cell, Display, Heading
+from riskcli.output.display import Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
-from riskcli.output.problems import Level, Problem, as_code_quality, as_sarif
+from riskcli.output.problems import (
+    Level,
+    Problem,
+    as_annotations,
+    as_code_quality,
+    as_sarif,
+)
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statement, Statements
 
@@ -37,8 +43,6 @@ if TYPE_CHECKING:
     from riskcli.analyses.check.ratchet import Audit
 
 TOOL = "riskeval check"
-ELSEWHERE = "riskeval.toml"
-"""The file that a problem of no file is put down to, where there must be one."""
 COLUMNS = (
     "candidate", "baseline", "measure", "rule", "passed", "value", "bound", "p", "p_adj", "why",
     "worst_topics", "outcome", "topics_needed", "population",
@@ -58,6 +62,8 @@ class Gate(formats.Analysis):
     """The candidates asked for, whose rules tables show; none: all. Programs get all anyway."""
     audit: "Audit | None" = None
     """With a ratchet: what is known of all builds since its anchor."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """By topic what became of relevant documents, where a comment shall say it."""
 
     @property
     def passed(self) -> bool:
@@ -99,7 +105,8 @@ class Gate(formats.Analysis):
         return replace(self, verdicts=tuple(verdicts) or self.verdicts)
 
     @property
-    def _single(self) -> bool:
+    def single(self) -> bool:
+        """Whether there is one candidate."""
         return len({verdict.candidate for verdict in self.verdicts}) == 1
 
     @property
@@ -107,7 +114,7 @@ class Gate(formats.Analysis):
         """Who passes, what it costs, what is not decided; of one candidate by each measure."""
         from riskcli.analyses.check import sentences
 
-        if self._single:
+        if self.single:
             said = [s for each in self.verdicts for s in self._said(each)]
             whole = (*sentences.of_left_out(len(self.skipped)), *sentences.of_judges(self.verdicts))
             return Statements((*whole, *said))
@@ -116,17 +123,18 @@ class Gate(formats.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
-        if self.shown or self._single:
+        if self.shown or self.single:
             return self._chosen()
-        return [self._summary(width, whole=True), *map(_display, self.verdicts)]
+        return [self.summary(width, whole=True), *map(_display, self.verdicts)]
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """A row a candidate; the rules of the only one, or of those asked for."""
-        if self.shown or self._single:
+        if self.shown or self.single:
             return self._chosen()
-        return [self._summary(width, whole=False)]
+        return [self.summary(width, whole=False)]
 
-    def _summary(self, width: int, whole: bool) -> Display:
+    def summary(self, width: int, whole: bool) -> Display:
+        """A row a candidate; not the whole: as many as a screen has lines for."""
         from riskcli.analyses.check import summary
 
         legend = list(dict.fromkeys(line for each in self.verdicts for line in _legend(each)))
@@ -175,28 +183,13 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
 # A table for people.
 
 
-def _number(value: float | None, places: str) -> str:
-    """Empty where there is none, a dash where it is undefined."""
-    if value is None:
-        return ""
-    return UNDEFINED if isnan(value) else f"{value:.{places}}"
-
-
 def _display(verdict: Verdict) -> Display:
+    from riskcli.analyses.check.summary import rule_row
+
     words = Heading("", left=True)
     headings = (words, Heading("rule", left=True), "value", "p", words)
-    rows: list[list[str | Cell]] = [
-        [
-            Cell(WORDS[finding.outcome], strong=not finding.passed),
-            finding.rule,
-            _number(finding.value, "4g"),
-            _number(finding.p_adjusted, "2g"),
-            finding.why,
-        ]
-        for finding in verdict.findings
-    ]
     title = f"{WORDS[verdict.outcome]}: {verdict.about}"
-    return Display.of_rows(title, headings, rows, _caption(verdict))
+    return Display.of_rows(title, headings, [*map(rule_row, verdict.findings)], _caption(verdict))
 
 
 def _caption(verdict: Verdict) -> list[str]:
@@ -226,25 +219,33 @@ def of_files(errors: Iterable[InputError]) -> list[Problem]:
     return [Problem("error", wrong.code, str(wrong), wrong.path, wrong.line) for wrong in errors]
 
 
-def problems(gate: Gate) -> Iterator[Problem]:
-    """What fails, each in the candidate's own file, and the files left out."""
+def _failures(gate: Gate) -> Iterator[tuple[Verdict, RuleOutcome, str | None]]:
+    """What fails, each in the candidate's own file, else in the first that was read."""
     files = {entry.run: str(entry.path) for entry in gate.inputs if entry.run is not None}
+    first = str(gate.inputs[0].path) if gate.inputs else None
     for verdict in gate.verdicts:
         for finding in verdict.failures:
-            message = f"{verdict.about}: {finding.rule}: {verdict.explained(finding)}"
-            path = files.get(verdict.candidate)
-            subject = f"{verdict.candidate}, {verdict.measure}"
-            yield Problem(gate.level(finding), finding.rule, message, path, subject=subject)
+            yield verdict, finding, files.get(verdict.candidate, first)
+
+
+def problems(gate: Gate) -> Iterator[Problem]:
+    """What fails, what every report must say, and the files left out."""
+    for verdict, finding, path in _failures(gate):
+        message = f"{verdict.about}: {finding.rule}: {verdict.explained(finding)}"
+        subject = f"{verdict.candidate}, {verdict.measure}"
+        yield Problem(gate.level(finding), finding.rule, message, path, subject=subject)
     yield from remarks(gate)
     yield from of_files(gate.skipped)
 
 
 def remarks(gate: Gate) -> list[Problem]:
-    """What every report must say beside the verdicts."""
+    """What every report must say beside the verdicts, in the file that it names, else the first."""
+    paths = [entry.path for entry in gate.inputs]
+    told = [note for note in gate.notes if note.code in IN_EVERY_REPORT]
+    named = [[path for path in paths if path.name in note.message] or paths for note in told]
     return [
-        Problem("warning", note.code, note.message, None)
-        for note in gate.notes
-        if note.code in IN_EVERY_REPORT
+        Problem("warning", note.code, note.message, str(own[0]) if own else None)
+        for note, own in zip(told, named, strict=True)
     ]
 
 
@@ -310,35 +311,41 @@ def as_xml(root: Tree.Element) -> str:
 def as_github(gate: Gate) -> str:
     """An annotation for each failure and file left out, and one line for the whole."""
     lines = []
-    for verdict in gate.verdicts:
-        for finding in verdict.failures:
-            title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
-            why = verdict.explained(finding)
-            lines.append(annotation(gate.level(finding), why, title=title) + "\n")
-    for each in remarks(gate):
-        lines.append(annotation("warning", each.message, title=each.rule) + "\n")
-    left_out = annotations("left out", of_files(gate.skipped))
+    for verdict, finding, path in _failures(gate):
+        title = f"{verdict.candidate}, {verdict.measure}: {finding.rule}"
+        shown = Problem(gate.level(finding), finding.rule, verdict.explained(finding), path)
+        lines.append(as_annotations([shown], title))
+    lines.append(as_annotations(remarks(gate)))
+    lines.append(as_annotations(of_files(gate.skipped), "left out"))
     outcomes = [verdict.outcome for verdict in gate.verdicts]
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
     counts += f", inconclusive: {undecided}" if undecided else ""
-    return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
+    return "".join([*lines, annotation("notice", counts, title=TOOL), "\n"])
 
 
-def annotations(title: str, problems: Sequence[Problem]) -> str:
-    """A GitHub annotation a problem, a line each."""
-    return "".join(
-        annotation("error", each.message, title=title, file=each.path, line=each.line) + "\n"
-        for each in problems
-    )
+def as_comment(gate: Gate) -> str:
+    """The comment on a pull request: sentences, one table or two, the rest folded."""
+    from riskcli.analyses.check import comment
+
+    first, code = gate.verdicts[0], 1 if gate.skipped else gate.exit_code
+    number = len({verdict.candidate for verdict in gate.verdicts})
+    who = first.candidate if gate.single else f"{number} candidates"
+    measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
+    said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
+    tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_caption(first)]
+    if not gate.single:
+        all_rows = gate.summary(formats.PUBLISHED_WIDTH, whole=False)
+        tables, below = [replace(all_rows, verdict=())], []
+    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who} against {first.baseline}"
+    return comment.as_comment(f"{title}, {measures}", said, tables, below, gate.provenance)
 
 
+COMMENT = formats.OwnFormat("markdown", ".md", as_comment)
 JUNIT = formats.OwnFormat("junit", ".xml", as_junit)
 GITHUB = formats.OwnFormat("github", "", as_github)
 SARIF = formats.OwnFormat("sarif", ".sarif", lambda gate: as_sarif(problems(gate), TOOL))
-CODE_QUALITY = formats.OwnFormat(
-    "codequality", "", lambda gate: as_code_quality(problems(gate), ELSEWHERE)
-)
+CODE_QUALITY = formats.OwnFormat("codequality", "", lambda gate: as_code_quality(problems(gate)))
 
 
 @dataclass(frozen=True)
@@ -357,5 +364,6 @@ class _Automatic(formats.OutputFormat):
 
 
 AUTOMATIC = _Automatic("auto", "")
-FORMATS = (*formats.FORMATS, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
+_PLAIN = (COMMENT if format is formats.MARKDOWN else format for format in formats.FORMATS)
+FORMATS = (*_PLAIN, JUNIT, GITHUB, SARIF, CODE_QUALITY, AUTOMATIC)
 """The formats of a gate: those of every result, and what CI services read."""
