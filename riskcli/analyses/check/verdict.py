@@ -337,7 +337,8 @@ def as_comment(gate: Gate) -> str:
     if not gate.single:
         all_rows = gate.summary(formats.PUBLISHED_WIDTH, whole=False)
         tables, below = [replace(all_rows, verdict=())], []
-    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who} against {first.baseline}"
+    against = "" if first.is_first else f" against {first.baseline}"
+    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who}{against}"
     return comment.as_comment(f"{title}, {measures}", said, tables, below, gate.provenance)
 
 
