@@ -276,7 +276,7 @@ class Inference:
             heaviest=off_empty(compared.heaviest),
         )
 
-    def _by_t(self, difference: Floats, error: Floats, noise: float = 0.0) -> Compared:
+    def _by_t(self, difference: Floats, error: Floats, noise: Floats | float = 0.0) -> Compared:
         """Student's t; what is below `noise` is rounding."""
         nothing = (np.abs(difference) <= noise) & (error <= noise)
         t = ratio_to_error(np.where(nothing, 0.0, difference), np.where(error <= noise, 0.0, error))
@@ -299,8 +299,10 @@ class Inference:
         unknown = np.full(len(difference), np.nan)
         if self.degrees < 1:
             return Compared(difference, unknown, unknown, self.critical)
-        noise = NO_DIFFERENCE * float(np.sqrt(self.comparison.scores.mean(axis=1).max()))
-        compared = self._by_t(difference, left_out.error, noise)
+        means, baseline = self.comparison.scores.mean(axis=1), self.comparison.baseline
+        alone = baseline.own_row is not None  # then who else is in the table does not matter
+        largest = np.maximum(means, baseline.scores.mean()) if alone else means.max()
+        compared = self._by_t(difference, left_out.error, NO_DIFFERENCE * np.sqrt(largest))
         return replace(compared, heaviest=left_out.heaviest)
 
     def _reference_values(self, statistic: Statistic, alpha: float, values: Floats) -> Floats:
