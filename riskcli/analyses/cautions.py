@@ -1,6 +1,7 @@
 """Situations in which a number of the table is less solid than it looks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import compress
 
@@ -34,11 +35,26 @@ def cautions(matrix: ScoreMatrix, comparison: Comparison, alphas: Sequence[float
     return [*notes, *_of_scores(matrix, comparison, alphas)]
 
 
-def _naming(code: str, message: str, names: Iterable[str], end: str = "") -> Iterator[Note]:
-    """The warning that names some runs, where there are any."""
-    named = list(names)
+@dataclass(frozen=True, eq=False)
+class NamingNote(Note):
+    """A warning that names some runs, and can be had of some of them alone."""
+
+    about: str = field(kw_only=True, repr=False)
+    """The message, in which {runs} stands for how many they are."""
+    named: Mapping[str, str] = field(kw_only=True, repr=False)
+    """By run, what the message calls it."""
+
+    def only(self, runs: Iterable[str]) -> Iterator[Note]:
+        """The warning for these runs, if it names any."""
+        return _naming(self.code, self.about, {r: self.named[r] for r in runs if r in self.named})
+
+
+def _naming(code: str, about: str, names: Iterable[str], end: str = "") -> Iterator[Note]:
+    """The warning that names some runs, where there are any; a mapping has what it calls them."""
+    named = names if isinstance(names, Mapping) else {name: name for name in names}
     if named:
-        yield Note(code, f"{message}{listed(named)}{end}")
+        message = about.replace("{runs}", counted(len(named), "run"))
+        yield NamingNote(code, f"{message}{listed(named.values())}{end}", about=about, named=named)
 
 
 def _of_weights(matrix: ScoreMatrix) -> Iterator[Note]:
@@ -71,11 +87,11 @@ def _of_differences(matrix: ScoreMatrix, comparison: Comparison) -> Iterator[Not
         about = f"{matrix.measure}: one run, and {baseline.name} is made of it: "
         yield Note("one-run", about + "there is nothing to compare; name a --baseline")
         return
-    few = (
-        f"{run} ({count})"
+    few = {
+        run: f"{run} ({count})"
         for row, (run, count) in enumerate(zip(matrix.runs, paired.differing, strict=True))
         if count < FEW_DIFFERING and row != baseline.own_row
-    )
+    }
     message = (
         f"{matrix.measure}: differs from {baseline.name} on fewer than {FEW_DIFFERING} "
         "topics, so its tests have little power: "
@@ -110,8 +126,8 @@ def _of_scores(
         yield Note("many-zeros", message)
     nonzero = np.count_nonzero(scores, axis=1)
     if comparison.topics > 1:
-        single = list(compress(matrix.runs, nonzero == 1))
-        message = f"{measure}: {counted(len(single), 'run')} above 0 on one topic only, so its "
+        single = compress(matrix.runs, nonzero == 1)
+        message = f"{measure}: {{runs}} above 0 on one topic only, so its "
         yield from _naming("single-topic-run", message + "intervals cannot be trusted: ", single)
     message = f"{measure}: all scores are 0, so ZRisk and GeoRisk are not tested: "
     yield from _naming("only-zeros", message, compress(matrix.runs, nonzero == 0))
@@ -164,7 +180,7 @@ def _carried_by_one_topic(
         f"{matrix.measure}: one topic carries more than half of the variance of a difference "
         f"{against}, so test and interval are rough: "
     )
-    runs = (f"{run} ({', '.join(shares)})" for run, shares in heavy.items())
+    runs = {run: f"{run} ({', '.join(shares)})" for run, shares in heavy.items()}
     yield from _naming("one-heavy-topic", message, runs)
 
 

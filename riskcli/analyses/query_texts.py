@@ -38,7 +38,8 @@ class QueryTexts:
 
     def named(self, topic: str) -> str:
         """The topic as a sentence names it: its id, and its text if there is one."""
-        return f"{topic} {cut(self.of_topic(topic), _IN_SENTENCES)}".rstrip()
+        text = self.of_topic(topic)
+        return f"{topic} {cut(text, _IN_SENTENCES)}".rstrip() if text else topic
 
     def notes(self, topics: Sequence[str]) -> list[Note]:
         """How many topics have no text, if any were asked for."""

@@ -7,7 +7,7 @@ costs one pass over the matrix.
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.special import chdtri, nctdtr, stdtr, stdtrit
@@ -302,16 +302,22 @@ def smallest_loss(
         return None
     if spread == 0:
         return 0.0
+    return float(_smallest_in_errors(topics, level, wanted) * (spread / np.sqrt(topics)))
+
+
+@lru_cache(maxsize=1024)  # many runs have the same number of topics
+def _smallest_in_errors(topics: float, level: float, wanted: float) -> float:
+    """The same in standard errors of the mean."""
     # Student's t for the two parts is a bound from above for any number of topics.
+    low = 0.0
     high = float((stdtrit(topics - 1, 1 - level) + stdtrit(topics - 1, wanted)) * 2)
-    low, unit = 0.0, spread / np.sqrt(topics)
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if power(middle * unit, spread, topics, level) >= wanted:
+        if power(middle, np.sqrt(topics), topics, level) >= wanted:
             high = middle
         else:
             low = middle
-    return float(high * unit)
+    return high
 
 
 RANGE = 0.9

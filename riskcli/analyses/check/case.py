@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskcli.analyses.blocks import Block, risk_blocks
+from riskcli.analyses.block import Block
+from riskcli.analyses.cautions import NamingNote
 from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.candidates import Candidates
 from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
@@ -25,7 +27,7 @@ from riskcli.output.measure_words import (
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
 from riskcli.risk.weights import degrees, effective_topics, spread
-from riskcli.scores.comparisons import Options, comparisons
+from riskcli.scores.comparisons import comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
 
@@ -84,34 +86,43 @@ def _parts(rule: Rule, matrix: ScoreMatrix) -> dict[str, list[int]]:
 
 
 class Case:
-    """One candidate (row 1) against the baseline (row 0) by one measure."""
+    """One candidate against the baseline by one measure: a row of a table of candidates."""
 
-    def __init__(self, matrix: ScoreMatrix, options: Options, queries: QueryTexts) -> None:
-        self.matrix = matrix
+    def __init__(self, candidates: Candidates, queries: QueryTexts, row: int = 1) -> None:
+        self.candidates = candidates
+        self.row = row
         self.queries = queries
-        self.options = options
+        self.options = candidates.options
         self.notes: list[Note] = []
-        self._blocks: dict[float, Block] = {}
+
+    @property
+    def matrix(self) -> ScoreMatrix:
+        """The scores of the baseline (row 0) and the candidate (row 1)."""
+        return self.candidates.matrix.of_runs([0, self.row])
+
+    def of(self, matrix: ScoreMatrix) -> "Case":
+        """The same of other scores of the two."""
+        return Case(Candidates(matrix, self.options), self.queries)
 
     def block(self, alpha: float | None) -> Block:
-        """The risk table of the pair."""
+        """The risk table that has the candidate's figures in its row."""
         at = self.options.alphas[0] if alpha is None else alpha
-        if at not in self._blocks:
-            options = replace(self.options, alphas=(at,))
-            (self._blocks[at],), notes = risk_blocks(self.matrix, options)
-            self.notes += notes
-        return self._blocks[at]
+        block, notes = self.candidates.table(at)
+        pair = block.runs[0], block.runs[self.row]
+        for note in notes:
+            self.notes += note.only(pair) if isinstance(note, NamingNote) else [note]
+        return block
 
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
-        human = self.matrix.human
-        if human is not None and test.of == MEAN:
+        matrix = self.candidates.matrix
+        if matrix.human is not None and test.of == MEAN:
             (comparison,) = comparisons(self.matrix, self.options)
-            found = differences(self.matrix, human, comparison, self.options)
+            found = differences(self.matrix, matrix.human, comparison, self.options)
             return corrected_difference(found.corrected, margin)
         estimate = self.block(test.alpha).estimates.get(test.of)
-        topics = len(self.matrix.topics)
-        return difference_of(estimate, topics, degrees(topics, self.matrix.weights), margin)
+        topics = len(matrix.topics)
+        return difference_of(estimate, self.row, topics, degrees(topics, matrix.weights), margin)
 
     def defined(
         self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
@@ -143,8 +154,7 @@ class Case:
             return self._judged(rule)
         found = []
         for name, topics in _parts(rule, self.matrix).items():
-            part = Case(self.matrix.of_topics(topics), self.options, self.queries)
-            found.append((name, part._judged(rule)))
+            found.append((name, self.of(self.matrix.of_topics(topics))._judged(rule)))
         name, worst = min(found, key=lambda each: _leeway(rule, each[1]))
         return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
 
@@ -182,7 +192,7 @@ class Case:
             if rule.quantity in columns_beside().keys() - block.beside.keys():
                 option = asked_with(rule.quantity)
                 raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with {option}")
-            return _cells(block, rule.quantity)
+            return _cells(block, rule.quantity, self.row)
         base, run = self.matrix.values
         if rule.topic is not None:
             index = [self.matrix.topics.index(rule.topic)]
@@ -192,36 +202,34 @@ class Case:
 
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
-        base, run = self.matrix.values
-        (comparison,) = comparisons(self.matrix, self.options)
-        much, beyond = comparison.ruined[1], comparison.paired.lost[1]
-        losses = {
-            index: TopicLoss(
-                topic, float(run[index]), float(base[index]), self.queries.named(topic)
+        matrix = self.matrix
+        base, run = matrix.values
+        lost, ruined = (mask[self.row] for mask in self.candidates.lost)
+        scores = list(zip(matrix.topics, run.tolist(), base.tolist(), strict=True))
+        order = np.argsort(run - base, kind="stable")
+        losses, fifths = (
+            tuple(
+                TopicLoss(topic, x, b, self.queries.named(topic))
+                for topic, x, b in map(scores.__getitem__, topics.tolist())
             )
-            for index in np.argsort(run - base, kind="stable").tolist()
-            if beyond[index]
-            for topic in [self.matrix.topics[index]]
-        }
-        lost = list(losses.values())
-        fifths = None
-        if not is_logarithm(self.matrix.measure):
-            fifths = tuple(loss for index, loss in losses.items() if much[index])
+            for topics in (order[lost[order]][:worst], order[ruined[order]])
+        )
         # The smallest loss of the mean that the paired t test sees, at the corrected level.
-        (delta, unit), weights = in_units(run - base), self.matrix.weights
+        (delta, unit), weights = in_units(run - base), matrix.weights
         varies = float(spread(delta, weights) * unit) if len(base) > 1 else _NAN
-        corrected = self.matrix.human is not None
+        corrected = matrix.human is not None
         effective = effective_topics(len(base), weights)
         seen = None if corrected else smallest_loss(varies, effective, level)
         frozen = self.options.population
         population = frozen.name if isinstance(frozen, FrozenPopulation) else POPULATION_OF_TWO
-        base_mean, run_mean = self.matrix.shown_means().tolist()
+        base_mean, run_mean = matrix.shown_means().tolist()
         return Verdict(
-            self.matrix.runs[1], self.matrix.runs[0], self.matrix.measure, len(base),
-            run_mean, base_mean, tuple(findings), tuple(lost[:worst]), seen, population,
-            [*about_logarithms([self.matrix.measure]), *in_words(self.matrix)], fifths,
-            {name: float(cells[1]) for name, cells in self.block(None).unjudged.items()},
-            self.matrix.judging, self.matrix.axes.judge,
+            matrix.runs[1], matrix.runs[0], matrix.measure, len(base),
+            run_mean, base_mean, tuple(findings), losses, seen, population,
+            [*about_logarithms([matrix.measure]), *in_words(matrix)],
+            None if is_logarithm(matrix.measure) else fifths,
+            {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
+            matrix.judging, matrix.axes.judge,
         )  # fmt: skip
 
 
@@ -248,21 +256,21 @@ def _outcome(
     return RuleOutcome(rule.text, "fail", value, bound, why)
 
 
-def _cells(block: Block, name: str) -> tuple[float | str | None, float | None]:
-    """The candidate's cell of a column, and the baseline's value in the same matrix, if any.
+def _cells(block: Block, name: str, row: int) -> tuple[float | str | None, float | None]:
+    """The candidate's cell of a column, and the baseline's value in the same population, if any.
 
     A flag is a word, `none` where it is empty.
     """
     if name == "topics":
         return float(block.topics), None
-    column = every_column()[name]
+    column, cells = every_column()[name], block.cells(name)
     if column.kind == "flag":
-        flags = block.cells(name)
-        return None if flags is None else str(flags[1]) or "none", None
-    value, estimate = block.numbers(name)[1], block.estimates.get(column.measure or "")
+        return None if cells is None else str(cells[row]) or "none", None
+    value = None if cells is None or np.isnan(cells[row]) else float(cells[row])
+    estimate = block.estimates.get(column.measure or "")
     if column.field != "value" or estimate is None or estimate.difference is None:
         return value, None
-    baseline = float(estimate.value[1]) - float(estimate.difference[1])
+    baseline = float(estimate.value[row]) - float(estimate.difference[row])
     if is_logarithm(block.measure) and "baseline_mean" in estimate.extra:
-        baseline = float(estimate.extra["baseline_mean"][1])  # the difference is of logarithms
+        baseline = float(estimate.extra["baseline_mean"][row])  # the difference is of logarithms
     return value, None if np.isnan(baseline) else baseline

@@ -48,9 +48,10 @@ class Completions:
     @classmethod
     def of(cls, case: Case) -> "Completions | None":
         """None where documents were not asked for, or no unjudged one matters."""
-        matrix, judging = case.matrix, case.matrix.judging
+        judging = case.candidates.matrix.judging
         if judging is None or judging.documents is None:
             return None
+        matrix = case.matrix
         refuse_weights([matrix], "what --unjudged bounds proves")
         name, run = matrix.runs
         pair = judging.documents.pair(judging.measure, run, name, matrix.topics)
@@ -63,10 +64,7 @@ class Completions:
         if not any_unjudged(judging.measure, pair):
             return None
         ends = (bounds.scores_low, bounds.scores_high)
-        low, high = (
-            Case(replace(matrix, values=end, judging=None), case.options, case.queries)
-            for end in ends
-        )
+        low, high = (case.of(replace(matrix, values=end, judging=None)) for end in ends)
         return cls(case, low, high)
 
     @cached_property

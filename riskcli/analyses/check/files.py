@@ -286,11 +286,15 @@ def _told(message: str) -> Note:
 # Where a verdict goes: stdout or a file, further reports, and GitHub's job summary.
 
 
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
 def publish(gate: Gate, reports: Iterable[tuple[OutputFormat, Path]]) -> None:
     """Write every report, and the job summary under GitHub Actions."""
     for format, file in reports:
         emit(format.render(gate, IN_FILE), file)
-    _summarise(str(MARKDOWN.render(gate)))
+    if os.environ.get(_SUMMARY):  # of many candidates it takes its time
+        _summarise(str(MARKDOWN.render(gate)))
 
 
 def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
@@ -320,7 +324,7 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
 
 def _summarise(text: str) -> None:
     """Add to the job's summary under GitHub Actions, on a line of its own."""
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    summary = os.environ.get(_SUMMARY)
     if not summary or os.environ.get("GITHUB_ACTIONS") != "true":
         return
     try:  # other steps of the job write to the summary as well: it is added to, not replaced

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from riskcli.analyses.base import Scores, Setup, population_record, set_up
 from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.candidates import tables
 from riskcli.analyses.check.case import Case, check_quantity
 from riskcli.analyses.check.completions import decided
 from riskcli.analyses.check.losses import Difference, families, judge_losses
@@ -62,7 +63,7 @@ def judge(
     chosen, every_rule = _what_is_checked(policy, rules)
     texts = QueryTexts.of(queries, {t for matrix in setup.matrices for t in matrix.topics})
     _refuse_without_documents(setup)
-    cases = _cases(setup, plan, texts)
+    cases = _cases(setup, plan, texts, every_rule)
     topics = cases[0].matrix.topics
     for rule in every_rule:
         check_quantity(rule, cases[0].matrix)
@@ -142,7 +143,7 @@ def _refuse_without_documents(setup: Setup) -> None:
             )
 
 
-def _cases(setup: Setup, plan: Significance, queries: QueryTexts) -> list[Case]:
+def _cases(setup: Setup, plan: Significance, queries: QueryTexts, rules: list[Rule]) -> list[Case]:
     """Every candidate of every matrix, tested alone: all are corrected together later."""
     baseline, runs = setup.options.baselines[0], setup.matrices[0].runs
     rows = [] if is_virtual(baseline) else matching_runs(runs, baseline)
@@ -151,10 +152,10 @@ def _cases(setup: Setup, plan: Significance, queries: QueryTexts) -> list[Case]:
     name, alone = runs[rows[0]], replace(plan, correction="none", family="column")
     options = replace(setup.options, baselines=(name,), teams=Teams(), significance=alone)
     cases = [
-        Case(matrix.of_runs([matrix.runs.index(name), row]), options, queries)
+        Case(candidates, queries, row)
         for matrix in setup.matrices
-        for row, run in enumerate(matrix.runs)
-        if run != name
+        for candidates in tables(matrix, options, rules)
+        for row in range(1, len(candidates.matrix.runs))
     ]
     if not cases:
         raise UsageError(f"no candidate besides the baseline {name}")

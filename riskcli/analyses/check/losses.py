@@ -38,13 +38,13 @@ class Difference:
 
 
 def difference_of(
-    estimate: Estimate | None, topics: int | None, degrees: float, margin: float | None
+    estimate: Estimate | None, row: int, topics: int | None, degrees: float, margin: float | None
 ) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
         return Difference(topics, degrees)
     cells = (estimate.effect, estimate.difference_error, estimate.p)
-    effect, error, p = (_NAN if each is None else float(each[1]) for each in cells)
+    effect, error, p = (_NAN if each is None else float(each[row]) for each in cells)
     if np.isnan(p):
         return Difference(topics, degrees, effect, error)
     lower = 1.0 if effect == 0 else p / 2 if effect < 0 else 1 - p / 2
@@ -55,7 +55,7 @@ def difference_of(
 def corrected_difference(tested: TestedMean, margin: float | None) -> Difference:
     """The candidate's difference of the means, corrected by humans."""
     estimate = Estimate(tested.mean, difference_error=tested.error, p=tested.p)
-    return difference_of(estimate, None, float(tested.degrees[1]), margin)
+    return difference_of(estimate, 1, None, float(tested.degrees[1]), margin)
 
 
 def _p_above(distance: float, error: float, degrees: float) -> float:

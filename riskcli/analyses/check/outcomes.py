@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from riskcli.analyses.check.rules import LossTest
@@ -91,7 +92,7 @@ class Verdict:
     judge: str = ""
     """Whose judgements decide, where there are several judges."""
 
-    @property
+    @cached_property
     def outcome(self) -> Outcome:
         """fail if any rule fails, else inconclusive if any is, else pass."""
         outcomes = [finding.outcome for finding in self.findings]
@@ -129,7 +130,7 @@ class Candidate:
     name: str
     verdicts: tuple[Verdict, ...]
 
-    @property
+    @cached_property
     def outcome(self) -> Outcome:
         """The worst of its outcomes."""
         return max((v.outcome for v in self.verdicts), key=OUTCOMES.index)
