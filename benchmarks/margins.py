@@ -71,7 +71,7 @@ def outcome(differences: Floats, margin: float | None, gamma: float) -> str:
     cells = [np.array([0.0, float(value)]) for value in (mean, error, p)]
     estimate = Estimate(cells[0], difference=cells[0], difference_error=cells[1], p=cells[2])
     margins = {} if margin is None else {"mean": margin}
-    row = [difference_of(estimate, topics, topics - 1, margin)]
+    row = [difference_of(estimate, 1, topics, topics - 1, margin)]
     ((tested,),) = judge_losses([row], policy("lenient").tests, margins, Significance(gamma=gamma))
     return tested.outcome
 

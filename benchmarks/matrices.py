@@ -47,6 +47,8 @@ JOBS = {
         lambda m: riskcli.compare_pairs(m, "r0", of="mean"),
     ),
     "ranks": Job("`score -b RUN`, ranks too", 2000, 7000, lambda m: riskcli.risk_table(m, "r0")),
+    "table": Job("`score -b RUN`", 16_000, 50, lambda m: riskcli.risk_table(m, "r0")),
+    "gate": Job("`check -b RUN`", 16_000, 50, lambda m: riskcli.judge(m, "r0")),
     "pairs": Job(
         "`significance --of mean`, all pairs", 2000, 50,
         lambda m: riskcli.compare_pairs(m, of="mean"),

@@ -49,10 +49,8 @@ class NamingNote(Note):
         return _naming(self.code, self.about, {r: self.named[r] for r in runs if r in self.named})
 
 
-def _naming(
-    code: str, about: str, names: Mapping[str, str] | Iterable[str], end: str = ""
-) -> Iterator[Note]:
-    """The warning that names some runs, where there are any."""
+def _naming(code: str, about: str, names: Iterable[str], end: str = "") -> Iterator[Note]:
+    """The warning that names some runs, where there are any; a mapping has what it calls them."""
     named = names if isinstance(names, Mapping) else {name: name for name in names}
     if named:
         message = about.replace("{runs}", counted(len(named), "run"))

@@ -300,10 +300,8 @@ class Inference:
         if self.degrees < 1:
             return Compared(difference, unknown, unknown, self.critical)
         means, baseline = self.comparison.scores.mean(axis=1), self.comparison.baseline
-        if baseline.own_row is None:
-            largest = means.max()
-        else:  # who else is in the table does not matter
-            largest = np.maximum(means, baseline.scores.mean())
+        alone = baseline.own_row is not None  # then who else is in the table does not matter
+        largest = np.maximum(means, baseline.scores.mean()) if alone else means.max()
         compared = self._by_t(difference, left_out.error, NO_DIFFERENCE * np.sqrt(largest))
         return replace(compared, heaviest=left_out.heaviest)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskcli.analyses.block import Block
+from riskcli.analyses.cautions import NamingNote
 from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.candidates import Candidates
 from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
@@ -93,20 +94,24 @@ class Case:
         self.queries = queries
         self.options = candidates.options
         self.notes: list[Note] = []
-        self._noted: set[float] = set()
 
     @property
     def matrix(self) -> ScoreMatrix:
         """The scores of the baseline (row 0) and the candidate (row 1)."""
-        return self.candidates.pair(self.row)
+        return self.candidates.matrix.of_runs([0, self.row])
+
+    def of(self, matrix: ScoreMatrix) -> "Case":
+        """The same of other scores of the two."""
+        return Case(Candidates(matrix, self.options), self.queries)
 
     def block(self, alpha: float | None) -> Block:
         """The risk table that has the candidate's figures in its row."""
         at = self.options.alphas[0] if alpha is None else alpha
-        if at not in self._noted:
-            self._noted.add(at)
-            self.notes += self.candidates.notes(at, self.row)
-        return self.candidates.block(at)
+        block, notes = self.candidates.table(at)
+        pair = block.runs[0], block.runs[self.row]
+        for note in notes:
+            self.notes += note.only(pair) if isinstance(note, NamingNote) else [note]
+        return block
 
     def difference(self, test: LossTest, margin: float | None) -> Difference:
         """What is tested of the candidate."""
@@ -117,7 +122,7 @@ class Case:
             return corrected_difference(found.corrected, margin)
         estimate = self.block(test.alpha).estimates.get(test.of)
         topics = len(matrix.topics)
-        return difference_of(estimate, topics, degrees(topics, matrix.weights), margin, self.row)
+        return difference_of(estimate, self.row, topics, degrees(topics, matrix.weights), margin)
 
     def defined(
         self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
@@ -149,8 +154,7 @@ class Case:
             return self._judged(rule)
         found = []
         for name, topics in _parts(rule, self.matrix).items():
-            part = Candidates(self.matrix.of_topics(topics), self.options)
-            found.append((name, Case(part, self.queries)._judged(rule)))
+            found.append((name, self.of(self.matrix.of_topics(topics))._judged(rule)))
         name, worst = min(found, key=lambda each: _leeway(rule, each[1]))
         return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
 

@@ -12,7 +12,6 @@ import numpy as np
 from scipy.special import stdtrit
 
 from riskcli.analyses.base import refuse_weights
-from riskcli.analyses.check.candidates import Candidates
 from riskcli.analyses.check.case import Case
 from riskcli.analyses.check.outcomes import RuleOutcome
 from riskcli.analyses.check.rules import LossTest, Rule
@@ -65,10 +64,7 @@ class Completions:
         if not any_unjudged(judging.measure, pair):
             return None
         ends = (bounds.scores_low, bounds.scores_high)
-        low, high = (
-            Case(Candidates(replace(matrix, values=end, judging=None), case.options), case.queries)
-            for end in ends
-        )
+        low, high = (case.of(replace(matrix, values=end, judging=None)) for end in ends)
         return cls(case, low, high)
 
     @cached_property

@@ -143,9 +143,7 @@ def _refuse_without_documents(setup: Setup) -> None:
             )
 
 
-def _cases(
-    setup: Setup, plan: Significance, queries: QueryTexts, rules: Sequence[Rule]
-) -> list[Case]:
+def _cases(setup: Setup, plan: Significance, queries: QueryTexts, rules: list[Rule]) -> list[Case]:
     """Every candidate of every matrix, tested alone: all are corrected together later."""
     baseline, runs = setup.options.baselines[0], setup.matrices[0].runs
     rows = [] if is_virtual(baseline) else matching_runs(runs, baseline)

@@ -38,11 +38,7 @@ class Difference:
 
 
 def difference_of(
-    estimate: Estimate | None,
-    topics: int | None,
-    degrees: float,
-    margin: float | None,
-    row: int = 1,
+    estimate: Estimate | None, row: int, topics: int | None, degrees: float, margin: float | None
 ) -> Difference:
     """The candidate's difference by one risk measure (of TRisk: its value, which is tested)."""
     if estimate is None:
@@ -59,7 +55,7 @@ def difference_of(
 def corrected_difference(tested: TestedMean, margin: float | None) -> Difference:
     """The candidate's difference of the means, corrected by humans."""
     estimate = Estimate(tested.mean, difference_error=tested.error, p=tested.p)
-    return difference_of(estimate, None, float(tested.degrees[1]), margin)
+    return difference_of(estimate, 1, None, float(tested.degrees[1]), margin)
 
 
 def _p_above(distance: float, error: float, degrees: float) -> float:

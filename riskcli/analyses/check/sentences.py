@@ -1,7 +1,7 @@
 """What a gate says in sentences: who passes, what it costs, what is not decided; and its rule."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -206,7 +206,7 @@ def of_many(
     by: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
     for candidate in candidates:
         by[candidate.outcome].append(candidate.name)
-    passing, undecided = by["pass"], by["inconclusive"]
+    passing, undecided = (dict.fromkeys(by[each]) for each in ("pass", "inconclusive"))
     of_measures = listed(dict.fromkeys(v.measure for v in verdicts))
     about = f"baseline {verdicts[0].baseline}, {of_measures} on "
     about += counted(verdicts[0].topics, "topic")
@@ -270,7 +270,7 @@ def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
 
 
 def _not_decided(
-    verdicts: Sequence[Verdict], names: Sequence[str], counts_as: Inconclusive | None
+    verdicts: Sequence[Verdict], names: Collection[str], counts_as: Inconclusive | None
 ) -> Statement:
     open_ones = {*names}
     own = [f for v in verdicts if v.candidate in open_ones for f in v.findings]
