@@ -16,7 +16,7 @@ from riskcli.analyses.check.verdict import FORMATS
 from riskcli.cli import options
 from riskcli.cli.option import Function, Reach, Section, command, one_option, own_option
 from riskcli.cli.reading import Inputs, candidate_options, queries_option
-from riskcli.cli.types import FROM_0, OUTPUT, SIZE, among, baselines
+from riskcli.cli.types import FROM_0, INPUT, OUTPUT, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
 from riskcli.core.choices import Correction, Inconclusive, OtherJudgements
@@ -120,14 +120,17 @@ _REPORT = "--report"
 @own_option(
     "--policy", shell_complete=among(lambda: POLICIES), default="standard", metavar="NAME",
     settings=Reach.NOTHING,
-    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
-    "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more than 0.3; "
-    "none: only --require.",
+    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: nor do "
+    "losses weighted ×2 outweigh gains, and no topic loses more than 0.3; none: only --require.",
 )  # fmt: skip
 @own_option(
     "--require", "rules", multiple=True, metavar="RULE", settings=Reach.LISTED_INPUT,
-    help="A rule of your own, repeatable: 'georisk >= baseline', 'losses20 <= 5', 'urisk@5 > "
-    "-0.01', 'loss(151) <= 0'; @FILE: one rule per line, # starts a comment.",
+    help="A rule of your own, repeatable, such as 'losses20 <= 5' (`riskeval help rules`); @FILE: "
+    "one rule per line, # starts a comment.",
+)  # fmt: skip
+@own_option(
+    "--allow", "allow", type=INPUT, metavar="FILE", settings=Reach.INPUT,
+    help="Known losers: topics that may lose for a while.",
 )  # fmt: skip
 @options.one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
@@ -190,6 +193,7 @@ def check(
     population: tuple[str, ...],
     policy: str,
     rules: tuple[str, ...],
+    allow: Path | None,
     alpha: float,
     margins: tuple[tuple[str, float], ...],
     inconclusive: Inconclusive | None,
@@ -222,11 +226,12 @@ def check(
     parsed = [rule for text in rules for rule in files.rules_of_option(text)]
     frozen, texts = frozen_population(population), queries_in(queries, inputs)
     evaluation, name = files.with_baseline(inputs, baselines, pin, other_judgements, repeats)
+    evaluation, excepted = files.allowing(evaluation, allow)
     judged = gate.judge(
         evaluation, name, policy=policy, rules=parsed, alpha=alpha, population=frozen,
         significance=Significance(gamma=gamma, correction=correction),
         margin=dict(margins) or None, inconclusive=inconclusive, detect=detect, worst=top,
-        queries=texts,
+        queries=texts, allow=excepted,
     )  # fmt: skip
     if format is not None:
         files.only_candidate(judged)

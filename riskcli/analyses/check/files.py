@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.analyses.check import refusal, verdict
+from riskcli.analyses.check.allow import KnownLoser, read_allowed
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
@@ -95,6 +96,15 @@ def with_baseline(
     if others == "refuse":
         refuse_other_judgements(evaluation.inputs)
     return evaluation, name
+
+
+def allowing(scores: Evaluation, file: Path | None) -> tuple[Evaluation, list[KnownLoser]]:
+    """The exceptions of a file, which is then one of the inputs."""
+    if file is None:
+        return scores, []
+    allowed, read = read_allowed(file)
+    provenance = replace(scores.provenance, inputs=(*scores.inputs, read))
+    return replace(scores, provenance=provenance), allowed
 
 
 def _of_gate(note: Note) -> Note:
@@ -302,7 +312,8 @@ def tell_refusal(error: RiskevalError, given: Mapping[str, Any]) -> None:
     for name in ("runs", "judged", "baselines", "population", "rules", "only_topics"):
         texts = (str(text).removeprefix(LIST_MARK) for text in given.get(name, ()))
         note_input(*(named_place(text)[1] for text in texts))
-    files = (given.get(name) for name in ("queries", "replicates", "groups", "weights", "human"))
+    names = ("queries", "replicates", "groups", "weights", "human", "allow")
+    files = map(given.get, names)
     note_input(*(named_place(str(file))[1] for file in files if file is not None))
     reports, told = list(given["reports"]), refusal.Refusal.of(error)
     with suppress(RiskevalError):

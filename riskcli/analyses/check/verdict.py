@@ -13,11 +13,7 @@ from xml.etree import ElementTree as Tree
 
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, WORDS, RuleOutcome, Verdict, in_order
 from riskcli.core.choices import Inconclusive, population_in_words
-from riskcli.core.messages import (
-    IN_EVERY_REPORT,
-    InputError,
-    counted,
-)
+from riskcli.core.messages import InputError, counted
 from riskcli.output import formats
 from riskcli.output.display import UNDEFINED, Cell, Display, Heading
 from riskcli.output.escape import annotation, visible
@@ -140,7 +136,7 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
         why = "; ".join(filter(None, [finding.why, *told]))
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), why, () if finding.passed else topics, finding.outcome,
+            *tidy(numbers), why, topics, finding.outcome,
             finding.topics_needed, verdict.population,
         ]  # fmt: skip
 
@@ -177,11 +173,10 @@ def _caption(verdict: Verdict) -> list[str]:
         f"mean {verdict.mean:.4f} against {verdict.baseline_mean:.4f} on "
         f"{counted(verdict.topics, 'topic')}"
     ]
-    if verdict.seen_from is not None:
-        seen = f"{verdict.seen_from:.2g}"
-        lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
+    if seen := Verdict.power_of([verdict]):
+        lines[0] += f"; {seen}"
     lines += _legend(verdict)
-    if verdict.losses and verdict.failures:
+    if verdict.losses:
         lines.append(verdict.blame)
     return lines
 
@@ -217,9 +212,9 @@ def problems(gate: Gate) -> Iterator[Problem]:
 def remarks(gate: Gate) -> list[Problem]:
     """What every report must say beside the verdicts."""
     return [
-        Problem("warning", note.code, note.message, None)
+        Problem("warning", note.code, note.told, None)
         for note in gate.notes
-        if note.code in IN_EVERY_REPORT
+        if note.in_every_report
     ]
 
 
@@ -297,6 +292,8 @@ def as_github(gate: Gate) -> str:
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
     counts += f", inconclusive: {undecided}" if undecided else ""
+    seen = Verdict.power_of([verdict for verdict in gate.verdicts if verdict.passed])
+    counts += f"; {seen}" if seen else ""
     return "".join([*lines, left_out, annotation("notice", counts, title=TOOL), "\n"])
 
 
