@@ -24,7 +24,7 @@ from riskcli.cli.option import (
 )
 from riskcli.cli.option import options as option_group
 from riskcli.cli.reading import Inputs, candidate_options, queries_option
-from riskcli.cli.types import FROM_0, SIZE, among, baselines
+from riskcli.cli.types import FROM_0, INPUT, SIZE, among, baselines
 from riskcli.commands import trouble_with_the_machine
 from riskcli.core import stopping
 from riskcli.core.choices import Correction, Inconclusive, OtherJudgements
@@ -128,14 +128,17 @@ _REPORT = "--report"
 @own_option(
     "--policy", shell_complete=among(lambda: POLICIES), default="standard", metavar="NAME",
     settings=Reach.NOTHING,
-    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: in "
-    "addition, losses weighted ×2 do not outweigh the gains, and no topic loses more than 0.3; "
-    "none: only --require.",
+    help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: nor do "
+    "losses weighted ×2 outweigh gains, and no topic loses more than 0.3; none: only --require.",
 )  # fmt: skip
 @own_option(
     "--require", "rules", multiple=True, metavar="RULE", settings=Reach.LISTED_INPUT,
-    help="A rule of your own, repeatable: 'losses20 <= 5', 'urisk@5 > -0.01', 'loss(151) <= 0'; "
-    "@FILE: one rule per line, # starts a comment.",
+    help="A rule of your own, repeatable, such as 'losses20 <= 5' (`riskeval help rules`); @FILE: "
+    "one rule per line, # starts a comment.",
+)  # fmt: skip
+@own_option(
+    "--allow", "allow", type=INPUT, metavar="FILE", settings=Reach.INPUT,
+    help="Known losers: topics that may lose for a while.",
 )  # fmt: skip
 @options.one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
@@ -194,6 +197,7 @@ def check(
     population: tuple[str, ...],
     policy: str,
     rules: tuple[str, ...],
+    allow: Path | None,
     alpha: float,
     margins: tuple[tuple[str, float], ...],
     inconclusive: Inconclusive | None,
@@ -218,7 +222,8 @@ def check(
     """
     # Late: numpy and scipy are for those who compute.
     from riskcli.analyses.check import files, gate
-    from riskcli.analyses.check.kept import with_baseline, with_ratchet
+    from riskcli.analyses.check.kept import with_baseline
+    from riskcli.analyses.check.ratchet_file import with_ratchet
     from riskcli.cli.evaluating import frozen_population, queries_in
     from riskcli.risk.estimate import Significance
 
@@ -234,11 +239,14 @@ def check(
     plan = kept.plan(gamma)
     if kept.ratchet is None:
         evaluation, name = with_baseline(inputs, *against)
+        evaluation, how["allow"] = files.allowing(evaluation, allow)
         judged, ratchet = gate.judge(evaluation, name, **how), None
     else:
         ratchet = with_ratchet(inputs, kept.ratchet, plan, *against)
+        evaluation, how["allow"] = files.allowing(ratchet.evaluation, allow)
+        ratchet = replace(ratchet, evaluation=evaluation)
         judged = ratchet.judged(kept.new_anchor, **how)
-        evaluation, name = ratchet.evaluation, ratchet.baseline
+        name = ratchet.baseline
     judged = files.documented(judged, evaluation, inputs, [output.output_format, *dict(reports)])
     shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)

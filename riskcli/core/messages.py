@@ -75,6 +75,20 @@ class Note:
     code: str
     message: str
     warning: bool = True
+    full: str = field(default="", compare=False)
+    """The message with what it leaves out, if anything; a gate says that, in every report."""
+    everywhere: bool = field(default=False, compare=False)
+    """Whether it stands beside the numbers wherever there is room, not on stderr alone."""
+
+    @property
+    def told(self) -> str:
+        """What is said: the message, or all of it where it stands everywhere."""
+        return self.full if self.everywhere and self.full else self.message
+
+    @property
+    def in_every_report(self) -> bool:
+        """Whether it stands everywhere, for its code or by itself."""
+        return self.everywhere or self.code in IN_EVERY_REPORT
 
 
 TEXT_HASH = "text_sha256"

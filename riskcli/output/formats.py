@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from riskcli.core.files import GZIP, replace_file
 from riskcli.core.inputs import refuse_input
 from riskcli.core.messages import (
-    IN_EVERY_REPORT,
     InputError,
     Note,
     UsageError,
@@ -186,7 +185,7 @@ class TablesFormat(OutputFormat):
             shown = [replace(one, lead=lead, title="" if alone else one.title) for one in shown]
         if not options.legend:
             shown = [replace(display, caption=(), hint="") for display in shown]
-        if told := [each.message for each in source.notes if each.code in IN_EVERY_REPORT]:
+        if told := [each.told for each in source.notes if each.in_every_report]:
             shown = [replace(display, caption=[*display.caption, *told]) for display in shown]
         return self.write(shown, replace(options, width=width))
 

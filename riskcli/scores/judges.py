@@ -31,7 +31,11 @@ def under_each(judgements: Sequence[Path], evaluations: Sequence[Evaluation]) ->
     differ = [Note("other-topics", message)] if common < max(map(len, topics)) else []
     shared = set(first.notes).intersection(*(each.notes for each in evaluations))
     notes = dict.fromkeys(
-        note if note in shared else replace(note, message=f"{name}: {note.message}")
+        note
+        if note in shared
+        else replace(
+            note, message=f"{name}: {note.message}", full=note.full and f"{name}: {note.full}"
+        )
         for name, evaluation in named.items()
         for note in evaluation.notes
     )

@@ -367,10 +367,13 @@ def _filled(matrix: ScoreMatrix) -> tuple[ScoreMatrix, list[Note]]:
     missing = np.isnan(matrix.values)
     unanswered = unanswered_score(matrix.measure)
     matrix.values[missing] = unanswered
-    counts = zip(matrix.runs, missing.sum(axis=1), strict=True)
-    incomplete = [f"{run} ({count})" for run, count in counts if count]
-    message = f"unanswered topics score {unanswered:.4g}: {listed(incomplete)}"
-    return matrix, [Note("unanswered-topics", message)] if incomplete else []
+    rows = zip(matrix.runs, missing, strict=True)
+    lacking = {run: np.flatnonzero(row) for run, row in rows if row.any()}
+    told = f"unanswered topics score {unanswered:.4g}: "
+    message = told + listed(f"{run} ({len(own)})" for run, own in lacking.items())
+    names = {run: listed(matrix.topics[index] for index in own) for run, own in lacking.items()}
+    full = told + listed(f"{run} ({len(lacking[run])}: {own})" for run, own in names.items())
+    return matrix, [Note("unanswered-topics", message, full=full)] if lacking else []
 
 
 def _refuse_strangers(matrix: ScoreMatrix) -> None:

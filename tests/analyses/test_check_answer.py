@@ -84,15 +84,66 @@ def test_a_pass_names_the_topics_that_it_ruins_and_the_worst_of_them() -> None:
     assert gate.passed, "the others gain more"
     statement = said(gate, "ruins")
     worst = f"({BASE[1]:.3f} to {0.1 * BASE[1]:.3f})"
-    assert statement.text == f"It loses over a fifth on 3 of 50 topics, most on 152 {worst}."
+    assert (
+        statement.text
+        == f"It loses over a fifth on 3 of 50 topics, most on 152 {worst}; no rule limits that."
+    )
     assert statement.topics[0] == "152" and {*statement.topics} == {"151", "152", "154"}
     assert statement.numbers["lost_over_a_fifth"] == 3
     assert statement.numbers["largest_loss"] == pytest.approx(0.9 * BASE[1])
 
 
+@pytest.mark.parametrize(
+    ("rules", "text"),
+    [
+        (["losses20 <= 15"], ", which losses20 <= 15 allows."),
+        (["losses20 <= 2"], ", which losses20 <= 2 does not allow."),
+        (["max_loss <= 1"], ", which max_loss <= 1 allows."),
+        (["losses <= 4"], ", which losses <= 4 allows."),
+        (["losses <= 4", "losses20 <= 1"], ", which losses20 <= 1 does not allow."),
+        (["loss_share(0.01) <= 0.1"], ", which loss_share(0.01) <= 0.1 leaves open."),
+        (["delta_q50 >= -0.01"], ", which delta_q50 >= -0.01 allows."),
+        (["loss(152) <= 1"], "; rules limit that in part."),
+        (["score(152) >= 0"], "; rules limit that in part."),
+        (["loss(155) <= 1"], "; no rule limits that."),
+        (["losses20 >= 1"], "; no rule limits that."),
+        (["max_gain <= 1", "mean >= 0", "risk <= 1"], "; no rule limits that."),
+        ([], "; no rule limits that."),
+    ],
+)
+def test_what_it_ruins_is_allowed_by_a_rule_or_limited_by_none(rules: list[str], text: str) -> None:
+    gate = judged(losing(0.21, 0.9, 0.19, 0.5), rules=rules)
+    assert said(gate, "ruins").text.endswith(text)
+
+
+def test_a_pass_lists_what_lost_most_as_a_failure_lists_who_is_to_blame() -> None:
+    passing, failing = judged(losing(0.21, 0.9)), judged(losing(0.21, 0.9), rules=["losses <= 0"])
+    assert passing.passed and not failing.passed
+    for gate, words in ((passing, "lost most: 152 ("), (failing, "topics to blame: 152 (")):
+        assert words in gate.to_text("table")
+        assert {*map(tuple, gate.to_frame()["worst_topics"])} == {("152", "151")}
+
+
+def test_a_pass_says_which_loss_it_would_have_seen() -> None:
+    one = judged(noisy(0.01, 2))
+    seen = one.verdicts[0].seen_from
+    text = f"a mean lower by {seen:.2g} is seen with probability 0.8"
+    for format in ("table", "markdown", "html", "latex", "github"):
+        assert text in " ".join(one.to_text(format).split()), format
+    assert said(one, "gate").numbers["seen_from"] == seen
+    two = judged(noisy(0.01, 2), noisy(0.1, 3), noisy(-0.2, 3))
+    ends = sorted(v.seen_from or 0 for v in two.verdicts if v.passed)
+    text = f"mean lower by {ends[0]:.2g} to {ends[1]:.2g} is seen with probability 0.8"
+    assert said(two, "unproven").text == f"A {text}; see --margin."
+    within = judged(noisy(0.1, 2), noisy(0.1, 3), margin=0.02, policy="lenient")
+    assert said(within, "power").text.startswith("A mean lower by") and within.passed
+    untested = judged(noisy(0.01, 2), policy="none", rules=["wins >= 1"])
+    assert "is seen" not in untested.to_text("table"), "no test of the mean is made"
+
+
 def test_nothing_is_ruined_by_a_fifth_itself_nor_where_the_baseline_has_nothing() -> None:
     gate = judged(losing(0.199))
-    assert said(gate, "ruins").text == "No topic loses more than a fifth of the baseline's score."
+    assert said(gate, "ruins").text == "It loses over a fifth on no topic."
     assert said(gate, "ruins").numbers["lost_over_a_fifth"] == 0
 
 
@@ -145,8 +196,8 @@ def test_what_the_only_pass_costs_and_what_several_do() -> None:
     only = judged(losing(0.9, 0.5), noisy(-0.05, 1))
     assert said(only, "ruins").text.startswith("new1 loses over a fifth on 2 of 50 topics, most on")
     several = judged(losing(0.9, 0.5), losing(0.9), noisy(-0.2, 1))
-    expected = "Those that pass lose over a fifth on 1 (new2) to 2 (new1) of 50 topics."
-    assert said(several, "ruins").text == expected, "not those that fail"
+    expected = "Those that pass lose over a fifth on 1 (new2) to 2 (new1) of 50 topics; no rule"
+    assert said(several, "ruins").text == f"{expected} limits that.", "not those that fail"
     none = judged(noisy(0.01, 1), noisy(0.02, 2))
     assert said(none, "ruins").text == "No candidate that passes loses over a fifth on any topic."
     assert not judged(noisy(-0.05, 1), noisy(-0.05, 2)).verdict.by("ruins")
@@ -245,7 +296,9 @@ def test_one_screen_by_default_the_rules_of_one_and_everything_on_request() -> N
     assert "not significantly lower  " not in short.out
     lines = one.out.splitlines()
     assert lines[0].startswith("FAIL: 7 of 8 candidates pass"), "the gate's answer is that of all"
-    assert "It loses over a fifth on 11 of 50 topics, most on 138 (0.592 to 0.003)." in lines
+    assert (
+        "It loses over a fifth on 11 of 50 topics, most on 138 (0.592 to 0.003); no rule" in lines
+    )
     assert one.out.count("against indriCASP, ERR@20") == 1
     assert full.out.count("against indriCASP, ERR@20") == 9
     assert check("--run", "boldRerank", "--run", "*TF*").out.count("against indriCASP, ERR@20") == 2

@@ -436,7 +436,7 @@ def test_a_file_that_another_call_replaced_is_not_overwritten(
         state.write_bytes(other)
         return judge(*given, **named)
 
-    monkeypatch.setattr("riskcli.analyses.check.kept.judge", meanwhile)
+    monkeypatch.setattr("riskcli.analyses.check.ratchet_file.judge", meanwhile)
     ran = check(saved(tmp_path, "now", scores(3)), state)
     assert ran.code == 2 and "changed-meanwhile" in ran.err and state.read_bytes() == other
 

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
 from riskcli.analyses.block import Block
 from riskcli.analyses.cautions import NamingNote
 from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.allow import KnownLoser
 from riskcli.analyses.check.candidates import Candidates
 from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
-from riskcli.analyses.check.rules import LossTest, Policy, Rule, topic_quantity
+from riskcli.analyses.check.rules import LossTest, Policy, Rule, limits_losses, topic_quantity
+from riskcli.analyses.check.shares import Share, check_share
 from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
-from riskcli.core.arrays import in_units
+from riskcli.core.arrays import Mask, in_units
 from riskcli.core.messages import Note, UsageError, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
@@ -26,7 +29,7 @@ from riskcli.output.measure_words import (
 )
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
-from riskcli.risk.weights import degrees, effective_topics, spread
+from riskcli.risk.weights import degrees, effective_topics, mean, spread
 from riskcli.scores.comparisons import comparisons
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.matrix import ScoreMatrix
@@ -50,16 +53,18 @@ def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
     topics = matrix.topics
     names = [column.name for column in column_quantities()]
     names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
-    if name not in names:
+    if name not in names and not language.is_on_share(rule):
         hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
         raise UsageError(f"{wrong}: nothing is called {name!r}{hint}")
     quantity = topic_quantity(name)
-    wants_topic = quantity is not None and quantity.of_topic
+    wants_topic = quantity is not None and quantity.argument == "TOPIC"
     if wants_topic and topic is None:
         raise UsageError(f"{wrong}: {name} needs a topic, as in {name}({topics[0]})")
-    if topic is not None and not wants_topic:
+    if topic is not None and not (quantity and quantity.argument):
         raise UsageError(f"{wrong}: {name} takes no topic")
-    if topic is not None and topic not in topics:
+    if language.is_on_share(rule):
+        check_share(rule, matrix)
+    elif topic is not None and topic not in topics:
         raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
     if rule.group is None:
         return
@@ -94,15 +99,21 @@ class Case:
         self.queries = queries
         self.options = candidates.options
         self.notes: list[Note] = []
+        self.allowed: tuple[KnownLoser, ...] = ()
+        """The exceptions that hold for it."""
+        self.moves: Mapping[str, Mapping[str, float]] = {}
+        """How rankings moved, by figure and topic; empty where no rule asks."""
 
     @property
     def matrix(self) -> ScoreMatrix:
         """The scores of the baseline (row 0) and the candidate (row 1)."""
         return self.candidates.matrix.of_runs([0, self.row])
 
-    def of(self, matrix: ScoreMatrix) -> "Case":
-        """The same of other scores of the two."""
-        return Case(Candidates(matrix, self.options), self.queries)
+    def with_scores(self, matrix: ScoreMatrix) -> "Case":
+        """The same with other scores, or on some of the topics."""
+        other = Case(Candidates(matrix, self.options), self.queries)
+        other.allowed, other.moves = self.allowed, self.moves
+        return other
 
     def block(self, alpha: float | None) -> Block:
         """The risk table that has the candidate's figures in its row."""
@@ -144,19 +155,58 @@ class Case:
         self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
         return kept
 
-    def judged(self, rules: Iterable[Rule]) -> list[RuleOutcome]:
-        """The outcome of each rule."""
-        return [self.judge_rule(rule) for rule in rules]
+    @property
+    def lost(self) -> Mask:
+        """The topics that are lost, beyond the noise of repeats."""
+        (comparison,) = comparisons(self.matrix, self.options)
+        return np.asarray(comparison.paired.lost[1])
+
+    def share(self, rule: Rule) -> Share:
+        """What a rule on a share of topics counts, but for those that are allowed to lose."""
+        part = self
+        if rule.group is not None:
+            (topics,) = _parts(rule, self.matrix).values()
+            part = self.with_scores(self.matrix.of_topics(topics))
+        asked, scores = ~part._excepted(rule), part.matrix.values
+        found = Share.of(rule, scores[:, asked], part.lost[asked])
+        return replace(found, value=Share.of(rule, scores, part.lost).value)
+
+    def shares(self, rules: Iterable[Rule]) -> list[Difference | Share]:
+        """What the rules on shares of topics count."""
+        return [self.share(rule) for rule in rules if language.is_on_share(rule)]
+
+    def judged(self, rules: Iterable[Rule], tested: Iterable[RuleOutcome]) -> list[RuleOutcome]:
+        """The outcome of each rule; those on shares are tested already, all together."""
+        known = {each.rule: each for each in tested}
+        return [known.get(rule.text) or self.judge_rule(rule) for rule in rules]
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
         if rule.group is None:
-            return self._judged(rule)
+            return self._but_excepted(rule)
         found = []
         for name, topics in _parts(rule, self.matrix).items():
-            found.append((name, self.of(self.matrix.of_topics(topics))._judged(rule)))
+            part = self.with_scores(self.matrix.of_topics(topics))
+            found.append((name, part._but_excepted(rule)))
         name, worst = min(found, key=lambda each: _leeway(rule, each[1]))
         return worst if worst.passed else replace(worst, why=f"in {name} {worst.why}")
+
+    def _excepted(self, rule: Rule) -> Mask:
+        """The topics that a rule is not asked of, as they are allowed to lose."""
+        allowed = [each.topic for each in self.allowed if limits_losses(rule, each.topic)]
+        return np.array([topic in allowed for topic in self.matrix.topics], dtype=np.bool_)
+
+    def _but_excepted(self, rule: Rule) -> RuleOutcome:
+        """The outcome as if topics that are allowed to lose did not; the figure is as they do."""
+        found, excepted = self._judged(rule), self._excepted(rule)
+        if found.passed or not excepted.any():
+            return found
+        base, run = self.matrix.values
+        scores = np.array([base, np.where(excepted, np.maximum(run, base), run)])
+        asked = self.with_scores(replace(self.matrix, values=scores))._judged(rule)
+        topics = listed(compress(self.matrix.topics, excepted))
+        why = f"{asked.why or f'it is {asked.value:.4g}'} without the losses allowed ({topics})"
+        return replace(asked, value=found.value, why=why)
 
     def _judged(self, rule: Rule) -> RuleOutcome:
         """The rule's two sides, and what would have passed."""
@@ -194,11 +244,26 @@ class Case:
                 raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with {option}")
             return _cells(block, rule.quantity, self.row)
         base, run = self.matrix.values
+        if quantity.value is None:
+            return self._beside_scores(rule), None
         if rule.topic is not None:
             index = [self.matrix.topics.index(rule.topic)]
             base, run = base[index], run[index]
         reference = float(base[0]) if quantity.name == "score" else None
         return quantity.value(run, base), reference
+
+    def _beside_scores(self, rule: Rule) -> float:
+        """What is known of the candidate's rankings: topics without one, how far others moved."""
+        topics, judging = self.matrix.topics, self.matrix.judging
+        if rule.quantity in self.moves:
+            by_topic = self.moves[rule.quantity]
+            if not by_topic.keys() >= {*topics}:
+                raise UsageError(f"rule {rule.text!r}: judges have other topics: name one --qrels")
+            figures = np.array([[by_topic[topic] for topic in topics]])
+            return float(mean(figures, self.matrix.weights)[0])
+        if judging is None or self.matrix.runs[1] not in judging.by_run:
+            raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+        return float(np.isnan(judging.shares(self.matrix.runs[1:], topics)).sum())
 
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
         """All findings, with the topics that lost most."""
@@ -230,6 +295,7 @@ class Case:
             None if is_logarithm(matrix.measure) else fifths,
             {name: float(cells[self.row]) for name, cells in self.block(None).unjudged.items()},
             matrix.judging, matrix.axes.judge,
+            tuple(a for a in self.allowed if lost[matrix.topics.index(a.topic)]),
         )  # fmt: skip
 
 
@@ -242,8 +308,8 @@ def _leeway(rule: Rule, outcome: RuleOutcome) -> tuple[bool, float]:
 
 
 def _not_known(quantity: str) -> str:
-    if quantity in ("judged", "baseline_judged"):
-        return "what is judged is known of runs, not of files of scores"
+    if quantity in ("judged", "baseline_judged", language.UNANSWERED):
+        return "what is judged or answered is known of runs, not of files of scores"
     return f"{quantity} is known with --unjudged bounds"
 
 

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from riskcli.analyses.base import refuse_weights
 from riskcli.analyses.check.case import Case
 from riskcli.analyses.check.outcomes import RuleOutcome
-from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.analyses.check.rules import MOVES, UNANSWERED, LossTest, Rule, is_on_share
 from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.unjudged import any_unjudged, difference_bounds
@@ -32,7 +32,7 @@ _RISE = ("mean_diff", "urisk", "reward", "wins", "max_gain")
 _FALL = ("risk", "losses", "max_loss", "loss")
 _OF_SCORES = ("mean", "mean_lo", "mean_hi", "baseline_mean", "losses20", "score")
 """What is not the same where run and baseline gain alike; nor are ZRisk and GeoRisk."""
-_OF_JUDGEMENTS = ("topics", *columns_of_unjudged())
+_OF_JUDGEMENTS = ("topics", UNANSWERED, *MOVES, *columns_of_unjudged())
 """What no grade of an unjudged document changes."""
 
 
@@ -64,7 +64,7 @@ class Completions:
         if not any_unjudged(judging.measure, pair):
             return None
         ends = (bounds.scores_low, bounds.scores_high)
-        low, high = (case.of(replace(matrix, values=end, judging=None)) for end in ends)
+        low, high = (case.with_scores(replace(matrix, values=end, judging=None)) for end in ends)
         return cls(case, low, high)
 
     @cached_property
@@ -82,8 +82,10 @@ class Completions:
         low, _, high = self.deltas
         return bool((low == high).all())
 
-    def of_rule(self, rule: Rule, judged: RuleOutcome) -> RuleOutcome:
-        """What may be said of a rule."""
+    def of_rule(self, rule: Rule, judged: RuleOutcome, level: float) -> RuleOutcome:
+        """What may be said of a rule; one on a share is tested at a level."""
+        if is_on_share(rule):
+            return self._of_share(rule, judged, level)
         if rule.quantity in _OF_JUDGEMENTS or (self._is_settled and _is_of_differences(rule)):
             return judged
         ends = [case.judge_rule(rule) for case in (self.low, self.high)]
@@ -91,6 +93,14 @@ class Completions:
             return _undecided(judged, _TURNED)
         proved = judged.passed or _is_monotone(rule)
         return judged if proved else _undecided(judged, _NO_BOUND)
+
+    def _of_share(self, rule: Rule, judged: RuleOutcome, level: float) -> RuleOutcome:
+        """What may be said of a rule on a share: topics counted lie between those at both ends."""
+        low, high = ends = [self.low.share(rule), self.high.share(rule)]
+        if judged.outcome == "inconclusive" or low.count == high.count:
+            return judged
+        p = max(end.p_margin if judged.passed else end.p_lower for end in ends)
+        return judged if p < level else _undecided(judged, _TURNED)
 
     def of_test(
         self, judged: RuleOutcome, margin: float | None, plan: Significance, family: int
@@ -103,7 +113,7 @@ class Completions:
         test = judged.test
         if test is None or judged.outcome == "inconclusive":
             return judged
-        strict = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
+        strict = _at_most(plan, family)
         failed = judged.outcome == "fail"
         if not _is_paired(test):
             if failed:
@@ -155,6 +165,11 @@ def _is_paired(test: LossTest) -> bool:
     return measure.plain_mean or measure.value_is_t
 
 
+def _at_most(plan: Significance, family: int) -> float:
+    """What is significant at this level is so whatever the family's other tests say."""
+    return plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
+
+
 def _critical(level: float, topics: int) -> float:
     return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
 
@@ -188,13 +203,13 @@ def decided(
     `tests` counts all of them, those too that cannot be tested on scores as judged: other
     judgements may change that.
     """
-    by_text = {rule.text: rule for rule in rules}
+    by_text, level = {rule.text: rule for rule in rules}, _at_most(plan, tests)
     found = []
     for case, own in zip(cases, outcomes, strict=True):
         held = Completions.of(case)
         found.append([
             each if held is None
-            else held.of_rule(by_text[each.rule], each) if each.test is None
+            else held.of_rule(by_text[each.rule], each, level) if each.test is None
             else held.of_test(each, margins.get(each.test.of), plan, tests)
             for each in own
         ])  # fmt: skip

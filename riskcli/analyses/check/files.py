@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcli.analyses.check import comment, refusal, verdict
+from riskcli.analyses.check.allow import KnownLoser, read_allowed
 from riskcli.analyses.check.case import column_quantities
 from riskcli.analyses.check.rules import COMPARISONS, POLICIES, TOPIC_QUANTITIES, Rule, parse_rule
 from riskcli.analyses.check.verdict import Gate
@@ -48,6 +49,15 @@ def rules_of_option(text: str) -> list[Rule]:
     return rules
 
 
+def allowing(scores: Evaluation, file: Path | None) -> tuple[Evaluation, list[KnownLoser]]:
+    """The exceptions of a file, which is then one of the inputs."""
+    if file is None:
+        return scores, []
+    allowed, read = read_allowed(file)
+    provenance = replace(scores.provenance, inputs=(*scores.inputs, read))
+    return replace(scores, provenance=provenance), allowed
+
+
 def write_pool(gate: Gate, evaluation: Evaluation, baseline: str, file: Path) -> Note:
     """Write the documents whose judging would settle what is open; a note says how many."""
     wanted = to_judge(evaluation, baseline, gate=gate)
@@ -79,7 +89,7 @@ def documented(
     return replace(gate, documents=comment.documents(gate.verdicts[0], evaluation, inputs))
 
 
-_FILES = ("queries", "replicates", "groups", "weights", "human", "ratchet")
+_FILES = ("queries", "replicates", "groups", "weights", "human", "allow", "ratchet")
 """Options that name an input; the last is a ratchet's."""
 
 

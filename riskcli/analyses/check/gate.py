@@ -2,22 +2,28 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from typing import cast
 
 from riskcli.analyses.base import Scores, Setup, population_record, set_up
 from riskcli.analyses.check import rules as language
+from riskcli.analyses.check.allow import KnownLoser
 from riskcli.analyses.check.candidates import tables
 from riskcli.analyses.check.case import Case, check_quantity
 from riskcli.analyses.check.completions import decided
 from riskcli.analyses.check.losses import Difference, families, judge_losses
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Verdict
-from riskcli.analyses.check.rules import Policy, Rule
+from riskcli.analyses.check.rules import LossTest, Policy, Rule, is_on_share, limits_losses
 from riskcli.analyses.check.sentences import rule_in_words
+from riskcli.analyses.check.shares import Share
 from riskcli.analyses.check.verdict import Gate
+from riskcli.analyses.churn import churn_table
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
-from riskcli.core.messages import Note, UsageError
+from riskcli.core.messages import Note, UsageError, nearest
 from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options, matching_runs
+from riskcli.scores.evaluation import Evaluation
 from riskcli.scores.frozen import FrozenPopulation
 from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
@@ -46,17 +52,17 @@ def judge(
     detect: float | None = None,
     worst: int = 3,
     queries: Mapping[str, str] | None = None,
+    allow: Sequence[KnownLoser] = (),
 ) -> Gate:
     """Judge every run but the baseline by the policy's tests and by all rules.
 
     With a `margin` (for the mean, or one by risk measure) a test passes only where a loss above it
     is excluded, and what the data do not decide counts as `inconclusive` says (None: as neither).
-
     With `Rules(unjudged="bounds")` only what no grade of an unjudged document can turn is decided.
 
     Each candidate is measured in the matrix of the baseline and itself, or in a frozen population,
     so that its verdict does not depend on other candidates; only the correction of the tests counts
-    them. `queries` are the texts of topics.
+    them. `queries` are the texts of topics. Rules on single topics are not asked of the `allow`ed.
     """
     setup = set_up(scores, Options(alphas=(alpha,), population=population), baseline)
     plan = significance or Significance()
@@ -65,23 +71,65 @@ def judge(
     _refuse_without_documents(setup)
     cases = _cases(setup, plan, texts, every_rule)
     topics = cases[0].matrix.topics
-    for rule in every_rule:
-        check_quantity(rule, cases[0].matrix)
+    excepted = _prepared(cases, scores, every_rule, allow)
     check_words(inconclusive=(inconclusive or "fail", Inconclusive))
     margins = language.checked_margins(chosen, margin)
-    differences = _differences(cases, chosen, margins)
-    outcomes = _outcomes(cases, differences, chosen, every_rule, margins, plan)
-    level = plan.gamma / max(len(cases) * len(chosen.tests), 1)
+    both = zip(_differences(cases, chosen, margins), cases, strict=True)
+    tested = [[*own, *case.shares(every_rule)] for own, case in both]
+    outcomes = _outcomes(cases, tested, chosen, every_rule, margins, plan)
+    level = plan.gamma / max(sum(map(len, tested)), 1)
     verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, outcomes, strict=True)]
     given = (cases[0].options.baselines[0], alpha, plan.gamma, plan.correction, detect, margins)
     of_two = population_record(setup.options) if population else POPULATION_OF_TWO
     values = (chosen.name, [rule.text for rule in every_rule], *given, inconclusive, of_two)
-    settings = dict(zip(_RECORDED, values, strict=True))
-    notes = [note for case in cases for note in case.notes]
+    notes = [*excepted, *(note for case in cases for note in case.notes)]
     notes += [*texts.notes(topics), *_power_notes(verdicts, detect), *_unused(setup, every_rule)]
-    provenance = setup.provenance.adding(settings, notes)
-    asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(differences))
-    return Gate(tuple(verdicts), inconclusive, asked, provenance=provenance)
+    found = setup.provenance.adding(dict(zip(_RECORDED, values, strict=True)), notes)
+    at_length = tuple(replace(n, everywhere=n.everywhere or bool(n.full)) for n in found.notes)
+    asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))
+    return Gate(tuple(verdicts), inconclusive, asked, provenance=replace(found, notes=at_length))
+
+
+def _except(
+    cases: Sequence[Case], allow: Sequence[KnownLoser], rules: Sequence[Rule]
+) -> Iterator[Note]:
+    """Tell cases which exceptions hold for them; notes on those that are over or not needed."""
+    for each in allow:
+        topic, topics = each.topic, cases[0].matrix.topics
+        own = [c for c in cases if each.is_of(c.matrix.runs[1], c.matrix.plain_measure)]
+        if each.until < date.today():
+            told = f"{topic} was allowed to lose until {each.until} ({each.why}): no longer"
+            yield Note("allow-expired", told, everywhere=True)
+        elif not (
+            any(limits_losses(rule, topic) for rule in rules)
+            and topic in topics
+            and any(case.lost[topics.index(topic)] for case in own)
+        ):
+            why = "none of the topics" + nearest(topic, topics)
+            if topic in topics:
+                why = "no candidate that it is for loses there, or no rule limits that"
+            yield Note("allow-unneeded", f"{topic} need not be allowed to lose: {why}")
+        else:
+            for case in own:
+                case.allowed = (*case.allowed, each)
+
+
+def _prepared(
+    cases: Sequence[Case], scores: Scores, rules: Sequence[Rule], allow: Sequence[KnownLoser]
+) -> list[Note]:
+    """Check rules, and tell cases what they need beside scores: exceptions, how rankings moved.
+
+    For these the runs are read again, if a rule asks.
+    """
+    for rule in rules:
+        check_quantity(rule, cases[0].matrix)
+    if asked := [rule.quantity for rule in rules if rule.quantity in language.MOVES]:
+        found = churn_table(cast("Evaluation", scores), cases[0].matrix.runs[0])
+        own = {part.run: part.moves.columns for part in found.parts}
+        for case in cases:
+            arrays = own[case.matrix.runs[1]]
+            case.moves = {n: dict(zip(found.topics, arrays[n], strict=True)) for n in asked}
+    return list(_except(cases, allow, rules))
 
 
 def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:
@@ -103,19 +151,21 @@ def _differences(
 
 def _outcomes(
     cases: Sequence[Case],
-    differences: Sequence[Sequence[Difference]],
+    differences: Sequence[Sequence[Difference | Share]],
     chosen: Policy,
     every_rule: Sequence[Rule],
     margins: Mapping[str, float],
     plan: Significance,
 ) -> list[list[RuleOutcome]]:
     """Of each case its tests and rules, as far as they hold whatever is not judged."""
-    tested = judge_losses(differences, chosen.tests, margins, plan)
+    tests: list[LossTest | Rule] = [*chosen.tests, *filter(is_on_share, every_rule)]
+    number = len(chosen.tests)
+    tested = judge_losses(differences, tests, margins, plan)
     found = [
-        [*case.defined(chosen, own, margins), *case.judged(every_rule)]
+        [*case.defined(chosen, own[:number], margins), *case.judged(every_rule, own[number:])]
         for case, own in zip(cases, tested, strict=True)
     ]
-    return decided(cases, found, every_rule, margins, plan, len(cases) * len(chosen.tests))
+    return decided(cases, found, every_rule, margins, plan, len(cases) * len(tests))
 
 
 def _what_is_checked(

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from riskcli.analyses.check.outcomes import RuleOutcome
-from riskcli.analyses.check.rules import LossTest
+from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.analyses.check.shares import Share
 from riskcli.core.messages import counted
 from riskcli.risk.estimate import CORRECTION_TITLES, Estimate, Significance, adjust
 from riskcli.risk.human import TestedMean
@@ -66,36 +67,35 @@ def _p_above(distance: float, error: float, degrees: float) -> float:
 
 
 def judge_losses(
-    rows: Sequence[Sequence[Difference]],
-    tests: Sequence[LossTest],
+    rows: Sequence[Sequence[Difference | Share]],
+    tests: Sequence[LossTest | Rule],
     margins: Mapping[str, float],
     plan: Significance,
 ) -> list[list[RuleOutcome]]:
     """The tests of every candidate (a row each), corrected together over candidates and tests.
 
     False alarms and false passes are families of their own: the p-values against no loss are
-    corrected together, and so are those against losses of the margins.
+    corrected together, and so are those against losses of the margins. What shows that a rule on a
+    share is broken is among the former, what shows that it is kept among the latter.
     """
     differences = [difference for row in rows for difference in row]
     lower, family = adjust(np.array([d.p_lower for d in differences]), plan.correction)
     beyond, margin_family = adjust(np.array([d.p_margin for d in differences]), plan.correction)
     adjusted = iter(zip(lower.tolist(), beyond.tolist(), strict=True))
-    return [
-        [
-            replace(
-                _judged(
-                    difference, test, margins.get(test.of), *next(adjusted), plan,
-                    margin_family if test.of in margins else family,
-                ),
-                test=test,
-            )
-            for difference, test in zip(row, tests, strict=True)
-        ]
-        for row in rows
-    ]  # fmt: skip
+
+    def outcome(tested: Difference | Share, test: LossTest | Rule) -> RuleOutcome:
+        if isinstance(tested, Share) or isinstance(test, Rule):
+            assert isinstance(tested, Share)
+            return tested.judged(*next(adjusted), plan, (family, margin_family))
+        margin = margins.get(test.of)
+        size = family if margin is None else margin_family
+        found = _judged(tested, test, margin, *next(adjusted), plan, size)
+        return replace(found, test=test)
+
+    return [[outcome(*each) for each in zip(row, tests, strict=True)] for row in rows]
 
 
-def families(rows: Sequence[Sequence[Difference]]) -> tuple[int, int]:
+def families(rows: Sequence[Sequence[Difference | Share]]) -> tuple[int, int]:
     """How many tests are corrected together: those against no loss, those against margins."""
     differences = [difference for row in rows for difference in row]
     lower, beyond = ([getattr(d, p) for d in differences] for p in ("p_lower", "p_margin"))

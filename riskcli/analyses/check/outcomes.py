@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from riskcli.analyses.check.rules import LossTest
+from riskcli.analyses.check.rules import MEAN_TEST, LossTest
 
 if TYPE_CHECKING:
+    from riskcli.analyses.check.allow import KnownLoser
     from riskcli.scores.judging import Judging
 
 POPULATION_OF_TWO = "baselines"
@@ -94,6 +95,8 @@ class Verdict:
     """How far documents are judged."""
     judge: str = ""
     """Whose judgements decide, where there are several judges."""
+    allowed: "Sequence[KnownLoser]" = ()
+    """The exceptions for topics on which it loses."""
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -125,7 +128,16 @@ class Verdict:
     @property
     def blame(self) -> str:
         """The topics that lost most, with both scores."""
-        return f"topics to blame: {', '.join(map(str, self.losses))}"
+        words = "topics to blame" if self.failures else "lost most"
+        return f"{words}: {', '.join(map(str, self.losses))}"
+
+    @staticmethod
+    def power_of(verdicts: "Sequence[Verdict]") -> str:
+        """Which loss these would have seen; empty where the mean is not tested, or all is equal."""
+        tested = [v for v in verdicts if any(f.test == MEAN_TEST for f in v.findings)]
+        sizes = sorted(verdict.seen_from for verdict in tested if verdict.seen_from)
+        ends = " to ".join(dict.fromkeys(f"{size:.2g}" for size in (*sizes[:1], *sizes[-1:])))
+        return ends and f"a mean lower by {ends} is seen with probability 0.8"
 
     def explained(self, finding: RuleOutcome) -> str:
         """Why the rule is not kept, and the topics to blame."""

@@ -1,7 +1,7 @@
 """The little language of rules: `trisk >= -2`, `mean >= baseline - 0.005`, `loss(151) <= 0`.
 
     rule     = quantity comparison bound
-    quantity = NAME [ "@" NUMBER ] [ "[" GROUP "]" ] | NAME "(" TOPIC ")"
+    quantity = NAME [ "@" NUMBER | "(" TOPIC | LOSS ")" ] [ "[" GROUP "]" ]
              | "worst_group" "(" NAME [ "@" NUMBER ] ")"
     bound    = sum | WORD            (a WORD only for flags: better, worse, none)
     sum      = product { ("+" | "-") product }
@@ -125,10 +125,10 @@ class _Parser:
         if group is not None:
             if not self.accept(")"):
                 raise self.fail("a closing bracket")
-        elif self.peek()[1] == "[":
-            group = self.within(_GROUP, "a group in brackets, as in [tail] or [type=tail]")
         elif alpha is None and self.peek()[1] == "(":
             topic = self.within(_TOPIC, "a topic in brackets, as in (151)")
+        if group is None and self.peek()[1] == "[":
+            group = self.within(_GROUP, "a group in brackets, as in [tail] or [type=tail]")
         if self.peek()[1] not in COMPARISONS:
             raise self.fail(f"one of {' '.join(COMPARISONS)}")
         comparison = self.take()
@@ -224,47 +224,87 @@ class _Parser:
         return value
 
 
-# What a rule can speak of beside the columns of the risk table: losses topic by topic.
+# What a rule can speak of beside the columns of the risk table: topic by topic.
 
 
 @dataclass(frozen=True)
 class TopicQuantity:
-    """A quantity that comes from the scores on topics; `of_topic` ones name a topic."""
+    """A quantity that comes from single topics."""
 
     name: str
     meaning: str
-    of_topic: bool
-    value: "Callable[[Floats, Floats], float]"
-    """From the candidate's and the baseline's scores (on the topic named, or on all)."""
+    argument: str = ""
+    """What stands in brackets after its name: a topic, a loss."""
+    value: "Callable[[Floats, Floats], float] | None" = None
+    """From the candidate's and the baseline's scores (on the topic named, or on all), where these
+    are enough."""
 
     @property
     def spelled(self) -> str:
         """The name as rules write it."""
-        return f"{self.name}(TOPIC)" if self.of_topic else self.name
+        return f"{self.name}({self.argument})" if self.argument else self.name
 
 
+UNANSWERED = "unanswered"
+MOVES = ("distance", "rbo", "overlap")
+LOSS_SHARE = "loss_share"
+_TESTED = "tested, for all topics like these: else inconclusive"
+_MEAN_OVER = "the mean over topics"
+_QUANTILE = re.compile(r"delta_q([1-9][0-9]?)")
 TOPIC_QUANTITIES = (
     TopicQuantity(
-        "max_loss", "the largest loss on any topic, 0 where there is none", False,
+        "max_loss", "the largest loss on any topic, 0 where there is none", "",
         lambda run, base: float(max(0.0, (base - run).max())),
     ),
     TopicQuantity(
-        "max_gain", "the largest gain on any topic, 0 where there is none", False,
+        "max_gain", "the largest gain on any topic, 0 where there is none", "",
         lambda run, base: float(max(0.0, (run - base).max())),
     ),
     TopicQuantity(
         "loss", "how far the candidate falls below the baseline on a topic (a gain is below 0)",
-        True, lambda run, base: float((base - run)[0]),
+        "TOPIC", lambda run, base: float((base - run)[0]),
     ),
     TopicQuantity(
-        "score", "the candidate's score on a topic", True, lambda run, _base: float(run[0])
+        "score", "the candidate's score on a topic", "TOPIC", lambda run, _base: float(run[0])
     ),
+    TopicQuantity(
+        LOSS_SHARE, f"the share of topics that lose more than LOSS; {_TESTED}", "LOSS"
+    ),
+    TopicQuantity(
+        "delta_q10", f"a quantile of the differences, here a tenth (delta_q1 to q99); {_TESTED}"
+    ),
+    TopicQuantity(UNANSWERED, "topics that the candidate's run does not answer"),
+    TopicQuantity("distance", f"share of document pairs in another order (Kendall), {_MEAN_OVER}"),
+    TopicQuantity("rbo", f"rank-biased overlap with the baseline's ranking, {_MEAN_OVER}"),
+    TopicQuantity("overlap", f"share of the first 10 documents that both have, {_MEAN_OVER}"),
 )  # fmt: skip
 
 
 def topic_quantity(name: str) -> TopicQuantity | None:
     """The quantity of that name that comes from single topics, if there is one."""
+    name = "delta_q10" if percent_of(name) else name
     return next((quantity for quantity in TOPIC_QUANTITIES if quantity.name == name), None)
+
+
+def percent_of(name: str) -> int:
+    """Which quantile of the differences it names; 0 if none."""
+    match = _QUANTILE.fullmatch(name)
+    return int(match[1]) if match else 0
+
+
+def is_on_share(rule: Rule) -> bool:
+    """Whether a rule is on a share of topics, and so tested."""
+    return rule.quantity == LOSS_SHARE or percent_of(rule.quantity) > 0
+
+
+def limits_losses(rule: Rule, topic: str) -> bool:
+    """Whether it limits the loss on that topic, as one of those that it is about."""
+    if rule.quantity != LOSS_SHARE and rule.topic not in (None, topic):
+        return False
+    if rule.quantity == "score" or percent_of(rule.quantity):
+        return rule.comparison in (">=", ">", "==")
+    counts = ("max_loss", "loss", LOSS_SHARE, "losses", "losses20")
+    return rule.quantity in counts and rule.comparison in ("<=", "<", "==")
 
 
 # Presets of rules: what a gate asks for where nobody wrote rules of their own.
@@ -295,19 +335,19 @@ class Policy:
     rules: tuple[Rule, ...] = ()
 
 
-_MEAN = LossTest("mean", None)
+MEAN_TEST = LossTest("mean", None)
 _GEORISK = LossTest("georisk", None)
 _LOSSES_TWICE = LossTest("trisk", 1.0)
 
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("lenient", "the mean alone", (_MEAN,)),
-        Policy("standard", "the mean and GeoRisk", (_MEAN, _GEORISK)),
+        Policy("lenient", "the mean alone", (MEAN_TEST,)),
+        Policy("standard", "the mean and GeoRisk", (MEAN_TEST, _GEORISK)),
         Policy(
             "strict",
             "the mean, GeoRisk, losses weighted ×2, and no topic loses more than 0.3",
-            (_MEAN, _GEORISK, _LOSSES_TWICE),
+            (MEAN_TEST, _GEORISK, _LOSSES_TWICE),
             (parse_rule("max_loss <= 0.3"),),
         ),
         Policy("none", "only the rules given with --require"),

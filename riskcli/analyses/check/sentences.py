@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from riskcli.analyses.check.outcomes import (
+    AUDIT,
     OUTCOMES,
     WORDS,
     Candidate,
@@ -14,7 +16,7 @@ from riskcli.analyses.check.outcomes import (
     Verdict,
     in_order,
 )
-from riskcli.analyses.check.rules import LossTest, Rule
+from riskcli.analyses.check.rules import LossTest, Rule, is_on_share, limits_losses, parse_rule
 from riskcli.analyses.judges import by_count
 from riskcli.analyses.unjudged import statement
 from riskcli.core.choices import Inconclusive
@@ -70,7 +72,8 @@ def rule_in_words(
     if with_margin:
         ruled_out = joined([f"of {title_of(t)} above {margins[t.of]:g}" for t in with_margin])
         parts.append(f"a loss {ruled_out} is ruled out ({within}, {level})")
-    parts += [rule.text for rule in rules]
+    shown = f" is shown (exact, {within}, {level})"
+    parts += [rule.text + (shown if is_on_share(rule) else "") for rule in rules]
     return f"Rule{'s' if len(parts) > 1 else ''}: {'; '.join(parts)}."
 
 
@@ -82,19 +85,26 @@ def of_one(verdict: Verdict) -> list[Statement]:
     about, who = verdict.measure, verdict.candidate
     said = {"pass": _kept, "fail": _broken, "inconclusive": _open}[verdict.outcome]
     means = {"mean": verdict.mean, "baseline_mean": verdict.baseline_mean}
-    numbers = {**means, "topics": verdict.topics}
+    numbers = {**means, "topics": verdict.topics, "seen_from": verdict.seen_from}
     text = f"{WORDS[verdict.outcome]}: for {who} {said(verdict.findings)}."
     statements = [Statement("gate", text, about, (who, verdict.baseline), numbers=numbers)]
     if verdict.ruined is not None:
-        text = f"It {_ruins(verdict)}." if verdict.ruined else f"No topic {_OVER_A_FIFTH}."
-        statements.append(_of_ruins(verdict, text, about))
+        statements.append(_of_ruins(verdict, f"It {_ruins(verdict)}.", about))
     if needed := [f.topics_needed for f in verdict.findings if f.topics_needed is not None]:
         text = f"If the differences stay, {max(needed)} topics settle it in four of five cases."
         numbers = {"topics_needed": max(needed)}
         statements.append(Statement("undecided", text, about, (who,), numbers=numbers))
     elif _proves_nothing([verdict]):
         statements.append(_unproven([verdict], about))
-    return [*statements, *_unjudged([verdict], about)]
+    return [*statements, *_allowed([verdict], about), *_unjudged([verdict], about)]
+
+
+def _allowed(verdicts: Sequence[Verdict], about: str = "") -> list[Statement]:
+    """Who is allowed to lose, until when, and why, of those that do."""
+    allowed = list(dict.fromkeys(each for verdict in verdicts for each in verdict.allowed))
+    runs = tuple(dict.fromkeys(v.candidate for v in verdicts if v.allowed))
+    text, topics = f"{listed(map(str, allowed), _FEW)}.", tuple(each.topic for each in allowed)
+    return [Statement("allowed", text, about, runs, topics)] if allowed else []
 
 
 def _unjudged(verdicts: Sequence[Verdict], about: str = "") -> list[Statement]:
@@ -116,13 +126,28 @@ def of_left_out(number: int) -> list[Statement]:
     return [Statement("gate", text, numbers={"left_out": number})]
 
 
-_OVER_A_FIFTH = "loses more than a fifth of the baseline's score"
-
-
-def _ruins(verdict: Verdict) -> str:
+def _ruins(verdict: Verdict, by: str = "") -> str:
     ruined = verdict.ruined or ()
+    if not ruined:
+        return f"loses over a fifth on no topic{by}"
     of_all = f"{len(ruined)} of {counted(verdict.topics, 'topic')}"
-    return f"loses over a fifth on {of_all}, most on {ruined[0]}"
+    return f"loses over a fifth on {of_all}, most on {ruined[0]}{by}{_limited([verdict])}"
+
+
+def _limited(verdicts: Sequence[Verdict]) -> str:
+    """Whether a rule limits these losses; of several the one that is kept worst by the first."""
+    topics = {each.topic for verdict in verdicts for each in verdict.ruined or ()}
+    asked = (f for f in verdicts[0].findings if f.test is None and f.rule != AUDIT)
+    plain = [(finding, parse_rule(finding.rule)) for finding in asked]
+    limits = [(f, rule) for f, rule in plain if any(limits_losses(rule, t) for t in topics)]
+    whole = [f for f, r in limits if r.group is None and (r.topic is None or is_on_share(r))]
+    if not whole:
+        return "; rules limit that in part" if limits else "; no rule limits that"
+    worst = max(whole, key=lambda finding: OUTCOMES.index(finding.outcome))
+    return f", which {worst.rule} {_LIMITS[worst.outcome]}"
+
+
+_LIMITS = {"pass": "allows", "inconclusive": "leaves open", "fail": "does not allow"}
 
 
 def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:
@@ -168,6 +193,8 @@ def _open(findings: Sequence[RuleOutcome]) -> str:
     for finding in findings:
         if finding.open_to_judgements:
             parts.append(_of_judgements(finding))
+        elif finding.outcome == "inconclusive" and finding.test is None:
+            parts.append(f"{finding.rule} is shown neither to hold nor to be broken")
         elif finding.outcome == "inconclusive" and finding.test is not None:
             loss = f"a loss of {title_of(finding.test)}"
             tested = finding.p is not None and finding.p == finding.p
@@ -198,6 +225,15 @@ def _unproven(verdicts: Sequence[Verdict], about: str = "") -> Statement:
     return Statement("unproven", text, about, names, numbers={"seen_from": max(seen, default=None)})
 
 
+def _power(passing: Sequence[Verdict]) -> list[Statement]:
+    """Of several that pass: which loss would have been seen; that this is no proof of none."""
+    seen, unproven = Verdict.power_of(passing), _proves_nothing(passing)
+    if not seen:
+        return [_unproven(passing)] if unproven else []
+    text = f"A{seen[1:]}{'; see --margin' if unproven else ''}."
+    return [replace(_unproven(passing), rule="unproven" if unproven else "power", text=text)]
+
+
 def of_many(
     verdicts: Sequence[Verdict], counts_as: Inconclusive | None, left_out: int
 ) -> list[Statement]:
@@ -225,9 +261,8 @@ def of_many(
         statements.append(_not_decided(verdicts, undecided, counts_as))
     else:
         passed = {*passing}
-        own = [v for v in verdicts if v.candidate in passed]
-        statements += [_unproven(own)] if _proves_nothing(own) else []
-    return [*statements, *_unjudged(verdicts)]
+        statements += _power([v for v in verdicts if v.candidate in passed])
+    return [*statements, *_allowed(verdicts), *_unjudged(verdicts)]
 
 
 def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
@@ -249,20 +284,16 @@ def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
     of = [c.verdicts[0] for c in passing if c.verdicts[0].ruined is not None]
     several = any(len(c.verdicts) > 1 for c in passing)
     by = f" by {of[0].measure}" if of and several else ""
+    if len(of) < 2:
+        return [_of_ruins(v, f"{v.candidate} {_ruins(v, by)}.") for v in of]
     if not any(verdict.ruined for verdict in of):
-        if not of:
-            return []
-        who = of[0].candidate if len(of) == 1 else "No candidate that passes"
-        text = f"{who} loses over a fifth on no topic{by}."
-        text = text if len(of) == 1 else f"{who} loses over a fifth on any topic{by}."
+        text = f"No candidate that passes loses over a fifth on any topic{by}."
         return [Statement("ruins", text, runs=tuple(v.candidate for v in of))]
-    if len(of) == 1:
-        return [_of_ruins(of[0], f"{of[0].candidate} {_ruins(of[0])}{by}.")]
     counts = [(len(verdict.ruined or ()), verdict.candidate) for verdict in of]
     least, most = min(counts), max(counts)
     text = (
         f"Those that pass lose over a fifth on {least[0]} ({least[1]}) to {most[0]} ({most[1]}) "
-        f"of {counted(of[0].topics, 'topic')}{by}."
+        f"of {counted(of[0].topics, 'topic')}{by}{_limited(of)}."
     )
     runs = tuple(candidate for _, candidate in sorted(counts))
     numbers = {"least": least[0], "most": most[0], "topics": of[0].topics}

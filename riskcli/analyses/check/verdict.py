@@ -19,12 +19,7 @@ from riskcli.analyses.check.outcomes import (
     in_order,
 )
 from riskcli.core.choices import Inconclusive, population_in_words
-from riskcli.core.messages import (
-    IN_EVERY_REPORT,
-    InputError,
-    counted,
-    listed,
-)
+from riskcli.core.messages import InputError, counted, listed
 from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import annotation, visible
@@ -174,8 +169,7 @@ def _rows(verdict: Verdict, told: Sequence[str]) -> Iterator[list[Value]]:
         why = "; ".join(filter(None, [finding.why, *told]))
         yield [
             verdict.candidate, verdict.baseline, verdict.measure, finding.rule, finding.passed,
-            *tidy(numbers), why, () if finding.passed or finding.rule == AUDIT else topics,
-            finding.outcome,
+            *tidy(numbers), why, () if finding.rule == AUDIT else topics, finding.outcome,
             finding.topics_needed, verdict.population,
         ]  # fmt: skip
 
@@ -195,11 +189,10 @@ def _display(verdict: Verdict) -> Display:
 def _caption(verdict: Verdict) -> list[str]:
     against = "" if verdict.is_first else f" against {verdict.baseline_mean:.4f}"
     lines = [f"mean {verdict.mean:.4f}{against} on {counted(verdict.topics, 'topic')}"]
-    if verdict.seen_from is not None:
-        seen = f"{verdict.seen_from:.2g}"
-        lines[0] += f"; losses of the mean are detected in four of five cases from {seen}"
+    if seen := Verdict.power_of([verdict]):
+        lines[0] += f"; {seen}"
     lines += _legend(verdict)
-    if verdict.losses and verdict.failures:
+    if verdict.losses:
         lines.append(verdict.blame)
     return lines
 
@@ -241,10 +234,10 @@ def problems(gate: Gate) -> Iterator[Problem]:
 def remarks(gate: Gate) -> list[Problem]:
     """What every report must say beside the verdicts, in the file that it names, else the first."""
     paths = [entry.path for entry in gate.inputs]
-    told = [note for note in gate.notes if note.code in IN_EVERY_REPORT]
+    told = [note for note in gate.notes if note.in_every_report]
     named = [[path for path in paths if path.name in note.message] or paths for note in told]
     return [
-        Problem("warning", note.code, note.message, str(own[0]) if own else None)
+        Problem("warning", note.code, note.told, str(own[0]) if own else None)
         for note, own in zip(told, named, strict=True)
     ]
 
@@ -321,6 +314,8 @@ def as_github(gate: Gate) -> str:
     passed, undecided = outcomes.count("pass"), outcomes.count("inconclusive")
     counts = f"passed: {passed} of {len(outcomes)}"
     counts += f", inconclusive: {undecided}" if undecided else ""
+    seen = Verdict.power_of([verdict for verdict in gate.verdicts if verdict.passed])
+    counts += f"; {seen}" if seen else ""
     return "".join([*lines, annotation("notice", counts, title=TOOL), "\n"])
 
 
