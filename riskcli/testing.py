@@ -35,7 +35,8 @@ def assert_no_regression(
 ) -> Gate:
     """Fail with the verdict unless the run holds up against the baseline; else give the gate.
 
-    Both are files (the run a folder too, the baseline also what `riskeval matrix` wrote), or runs
+    Both are files (the run a folder too, the baseline also what `riskeval matrix` wrote or
+    `check --ratchet` keeps), or runs
     in memory as `score_runs` takes them; or `run` holds scores, and `baseline` names one of them.
     Each policy and rule means what it does in `riskeval check`.
     """
@@ -58,6 +59,7 @@ def _scores(run: Any, baseline: Any, qrels: Any, measures: str | Sequence[str]) 
     from pathlib import Path
 
     from riskcli.analyses.check.kept import with_baseline
+    from riskcli.analyses.check.ratchet_file import is_ratchet, with_ratchet
     from riskcli.api import read_qrels, read_run, score_runs
     from riskcli.cli.reading import Inputs
 
@@ -66,6 +68,9 @@ def _scores(run: Any, baseline: Any, qrels: Any, measures: str | Sequence[str]) 
     if all(files):
         judged = () if qrels is None else (Path(qrels),)
         inputs = Inputs(quiet=True, runs=(Path(run),), judged=judged, measures=names)
+        if is_ratchet(Path(baseline)):  # nothing is kept, and its audit's topics stay unused
+            known = with_ratchet(inputs, Path(baseline), {}, (), None, "refuse", repeats=False)
+            return known.pairs, known.baseline
         return with_baseline(inputs, [str(baseline)], None, "refuse")
     if qrels is None:
         return run, baseline

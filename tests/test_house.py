@@ -147,7 +147,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 _AT_THE_TOP = (
     ".ci .gitattributes .gitignore CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE README.md "
     "SECURITY.md action.yml benchmarks docs mkdocs.yml pyproject.toml qrels riskcli riskeval.py "
-    "riskeval_post.py sample_runs templates tests"
+    "sample_runs templates tests"
 )
 
 

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from riskcli.output.problems import MARKER
-from riskeval_post import main, post
+from riskcli.post import main, post
 from tests.helpers.console import PROGRAMS, ROOT
 from tests.helpers.program import QRELS, SAMPLES
 

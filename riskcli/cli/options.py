@@ -116,8 +116,8 @@ class Ratcheting:
 
     ratchet: Path | None = _most_used(
         "--ratchet", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
-        help="In place of --baseline: the run accepted last, which FILE keeps. What all changes "
-        "lose together is seen on topics that no verdict uses.",
+        help="In place of --baseline: the run accepted last, kept in FILE. What all changes lose "
+        "together is seen on topics that no verdict uses.",
     )
     audit: float | None = _ratchet(
         "--audit", type=SHARE, metavar="SHARE", settings=NOTHING,

@@ -129,12 +129,12 @@ _REPORT = "--report"
     "--policy", shell_complete=among(lambda: POLICIES), default="standard", metavar="NAME",
     settings=Reach.NOTHING,
     help="lenient: the mean is not significantly lower; standard: nor is GeoRisk; strict: nor do "
-    "losses weighted ×2 outweigh gains, and no topic loses more than 0.3; none: only --require.",
+    "losses weighted ×2 outweigh gains, and no topic loses over 0.3; none: --require alone.",
 )  # fmt: skip
 @own_option(
     "--require", "rules", multiple=True, metavar="RULE", settings=Reach.LISTED_INPUT,
     help="A rule of your own, repeatable, such as 'losses20 <= 5' (`riskeval help rules`); @FILE: "
-    "one rule per line, # starts a comment.",
+    "one a line.",
 )  # fmt: skip
 @own_option(
     "--allow", "allow", type=INPUT, metavar="FILE", settings=Reach.INPUT,
@@ -148,7 +148,7 @@ _REPORT = "--report"
     "if a larger loss can be ruled out. Repeatable.",
 )  # fmt: skip
 @own_option(
-    "--inconclusive", choice=Inconclusive, settings=Reach.NOTHING,
+    "--inconclusive", choice=Inconclusive, settings=Reach.NOTHING, heading=Section.TESTS,
     help="What an inconclusive verdict counts as. [default: neither, exit code 3]",
 )  # fmt: skip
 @own_option(
@@ -162,14 +162,14 @@ _REPORT = "--report"
 )
 @own_option(
     "--detect", type=SIZE, metavar="SIZE", settings=Reach.NOTHING,
-    help="Warn where a loss of the mean of this size would go unseen.",
+    help="Warn where a loss of the mean of this size is missed.",
 )  # fmt: skip
 @own_option(
     "--top", type=FROM_0, default=3, settings=Reach.NOTHING, help="Number of topics to list.",
 )  # fmt: skip
 @own_option(
     "--run", "names", multiple=True, metavar="NAME", settings=Reach.NOTHING,
-    help="Show every rule for this candidate (or glob); repeatable.",
+    help="Show every rule for this candidate or glob.",
 )  # fmt: skip
 @options.full_option("every rule for every candidate")
 @own_option(

@@ -45,22 +45,26 @@ def test_from_an_empty_folder_to_a_gated_change(tmp_path: Path) -> None:
     tests = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
              "-p", "riskcli.testing", "project")  # fmt: skip
     first = run(folder, *gate)
-    assert first.returncode == 0, first.stderr  # the first build makes the baseline
-    kept = (folder / "baseline.json").read_bytes()
+    assert first.returncode == 0, first.stderr  # the first build is the anchor
+    kept = (folder / "state.json").read_bytes()
 
     change(folder, *HARMLESS)
+    tried = run(folder, *gate)
+    assert tried.returncode == 0 and (folder / "state.json").read_bytes() == kept
     passed = run(folder, *gate, "--accept")
-    assert passed.returncode == 0 and passed.stdout.startswith("pass: for bm25 "), passed.stderr
-    assert (accepted := (folder / "baseline.json").read_bytes()) != kept
+    assert passed.returncode == 0 and passed.stdout == tried.stdout, passed.stderr
+    assert passed.stdout.startswith("pass: for bm25 ")
+    assert "1 accepted change, mean" in " ".join(passed.stdout.split())
+    assert (accepted := (folder / "state.json").read_bytes()) != kept
 
     change(folder, *HARMFUL)
     comment = folder / "comment.md"
     failed = run(folder, *gate, "--accept", "--report", "markdown=comment.md")
     assert failed.returncode == 1 and failed.stdout.startswith("FAIL: for bm25 Mean is ")
-    assert (folder / "baseline.json").read_bytes() == accepted
+    assert (folder / "state.json").read_bytes() == accepted
     lines = comment.read_text().splitlines()
     assert lines[:2] == [MARKER, "### FAIL: bm25 against bm25 (baseline), nDCG@10"]
-    assert any(line.startswith("| 8 in of at tent clean | 0.7") for line in lines)
+    assert any(re.match(r"\| \d+ [a-z ]+ \| 0\.\d+ \| 0\.\d+ \|", line) for line in lines)
     ran = run(folder, *tests)
     assert ran.returncode == 1 and "AssertionError: FAIL: for bm25 Mean is" in ran.stdout, ran
     assert time.monotonic() - start < 60
@@ -70,7 +74,7 @@ def test_its_pipelines_name_what_the_action_and_the_component_have() -> None:
     workflow = yaml.safe_load((EXAMPLE / ".github" / "workflows" / "gate.yml").read_text())
     action = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
     used = [step["with"] for step in workflow["jobs"]["gate"]["steps"] if "with" in step]
-    assert [*used[0]] == ["runs", "baseline", "args"] and {*used[0]} <= {*action}
+    assert [*used[0]] == ["runs", "ratchet"] and {*used[0]} <= {*action}
     pipeline = yaml.safe_load((EXAMPLE / ".gitlab-ci.yml").read_text())
     component, job = yaml.safe_load_all((ROOT / "templates" / "check.yml").read_text())
     (include,) = pipeline["include"]
@@ -78,7 +82,7 @@ def test_its_pipelines_name_what_the_action_and_the_component_have() -> None:
     assert {*include["inputs"]} <= {*inputs}
     assert {name for name, each in inputs.items() if "default" not in each} <= {*include["inputs"]}
     assert {*pipeline} - {"include"} == {inputs["job"]["default"]} and len(job) == 1
-    for file in ("candidate.run", "baseline.json"):
+    for file in ("candidate.run", "state.json"):
         assert file in (EXAMPLE / "gate.sh").read_text()
         assert file in used[0].values() and file in include["inputs"].values()
 

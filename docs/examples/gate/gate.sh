@@ -4,12 +4,11 @@
 set -eu
 cd "$(dirname "$0")"
 python3 rank.py > candidate.run
-accept=
+state=state.json
 if [ "${1-}" = --accept ]; then
-  accept=--update-baseline=baseline.json
   shift
+elif [ -e state.json ]; then
+  state=judged.json  # a copy: what is judged is not kept
+  cp state.json judged.json
 fi
-if [ ! -e baseline.json ]; then
-  exec riskeval matrix candidate.run -o baseline.json
-fi
-exec riskeval check candidate.run --baseline baseline.json ${accept:+"$accept"} "$@"
+exec riskeval check candidate.run --ratchet "$state" "$@"

@@ -15,6 +15,6 @@ def test_the_ranking_holds_up(tmp_path: Path) -> None:
     run.write_text("\n".join(rank.lines()) + "\n", encoding="utf-8")
     rules = ["losses20 <= 5", "max_loss <= 0.5"]
     assert_no_regression(
-        run, HERE / "baseline.json", HERE / "qrels.txt", measures="nDCG@10", rules=rules,
+        run, HERE / "state.json", HERE / "qrels.txt", measures="nDCG@10", rules=rules,
         queries=HERE / "queries.tsv",
     )  # fmt: skip

@@ -21,7 +21,7 @@ from riskcli.cli.evaluating import rules as rules_of
 from riskcli.cli.reading import Inputs
 from riskcli.core.arrays import Rows
 from riskcli.core.choices import OtherJudgements
-from riskcli.core.files import sha256_of_file
+from riskcli.core.files import object_in, sha256_of_file
 from riskcli.core.messages import InputError, Note, UsageError, joined, listed
 from riskcli.output.formats import STDOUT, emit
 from riskcli.scores.bookkeeping import (
@@ -70,6 +70,15 @@ class RatchetFile:
         ]
         return Build.here(self.candidate, own[0].sha256 if len(own) == 1 else None)
 
+    @property
+    def pairs(self) -> Evaluation:
+        """The run accepted last and the candidate, on the gate's topics; there must be a file."""
+        assert self.ratchet is not None
+        matrices = self.evaluation.matrices
+        places = self.ratchet.split(matrices[0].topics)[0].tolist()
+        pairs = tuple(matrix.of_runs([1, 2]).of_topics(places) for matrix in matrices)
+        return replace(self.evaluation, matrices=pairs)
+
     def judged(self, new_anchor: bool, **how: Any) -> Gate:
         """The gate's verdict on its topics, and the audit's on the others."""
         matrices = self.evaluation.matrices
@@ -82,8 +91,7 @@ class RatchetFile:
             rule = "There is nothing to compare with yet."
             provenance = self.evaluation.provenance
             return Gate(verdicts, rule=rule, audit=Audit(begun, self.build), provenance=provenance)
-        pairs = tuple(m.of_runs([1, 2]).of_topics(gate_topics.tolist()) for m in matrices)
-        found = judge(replace(self.evaluation, matrices=pairs), self.baseline, **how)
+        found = judge(self.pairs, self.baseline, **how)
         accepted = not found.skipped and all(each.passed for each in found.verdicts)
         audit, looks = audited(begun, matrices, self.build, accepted, new_anchor)
         return replace(found, audit=audit).with_looks(looks)
@@ -196,6 +204,14 @@ def _refuse_rules_on(set_aside: Collection[str], rules: Sequence[Rule]) -> None:
         if rule.topic in set_aside:
             message = f"topic {rule.topic!r} is set aside for the audit, and no verdict uses it"
             raise UsageError(f"rule {rule.text!r}: {message}")
+
+
+def is_ratchet(path: Path) -> bool:
+    """Whether a file is one that `--ratchet` made."""
+    try:
+        return _MEMBER in object_in(path.read_bytes())
+    except OSError:
+        return False
 
 
 def _ratchet_in(path: Path, text: bytes) -> Ratchet:

@@ -1,6 +1,6 @@
 """Put a gate's comment on the pull or merge request of this job, in place of the one before.
 
-`python -m riskeval_post REPORT [NAME]` reads in the environment what GitHub and GitLab say of a
+`python -m riskcli.post REPORT [NAME]` reads in the environment what GitHub and GitLab say of a
 job. It never fails: a job ends with the gate's exit code, whether there is a comment or not.
 """
 
