@@ -57,6 +57,7 @@ _ERRORS = {
     "bad-parquet": "not the Parquet that was expected",
 }
 ERRORS_OF_COMMANDS = {
+    "no-ratchet": "the file of --ratchet is not one that it made",
     "changed": "a file that was changed while it was read",
     "empty-folder": "a folder without a run file",
     "bad-settings": "a malformed settings file",

@@ -438,7 +438,7 @@ def test_a_file_that_another_call_replaced_is_not_overwritten(
 
     monkeypatch.setattr("riskcli.analyses.check.ratchet_file.judge", meanwhile)
     ran = check(saved(tmp_path, "now", scores(3)), state)
-    assert ran.code == 2 and "changed-meanwhile" in ran.err and state.read_bytes() == other
+    assert ran.code == 2 and ": changed: " in ran.err and state.read_bytes() == other
 
 
 def test_plans_that_make_no_sense() -> None:

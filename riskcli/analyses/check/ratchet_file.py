@@ -113,7 +113,7 @@ class RatchetFile:
             return Note("ratchet", f"{self.path} is left unchanged: {run} {why}", warning=False)
         if self.sha256 != (sha256_of_file(self.path) if self.path.exists() else None):
             message = "another call has replaced it since it was read: judge the candidate again"
-            raise InputError(self.path, "changed-meanwhile", message)
+            raise InputError(self.path, "changed", message)
         emit(self._text(audit.ratchet), self.path, state=True)
         is_anchor = audit.ratchet.anchor == self.build and not audit.ratchet.steps
         what = "its anchor" if is_anchor else f"accepted change {audit.ratchet.steps}"
