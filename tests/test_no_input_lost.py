@@ -393,8 +393,8 @@ def test_a_place_elsewhere_is_known_by_its_url() -> None:
 def test_a_ratchet_alone_may_be_read_and_replaced(here: Path) -> None:
     state = here / "state.json"
     call = ("check", "x=b.run", *ONE, *ANY, "--ratchet")
-    for step in (0, 1):
-        ran = riskeval(*call, "./state.json", cwd=here)
+    for step, run in enumerate(("x=c.run", "x=b.run")):
+        ran = riskeval("check", run, *call[2:], "./state.json", cwd=here)
         assert ran.code == 0 and json.loads(state.read_bytes())["ratchet"]["steps"] == step, ran.err
     before = contents(here)
     (here / "b.json").symlink_to("b.run")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,11 @@ from riskcli.core import stopping
 from riskcli.core.choices import Correction, Inconclusive, OtherJudgements
 from riskcli.core.messages import RiskevalError, UsageError
 from riskcli.output.formats import OutputFormat, named
+
+if TYPE_CHECKING:
+    from riskcli.analyses.check.ratchet_file import RatchetFile
+    from riskcli.analyses.check.verdict import Gate
+    from riskcli.scores.evaluation import Evaluation
 
 
 def _report(value: object) -> tuple[OutputFormat, Path]:
@@ -110,6 +115,30 @@ def _with_bounds(inputs: Inputs, pool: Path | None) -> Inputs:
     if inputs.unjudged == "condensed":
         raise UsageError("--to-judge needs --unjudged bounds, found condensed: nothing is open")
     return replace(inputs, unjudged="bounds")
+
+
+def _judged(
+    inputs: Inputs,
+    kept: options.Ratcheting,
+    gamma: float,
+    against: tuple[Any, ...],
+    allow: Path | None,
+    how: dict[str, Any],
+) -> "tuple[Gate, Evaluation, str, RatchetFile | None]":
+    """The verdict, the scores it is of, the baseline's name, and the ratchet where there is one."""
+    from riskcli.analyses.check import files, gate
+    from riskcli.analyses.check.kept import with_baseline
+    from riskcli.analyses.check.ratchet_file import with_ratchet
+
+    plan = kept.plan(gamma)
+    if kept.ratchet is None:
+        evaluation, name = with_baseline(inputs, *against)
+        evaluation, how["allow"] = files.allowing(evaluation, allow)
+        return gate.judge(evaluation, name, **how), evaluation, name, None
+    ratchet = with_ratchet(inputs, kept.ratchet, plan, *against)
+    evaluation, how["allow"] = files.allowing(ratchet.evaluation, allow)
+    ratchet = replace(ratchet, evaluation=evaluation)
+    return ratchet.judged(kept.new_anchor, **how), evaluation, ratchet.baseline, ratchet
 
 
 _REPORT = "--report"
@@ -221,9 +250,7 @@ def check(
     rule on TRisk or URisk at alpha above 0 is broken by equal systems, too.
     """
     # Late: numpy and scipy are for those who compute.
-    from riskcli.analyses.check import files, gate
-    from riskcli.analyses.check.kept import with_baseline
-    from riskcli.analyses.check.ratchet_file import with_ratchet
+    from riskcli.analyses.check import files
     from riskcli.cli.evaluating import frozen_population, queries_in
     from riskcli.risk.estimate import Significance
 
@@ -236,17 +263,7 @@ def check(
         "detect": detect, "worst": top, "queries": queries_in(queries, inputs),
     }  # fmt: skip
     against = (baselines, pin, other_judgements, repeats)
-    plan = kept.plan(gamma)
-    if kept.ratchet is None:
-        evaluation, name = with_baseline(inputs, *against)
-        evaluation, how["allow"] = files.allowing(evaluation, allow)
-        judged, ratchet = gate.judge(evaluation, name, **how), None
-    else:
-        ratchet = with_ratchet(inputs, kept.ratchet, plan, *against)
-        evaluation, how["allow"] = files.allowing(ratchet.evaluation, allow)
-        ratchet = replace(ratchet, evaluation=evaluation)
-        judged = ratchet.judged(kept.new_anchor, **how)
-        name = ratchet.baseline
+    judged, evaluation, name, ratchet = _judged(inputs, kept, gamma, against, allow, how)
     judged = files.documented(judged, evaluation, inputs, [output.output_format, *dict(reports)])
     shown = judged.of_runs(names)  # errors before anything is written
     options.tell(judged.notes, inputs.quiet)

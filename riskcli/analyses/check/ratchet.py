@@ -30,7 +30,7 @@ from riskcli.scores.teams import Teams
 
 _LEAST = 3
 """So many topics must be left on either side."""
-_COMMITS = (
+COMMITS = (
     "GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "GIT_COMMIT", "BITBUCKET_COMMIT",
     "CIRCLE_SHA1",
 )  # fmt: skip
@@ -72,7 +72,7 @@ class Build:
     @classmethod
     def here(cls, name: str, sha256: str | None) -> "Build":
         """The one that is being built."""
-        commit = next(filter(None, map(os.environ.get, _COMMITS)), None)
+        commit = next(filter(None, map(os.environ.get, COMMITS)), None)
         return cls(name, sha256, commit)
 
 
@@ -191,6 +191,8 @@ class Audit:
     """The measures by which the candidate has fallen too far below the anchor."""
     before: Ratchet | None = None
     """As this call found it; None where this is the first."""
+    stays: str = ""
+    """Why the file is left as it is; empty where the candidate is the run accepted last now."""
 
     @property
     def alarm(self) -> bool:
@@ -215,7 +217,7 @@ class Audit:
         if was is None:
             yield self._first
             return
-        steps = was.steps + (self.alarm or now != was)
+        steps = was.steps + (self.alarm or not self.stays)
         for each in self.drifts:
             lost = each if steps else "no change was accepted yet"
             text = f"Since the anchor, {was.anchor}: {counted(steps, 'accepted change')}, {lost}."
@@ -257,21 +259,25 @@ def audited(
     """The audit, and where a look is due what it finds by each measure.
 
     The rows of `matrices` are the anchor, the run accepted last and the candidate; `accepted` says
-    whether the gate accepts this. It is the last accepted one then, unless a look raises an alarm.
+    whether the gate accepts this. It is the last accepted one then, unless a look raises an alarm;
+    one that scores as the last is no change.
     """
     _, topics = ratchet.split(matrices[0].topics)
     plan, rows = ratchet.plan, [0, 2 if accepted else 1]
     drifts = tuple(drift(m.of_runs(rows), topics, plan.gamma) for m in matrices)
     if not accepted:
-        return Audit(ratchet, build, drifts, before=ratchet), []
+        return Audit(ratchet, build, drifts, before=ratchet, stays="is not accepted"), []
     if new_anchor:
         return Audit(ratchet.anchored(build), build, drifts, before=ratchet), []
+    if all((m.values[1] == m.values[2]).all() for m in matrices):  # which spends no look
+        stays = "scores as the run accepted last"
+        return Audit(ratchet, build, drifts, before=ratchet, stays=stays), []
     found = [_looked(each, ratchet, len(drifts)) for each in drifts] if ratchet.is_due else []
     looked = zip(drifts, found, strict=True) if found else ()
     alarms = tuple(each.measure for each, look in looked if look.outcome == "fail")
-    passed = all(each.passed for each in found)
-    after = ratchet.went_on(build, bool(found)) if passed else ratchet
-    return Audit(after, build, drifts, alarms, ratchet), found
+    if not all(each.passed for each in found):
+        return Audit(ratchet, build, drifts, alarms, ratchet, "is not accepted"), found
+    return Audit(ratchet.went_on(build, bool(found)), build, drifts, (), ratchet), found
 
 
 def _looked(found: Drift, ratchet: Ratchet, measures: int) -> RuleOutcome:
@@ -280,7 +286,7 @@ def _looked(found: Drift, ratchet: Ratchet, measures: int) -> RuleOutcome:
     value, p = found.mean_diff, found.p
     corrected = min(1.0, p * tests)
     if ratchet.looks >= plan.looks:
-        why = f"all {plan.looks} looks are spent: take a new anchor with --new-anchor"
+        why = f"its looks ({plan.looks}) are spent: take a new anchor with --new-anchor"
         return RuleOutcome(AUDIT, "inconclusive", value, 0.0, why, p)
     if value < 0 and np.isnan(p):
         why = "it cannot be tested on these scores"

@@ -92,7 +92,8 @@ class RatchetFile:
             provenance = self.evaluation.provenance
             return Gate(verdicts, rule=rule, audit=Audit(begun, self.build), provenance=provenance)
         found = judge(self.pairs, self.baseline, **how)
-        accepted = not found.skipped and all(each.passed for each in found.verdicts)
+        passed = not found.skipped and all(each.passed for each in found.verdicts)
+        accepted = passed and not other_judgements(self.evaluation.inputs)
         audit, looks = audited(begun, matrices, self.build, accepted, new_anchor)
         return replace(found, audit=audit).with_looks(looks)
 
@@ -108,15 +109,15 @@ class RatchetFile:
         audit, run = gate.audit, self.candidate
         assert audit is not None
         others = other_judgements(self.evaluation.inputs)
-        if others or (audit.before is not None and audit.ratchet == audit.before):
-            why = "was judged by scores from other judgements" if others else "is not accepted"
+        if stays := audit.stays or (gate.skipped and "is not all that was given"):
+            why = "was judged by scores from other judgements" if others else stays
             return Note("ratchet", f"{self.path} is left unchanged: {run} {why}", warning=False)
         if self.sha256 != (sha256_of_file(self.path) if self.path.exists() else None):
             message = "another call has replaced it since it was read: judge the candidate again"
             raise InputError(self.path, "changed", message)
         emit(self._text(audit.ratchet), self.path, state=True)
-        is_anchor = audit.ratchet.anchor == self.build and not audit.ratchet.steps
-        what = "its anchor" if is_anchor else f"accepted change {audit.ratchet.steps}"
+        steps = audit.ratchet.steps
+        what = f"accepted change {steps}" if steps else "its anchor"
         return Note("ratchet", f"{self.path} now holds {run}, {what}", warning=False)
 
     def _text(self, ratchet: Ratchet) -> str:
@@ -150,7 +151,7 @@ def with_ratchet(
     """
     _refuse_with_ratchet(inputs, path, baselines, pin)
     if not path.exists():
-        evaluation = told_apart(inputs.evaluate(), inputs, (), repeats)
+        evaluation = told_apart(candidates_of(inputs, path), inputs, (), repeats)
         return RatchetFile(path, _only_candidate(evaluation, ()), AuditPlan(**wanted))
     rules = rules_of(inputs)
     source = TextFile(path, rules.max_bytes, checksum=True)
