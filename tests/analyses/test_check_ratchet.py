@@ -178,6 +178,8 @@ def test_a_loss_since_the_anchor_is_an_alarm_that_names_both_builds(
     for format in ("table", "junit", "github", "sarif", "codequality", "markdown", "csv"):
         ran = check(tmp_path / "now.csv", state, *ANY, "-f", format)
         assert ran.code == 1 and "no loss since the anchor" in ran.out, format
+        if format in ("github", "codequality"):  # which the gate's topics have no part in
+            assert "ALARM" in ran.out and "to blame" not in ran.out
 
 
 def test_a_look_that_finds_nothing_is_counted(tmp_path: Path) -> None:
@@ -240,6 +242,17 @@ def test_a_build_that_changes_nothing_spends_nothing(tmp_path: Path) -> None:
     assert kept(state)["anchor"]["name"] == "same"
 
 
+def test_a_change_by_one_measure_alone_is_a_change() -> None:
+    last, now = scores(2), scores(3)
+    of = [
+        ScoreMatrix(name, ("a", "b", "c"), tuple(TOPICS), np.array([last, last, row]))
+        for name, row in (("AP", last), ("RR", now))
+    ]
+    ratchet = Ratchet.begun(AuditPlan(), Build("a"), of)
+    audit, _ = audited(ratchet, of, Build("c"), accepted=True)
+    assert audit.ratchet.steps == 1 and not audit.stays
+
+
 def test_a_file_left_out_accepts_nothing(tmp_path: Path) -> None:
     state, broken = tmp_path / "state.json", tmp_path / "broken.csv"
     broken.write_text("run,topic,measure,score\nx,1,AP,none\n", encoding="utf-8")
@@ -248,6 +261,9 @@ def test_a_file_left_out_accepts_nothing(tmp_path: Path) -> None:
         call = ("check", file, broken, "--ratchet", state, *ANY, "--on-error", "skip")
         ran = riskeval(*call)
         assert ran.code == 1 and "is left unchanged" in ran.err, ran
+        if state.exists():
+            told = json.loads(riskeval(*call, "-f", "json").out)
+            assert told["anchor"]["steps"] == 0 and len(told["skipped"]) == 1
         assert state.exists() == (name == "second")
         riskeval("check", file, "--ratchet", state, *ANY)
 
