@@ -161,8 +161,9 @@ def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:
 def _kept(findings: Sequence[RuleOutcome]) -> str:
     plain = [f.test for f in findings if f.test is not None and f.bound == 0]
     within = [f for f in findings if f.test is not None and f.bound != 0]
-    rules = [f.rule for f in findings if f.test is None]
+    rules = [f.rule for f in findings if f.test is None and f.rule != AUDIT]
     parts = [_not_lower(plain)] if plain else []
+    parts += ["no loss is shown since the anchor"] if AUDIT in {f.rule for f in findings} else []
     parts += [f"a loss of {title_of(f.test)} above {-(f.bound or 0):g} is ruled out"
               for f in within if f.test is not None]  # fmt: skip
     if rules:
@@ -180,6 +181,7 @@ def _broken(findings: Sequence[RuleOutcome]) -> str:
     for finding in broken[:_FEW]:
         found = "" if finding.value is None else f" ({finding.value:.4g})"
         lower = finding.test and f"{title_of(finding.test)} is significantly lower"
+        lower = "the mean has fallen since the anchor" if finding.rule == AUDIT else lower
         parts.append(f"{lower or f'{finding.rule} is broken'}{found}")
     left = len(broken) - _FEW
     more = (
