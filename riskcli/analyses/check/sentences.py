@@ -275,9 +275,9 @@ def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
         return f"none of {number} candidates passes"
     text = f"{len(passing)} of {number} candidates pass{'es' if len(passing) == 1 else ''}"
     if len(passing) <= _FEW:
-        return f"{text}: {', '.join(passing)}"
+        return f"{'only ' if failing else ''}{text}: {', '.join(passing)}"
     if 0 < len(failing) <= _FEW:
-        return f"{text}, {joined(failing)} fail{'s' if len(failing) == 1 else ''}"
+        return f"{joined(failing)} fail{'s' if len(failing) == 1 else ''}, {text}"
     return text
 
 
