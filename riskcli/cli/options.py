@@ -116,8 +116,8 @@ class Ratcheting:
 
     ratchet: Path | None = _most_used(
         "--ratchet", type=OUTPUT, metavar="FILE", settings=Reach.OUTPUT,
-        help="In place of --baseline: the run accepted last, kept in FILE. What all changes lose "
-        "together is seen on topics that no verdict uses.",
+        help="In place of --baseline: the run accepted last, kept in FILE, which the first call "
+        "makes. What all changes lose together is tested on topics that no verdict uses.",
     )
     audit: float | None = _ratchet(
         "--audit", type=SHARE, metavar="SHARE", settings=NOTHING,
@@ -125,15 +125,17 @@ class Ratcheting:
     )
     looks: int | None = _ratchet(
         "--looks", type=FROM_1, settings=NOTHING,
-        help="How many looks at these topics share the significance level. [default: 10]",
+        help="How many tests on these topics share the significance level; then it takes a new "
+        "anchor. [default: 10]",
     )
     look_every: int | None = _ratchet(
         "--look-every", type=FROM_1, metavar="N", settings=NOTHING,
-        help="A look after so many accepted candidates. [default: 10]",
+        help="Test every N accepted candidates what they lost together. [default: 10]",
     )
     new_anchor: bool = _ratchet(
         "--new-anchor", is_flag=True,
-        help="If it is accepted, what is lost is counted from this candidate on: after a release.",
+        help="Count what is lost from this candidate on, if it passes: after a release, or to "
+        "take a loss knowingly.",
     )
 
     def plan(self, gamma: float) -> dict[str, float]:

@@ -167,7 +167,7 @@ _REPORT = "--report"
 )  # fmt: skip
 @own_option(
     "--allow", "allow", type=INPUT, metavar="FILE", settings=Reach.INPUT,
-    help="Known losers: topics that may lose for a while.",
+    help="Known losers, a TOML file: topics that may lose until a day, and why.",
 )  # fmt: skip
 @options.one_alpha("Losses count 1 + alpha times, where a rule does not say otherwise (urisk@5).")
 @own_option(
@@ -214,7 +214,8 @@ _REPORT = "--report"
 @own_option(
     "--other-judgements", choice=OtherJudgements, default="refuse", settings=Reach.NOTHING,
     heading=Section.INPUT,
-    help="What scores kept from other judgements are: an error, or a warning in every report.",
+    help="Scores kept from other judgements are an error (refuse), or compared with a warning in "
+    "every report.",
 )  # fmt: skip
 @option_group(options.Ratcheting, "kept")
 @options.to_judge_option("open verdicts", " Implies --unjudged bounds.")

@@ -219,7 +219,8 @@ def test_the_means_of_both_are_told() -> None:
     [
         ("meen > 1", "did you mean mean"),
         ("loss > 1", "needs a topic, as in loss"),
-        ("mean(151) > 1", "takes no topic"),
+        ("mean(151) > 1", r"takes no topic: loss\(151\) and score\(151\) do"),
+        ("urisk(5) > 1", "alpha stands after @, as in urisk@5"),
         ("loss(999) > 1", "no topic '999'"),
         ("urisk > baseline", "has no urisk to compare"),
         ("mean == worse", "is a number, not a word"),

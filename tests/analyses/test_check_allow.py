@@ -135,7 +135,7 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
         (
             ["max_loss <= 0.3"],
             loser("123"),
-            "123 need not be allowed to lose: none of the topics; did you",
+            "123 need not be allowed to lose: none of the topics judged here; did you",
         ),
     ],
 )

@@ -180,9 +180,9 @@ def test_how_many_topics_would_decide_it() -> None:
     [
         ((0.05, 0.05), "pass: both candidates pass; baseline prod, m on 50 topics."),
         ((0.05, 0.05, 0.05), "pass: all 3 candidates pass; "),
-        ((0.05, -0.05, -0.06), "FAIL: 1 of 3 candidates passes: new1; "),
+        ((0.05, -0.05, -0.06), "FAIL: only 1 of 3 candidates passes: new1; "),
         ((-0.05, -0.05), "FAIL: none of 2 candidates passes; "),
-        ((-0.06, 0.05, 0.05, 0.05, 0.05), "FAIL: 4 of 5 candidates pass, new1 fails; "),
+        ((-0.06, 0.05, 0.05, 0.05, 0.05), "FAIL: new1 fails, 4 of 5 candidates pass; "),
     ],
 )
 def test_how_many_pass_and_who(shifts: tuple[float, ...], text: str) -> None:
@@ -292,10 +292,10 @@ def check(*arguments: str | Path) -> Ran:
 def test_one_screen_by_default_the_rules_of_one_and_everything_on_request() -> None:
     short, one, full = check(), check("--run", "boldRerank"), check("--full")
     assert {ran.code for ran in (short, one, full)} == {1}
-    assert short.out.startswith("FAIL: 7 of 8 candidates pass, oldTFIDF fails; baseline indriCASP,")
+    assert short.out.startswith("FAIL: oldTFIDF fails, 7 of 8 candidates pass; baseline indriCASP,")
     assert "not significantly lower  " not in short.out
     lines = one.out.splitlines()
-    assert lines[0].startswith("FAIL: 7 of 8 candidates pass"), "the gate's answer is that of all"
+    assert lines[0].startswith("FAIL: oldTFIDF fails, 7 of 8"), "the gate's answer is that of all"
     assert (
         "It loses over a fifth on 11 of 50 topics, most on 138 (0.592 to 0.003); no rule" in lines
     )
@@ -310,7 +310,7 @@ def test_reports_and_programs_get_everything_whatever_the_screen_shows(tmp_path:
     report = tmp_path / "all.html"
     check("--run", "boldRerank", "--report", f"html={report}")
     assert report.read_text().count("against indriCASP, ERR@20") == 9
-    assert "<p>FAIL: 7 of 8 candidates pass, oldTFIDF fails; " in report.read_text()
+    assert "<p>FAIL: oldTFIDF fails, 7 of 8 candidates pass; " in report.read_text()
     document = json.loads(check("--run", "boldRerank", "-f", "json").out)
     assert len(document["rows"]) == 16
     assert [each["rule"] for each in document["verdicts"]] == [

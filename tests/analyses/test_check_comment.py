@@ -49,6 +49,11 @@ def test_one_candidate_its_rules_and_what_became_of_documents() -> None:
     assert lines.index("</details>") == len(lines) - 1
     folded = lines[lines.index("<details><summary>How it was judged</summary>") :]
     assert any("qrels: simulated.qrels, SHA-256 `" in line for line in folded)
+    means = [n for n, line in enumerate(lines) if "ean 0.2913 against 0.1983 on 50" in line]
+    assert means == [5], "both means are above the tables, once"
+    assert "topics to blame" not in "".join(lines), "these are a table"
+    folded = [line for line in comment(NEW, "-b", OLD, code=0) if line.startswith("- ")]
+    assert {line.split(": mean")[0] for line in folded[1:3]} == {"- ERR@20", "- nDCG@20"}
 
 
 def test_documents_are_those_that_diff_shows() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,8 +78,10 @@ def test_the_first_call_makes_the_file_and_says_so(tmp_path: Path) -> None:
     file, state = saved(tmp_path, "first", scores(2)), tmp_path / "state.json"
     ran = check(file, state)
     assert ran.code == 0 and f"{state} now holds first, its anchor" in ran.err
-    assert "first is the anchor and the last accepted run" in " ".join(ran.out.split())
-    assert "50% of the topics are set aside" in " ".join(ran.out.split())
+    assert "nothing was compared, for there was no ratchet yet: first is its anchor" in " ".join(
+        ran.out.split()
+    )
+    assert "50 % of the topics are set aside" in " ".join(ran.out.split())
     for format in ("json", "csv", "junit", "sarif", "github", "markdown", "codequality"):
         again = check(file, tmp_path / f"{format}.state", "-f", format)
         assert again.code == 0 and "nan" not in again.out.lower(), format
@@ -121,7 +124,23 @@ def test_a_refused_candidate_changes_nothing_and_is_no_change(tmp_path: Path) ->
     ran = check(saved(tmp_path, "bad", scores(4, -0.1)), state)
     assert ran.code == 1 and state.read_bytes() == before
     assert "is left unchanged: bad is not accepted" in ran.err
-    assert ": 1 accepted change, mean +0.0" in " ".join(ran.out.split())
+    assert ", without this run: 1 accepted change, mean +0.0" in " ".join(ran.out.split())
+
+
+def test_what_was_lost_is_said_with_whose_loss_it_is_and_when_it_is_tested(tmp_path: Path) -> None:
+    state, _ = begun(tmp_path, "--look-every", "2", "--looks", "1")
+    said = []
+    for name, values in (("bad", scores(4, -0.1)), *((f"c{n}", scores(n)) for n in (3, 5, 6))):
+        ran = check(saved(tmp_path, name, values), state, *(() if name == "bad" else ANY))
+        said.append(" ".join(ran.out.split()))
+    assert "anchor, first, no change was accepted. Change 2 is the next" in _plain(said[0])
+    assert "first: 1 accepted change, mean" in _plain(said[1])
+    assert "used. Change 2 is the next at which it is tested." in said[1]
+    assert "Change 4 is the next" in said[2] and "is the next" not in said[3]
+
+
+def _plain(said: str) -> str:
+    return re.sub(r" \(SHA-256 \w+\)", "", said)
 
 
 def test_what_is_not_decided_is_not_accepted_whatever_it_counts_as(tmp_path: Path) -> None:
@@ -145,6 +164,8 @@ def test_the_baseline_has_the_name_of_the_candidate_or_another(tmp_path: Path) -
 def test_the_file_is_scores_that_every_command_reads(tmp_path: Path) -> None:
     state, first = begun(tmp_path)
     now = scores(3, 0.01)
+    ran = riskeval("check", saved(tmp_path, "now", now), "-b", state)
+    assert ran.code == 2 and "what --ratchet wrote is given with --ratchet" in ran.err
     assert check(saved(tmp_path, "now", now), state).code == 0
     ran = riskeval("score", state, "-b", "anchor", "-f", "json")
     row = next(row for row in json.loads(ran.out)["rows"] if row["run"] == "accepted")
@@ -174,6 +195,9 @@ def test_a_loss_since_the_anchor_is_an_alarm_that_names_both_builds(
     (said,) = [each for each in document["verdicts"] if each["rule"] == "anchor"]
     assert "ALARM: 1 change from the anchor, first (commit 0123456789)" in said["text"]
     assert "to now (commit 0123456789)" in said["text"]
+    assert said["text"].endswith("Undo what lost it, or take the loss with --new-anchor.")
+    (gate,) = [each for each in document["verdicts"] if each["rule"] == "gate"]
+    assert "for now the mean has fallen since the anchor (-0.0" in gate["text"]
     assert kept(state)["steps"] == kept(state)["looks"] == 0, "an alarm accepts nothing"
     for format in ("table", "junit", "github", "sarif", "codequality", "markdown", "csv"):
         ran = check(tmp_path / "now.csv", state, *ANY, "-f", format)
@@ -186,6 +210,8 @@ def test_a_look_that_finds_nothing_is_counted(tmp_path: Path) -> None:
     state, ran = looked(tmp_path, 0.01)
     assert ran.code == 0 and kept(state)["looks"] == kept(state)["steps"] == 1
     assert "no loss since the anchor" in ran.out
+    said = " ".join(ran.out.split())
+    assert "no loss is shown since the anchor" in said and "anchor holds" not in said
 
 
 def test_looks_come_after_so_many_accepted_changes(tmp_path: Path) -> None:
@@ -237,7 +263,7 @@ def test_a_build_that_changes_nothing_spends_nothing(tmp_path: Path) -> None:
         ran = check(same, state, *ANY)
         assert ran.code == 0 and state.read_bytes() == before
         assert "scores as the run accepted last" in ran.err
-        assert "0 accepted changes, no change was accepted yet" in " ".join(ran.out.split())
+        assert "no change was accepted" in " ".join(ran.out.split())
     assert check(same, state, *ANY, "--new-anchor").code == 0
     assert kept(state)["anchor"]["name"] == "same"
 
@@ -370,7 +396,10 @@ def test_the_plan_of_the_file_wins_and_a_warning_says_where_it_differs(tmp_path:
     now = saved(tmp_path, "now", scores(3))
     ran = check(now, state, "--looks", "5", "--audit", "0.3", "--gamma", "0.01")
     assert ran.code == 0 and "--looks" not in ran.err
-    assert "was begun with --audit 0.4 and not 0.3 and --gamma 0.05 and not 0.01" in ran.err
+    assert (
+        "for its audit what it was begun with: --audit 0.4, not 0.3 and --gamma 0.05, not 0.01"
+        in ran.err
+    )
     assert kept(state)["plan"] == {"audit": 0.4, "looks": 5, "look_every": 10, "gamma": 0.05}
 
 

@@ -61,7 +61,8 @@ def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
     if wants_topic and topic is None:
         raise UsageError(f"{wrong}: {name} needs a topic, as in {name}({topics[0]})")
     if topic is not None and not (quantity and quantity.argument):
-        raise UsageError(f"{wrong}: {name} takes no topic")
+        message = f"{name} takes no topic: loss({topic}) and score({topic}) do"
+        raise UsageError(f"{wrong}: {message}, and alpha stands after @, as in urisk@5")
     if language.is_on_share(rule):
         check_share(rule, matrix)
     elif topic is not None and topic not in topics:

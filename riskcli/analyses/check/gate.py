@@ -105,7 +105,7 @@ def _except(
             and topic in topics
             and any(case.lost[topics.index(topic)] for case in own)
         ):
-            why = "none of the topics" + nearest(topic, topics)
+            why = "none of the topics judged here" + nearest(topic, topics)
             if topic in topics:
                 why = "no candidate that it is for loses there, or no rule limits that"
             yield Note("allow-unneeded", f"{topic} need not be allowed to lose: {why}")

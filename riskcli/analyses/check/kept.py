@@ -87,7 +87,10 @@ def _beside(inputs: Inputs, baseline: str) -> tuple[Evaluation, str]:
         kept = kept_scores(path, source.text(), kind, candidates, rules.scale)
     runs = runs_of([kept])
     if len(runs) != 1:
-        message = f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one"
+        message = (
+            f"holds {len(runs)} runs ({listed(sorted(runs))}), a baseline must be one: `riskeval "
+            "matrix` writes it, and what --ratchet wrote is given with --ratchet"
+        )
         raise InputError(path, "not-one-run", message)
     (run,) = runs
     name = given or name_of_baseline(run, runs_of([replace(kept, matrices=candidates.matrices)]))
@@ -138,7 +141,10 @@ def _joined(kept: FileScores, candidates: ScoreMatrix, names: tuple[str, ...]) -
     """The kept runs, by these names, and the candidates in one matrix, if topics are the same."""
     by_measure = {matrix.measure: matrix for matrix in kept.matrices}
     if candidates.measure not in by_measure:
-        message = f"holds scores by {listed(by_measure)}, the candidates by {candidates.measure}"
+        message = (
+            f"holds scores by {listed(by_measure)}, the candidates by {candidates.measure}: "
+            "--measure names one of the file's"
+        )
         raise InputError(kept.path, "other-measure", message)
     baseline = replace(by_measure[candidates.measure], runs=names)
     for name in set(names) & set(candidates.runs):
@@ -147,7 +153,10 @@ def _joined(kept: FileScores, candidates: ScoreMatrix, names: tuple[str, ...]) -
     ours, theirs = set(candidates.topics), set(baseline.topics)
     for what, topics in (("lacks", ours - theirs), ("has besides", theirs - ours)):
         if topics:
-            message = f"its topics are others: it {what} {listed(sorted(topics))}"
+            message = (
+                f"its topics are others than the candidates': it {what} {listed(sorted(topics))}; "
+                "make it again with the same judgements and settings"
+            )
             raise InputError(kept.path, "other-topics", message)
     baseline.check_finite()
     joined = join(candidates.measure, [baseline, candidates], candidates.topics)[0]

@@ -219,25 +219,35 @@ class Audit:
             return
         steps = was.steps + (self.alarm or not self.stays)
         for each in self.drifts:
-            lost = each if steps else "no change was accepted yet"
-            text = f"Since the anchor, {was.anchor}: {counted(steps, 'accepted change')}, {lost}."
+            text = self._since(was, steps, each)
             if each.measure in self.alarms:
                 text = (
                     f"ALARM: {counted(steps, 'change')} from the anchor, {was.anchor}, to "
-                    f"{self.build}: {each}. Go back to a build between, or take this one with "
-                    "--new-anchor."
+                    f"{self.build}: {each}. Undo what lost it, or take the loss with --new-anchor."
                 )
             elif now.anchor != was.anchor:
                 text += f" The anchor is {now.anchor} from now on."
+            elif was.looks < was.plan.looks:
+                every = was.plan.look_every
+                text += f" Change {every * (steps // every + 1)} is the next at which it is tested."
             numbers = {"steps": steps, "looks": now.looks, **_figures(each), "p": each.p}
             runs = (self.build.name, was.anchor.name)
             yield Statement("anchor", text, each.measure, runs, numbers=numbers)
 
+    def _since(self, was: Ratchet, steps: int, found: Drift) -> str:
+        """What the accepted changes have lost, this one included if it is one."""
+        if not steps:
+            return f"Since the anchor, {was.anchor}, no change was accepted."
+        without = ", without this run" if self.ratchet == was else ""
+        changes = counted(steps, "accepted change")
+        return f"Since the anchor, {was.anchor}{without}: {changes}, {found}."
+
     @property
     def _first(self) -> Statement:
         text = (
-            f"pass: {self.build.name} is the anchor and the last accepted run, for there was none. "
-            f"{self.ratchet.plan.audit:.0%} of the topics are set aside: no verdict uses them."
+            f"pass: nothing was compared, for there was no ratchet yet: {self.build.name} is its "
+            f"anchor. {100 * self.ratchet.plan.audit:.0f} % of the topics are set aside: no "
+            "verdict uses them."
         )
         return Statement("anchor", text, runs=(self.build.name,))
 

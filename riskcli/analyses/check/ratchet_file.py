@@ -191,13 +191,14 @@ def _refuse_with_ratchet(
 
 def _other_plan(path: Path, plan: AuditPlan, wanted: Mapping[str, float]) -> list[Note]:
     differing = [
-        f"--{name.replace('_', '-')} {getattr(plan, name):g} and not {value:g}"
+        f"--{name.replace('_', '-')} {getattr(plan, name):g}, not {value:g}"
         for name, value in wanted.items()
         if value != getattr(plan, name)
     ]
     if not differing:
         return []
-    return [Note("ratchet-plan", f"{path} was begun with {joined(differing)}, which stays")]
+    message = f"{path} keeps for its audit what it was begun with: {joined(differing)}"
+    return [Note("ratchet-plan", message)]
 
 
 def _refuse_rules_on(set_aside: Collection[str], rules: Sequence[Rule]) -> None:

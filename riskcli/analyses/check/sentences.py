@@ -161,8 +161,9 @@ def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:
 def _kept(findings: Sequence[RuleOutcome]) -> str:
     plain = [f.test for f in findings if f.test is not None and f.bound == 0]
     within = [f for f in findings if f.test is not None and f.bound != 0]
-    rules = [f.rule for f in findings if f.test is None]
+    rules = [f.rule for f in findings if f.test is None and f.rule != AUDIT]
     parts = [_not_lower(plain)] if plain else []
+    parts += ["no loss is shown since the anchor"] if AUDIT in {f.rule for f in findings} else []
     parts += [f"a loss of {title_of(f.test)} above {-(f.bound or 0):g} is ruled out"
               for f in within if f.test is not None]  # fmt: skip
     if rules:
@@ -180,6 +181,7 @@ def _broken(findings: Sequence[RuleOutcome]) -> str:
     for finding in broken[:_FEW]:
         found = "" if finding.value is None else f" ({finding.value:.4g})"
         lower = finding.test and f"{title_of(finding.test)} is significantly lower"
+        lower = "the mean has fallen since the anchor" if finding.rule == AUDIT else lower
         parts.append(f"{lower or f'{finding.rule} is broken'}{found}")
     left = len(broken) - _FEW
     more = (
@@ -273,9 +275,9 @@ def _how_many(by: Mapping[Outcome, Sequence[str]], number: int) -> str:
         return f"none of {number} candidates passes"
     text = f"{len(passing)} of {number} candidates pass{'es' if len(passing) == 1 else ''}"
     if len(passing) <= _FEW:
-        return f"{text}: {', '.join(passing)}"
+        return f"{'only ' if failing else ''}{text}: {', '.join(passing)}"
     if 0 < len(failing) <= _FEW:
-        return f"{text}, {joined(failing)} fail{'s' if len(failing) == 1 else ''}"
+        return f"{joined(failing)} fail{'s' if len(failing) == 1 else ''}, {text}"
     return text
 
 

@@ -28,7 +28,7 @@ def check_share(rule: Rule, matrix: ScoreMatrix) -> None:
         signs, is_loss = signs[:1], bool(re.fullmatch(r"\d+\.?\d*|\.\d+", rule.topic or ""))
         is_loss &= 0 < bound.offset < 1
     if not is_loss or bound.word is not None or bound.slope or rule.comparison not in signs:
-        form = "loss_share(LOSS) <= SHARE above 0, below 1; delta_q10 >= NUMBER (or <=)"
+        form = "loss_share(LOSS) <= SHARE (10% or 0.1); delta_q10 >= NUMBER (or <=)"
         raise UsageError(f"rule {rule.text!r}: a rule that is tested has the form {form}")
     if rule.group == "":
         raise UsageError(f"rule {rule.text!r} is tested: give each group a rule of its own")

@@ -328,7 +328,11 @@ def as_comment(gate: Gate) -> str:
     who = first.candidate if gate.single else f"{number} candidates"
     measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
     said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
-    tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_caption(first)]
+    tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_legend(first)]
+    if gate.single and len(gate.verdicts) == 1:
+        said.append(f"{_caption(first)[0].capitalize()}.")
+    else:
+        below += [f"{each.measure}: {_caption(each)[0]}" for each in gate.verdicts]
     if not gate.single:
         all_rows = gate.summary(formats.PUBLISHED_WIDTH, whole=False)
         tables, below = [replace(all_rows, verdict=())], []

@@ -98,7 +98,7 @@ def inspect_lines(path: Path, text: bytes, columns: Sequence[str]) -> tables.Ite
 # Scores as JSON (what `riskeval matrix` writes) and as JSON lines (as ir_measures writes them).
 
 
-_CURE = "write it anew with `riskeval matrix`"
+_CURE = "restore it, or write it anew with `riskeval matrix`"
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
