@@ -113,7 +113,7 @@ class Completions:
         test = judged.test
         if test is None or judged.outcome == "inconclusive":
             return judged
-        strict = _at_most(plan, family)
+        strict = plan.level_among(family)
         failed = judged.outcome == "fail"
         if not _is_paired(test):
             if failed:
@@ -165,11 +165,6 @@ def _is_paired(test: LossTest) -> bool:
     return measure.plain_mean or measure.value_is_t
 
 
-def _at_most(plan: Significance, family: int) -> float:
-    """What is significant at this level is so whatever the family's other tests say."""
-    return plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
-
-
 def _critical(level: float, topics: int) -> float:
     return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
 
@@ -203,7 +198,7 @@ def decided(
     `tests` counts all of them, those too that cannot be tested on scores as judged: other
     judgements may change that.
     """
-    by_text, level = {rule.text: rule for rule in rules}, _at_most(plan, tests)
+    by_text, level = {rule.text: rule for rule in rules}, plan.level_among(tests)
     found = []
     for case, own in zip(cases, outcomes, strict=True):
         held = Completions.of(case)

@@ -16,19 +16,8 @@ from riskcli.analyses.to_judge import to_judge
 from riskcli.cli.reading import Inputs
 from riskcli.core.files import LIST_MARK, listed_in
 from riskcli.core.inputs import note_input
-from riskcli.core.messages import (
-    InputError,
-    Note,
-    RiskevalError,
-    UsageError,
-)
-from riskcli.output.formats import (
-    IN_FILE,
-    STDOUT,
-    OutputFormat,
-    chosen,
-    emit,
-)
+from riskcli.core.messages import InputError, Note, RiskevalError, UsageError
+from riskcli.output.formats import IN_FILE, STDOUT, OutputFormat, chosen, emit
 from riskcli.output.measure_words import meaning_of
 from riskcli.output.problems import ELSEWHERE
 from riskcli.scores.evaluation import Evaluation
@@ -63,10 +52,6 @@ def write_pool(gate: Gate, evaluation: Evaluation, baseline: str, file: Path) ->
     wanted = to_judge(evaluation, baseline, gate=gate)
     wanted.write(file)
     return wanted.note(file)
-
-
-def _told(message: str) -> Note:
-    return Note("baseline", message, warning=False)
 
 
 # Where a verdict goes: stdout or a file, further reports, and GitHub's job summary.

@@ -20,7 +20,7 @@ from riskcli.analyses.check.verdict import Gate
 from riskcli.analyses.churn import churn_table
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.choices import Inconclusive, check_words, is_virtual
-from riskcli.core.messages import Note, UsageError, nearest
+from riskcli.core.messages import ALLOW_EXPIRED, Note, UsageError, nearest
 from riskcli.risk.estimate import Significance
 from riskcli.scores.comparisons import Options, matching_runs
 from riskcli.scores.evaluation import Evaluation
@@ -85,7 +85,7 @@ def judge(
     notes = [*excepted, *(note for case in cases for note in case.notes)]
     notes += [*texts.notes(topics), *_power_notes(verdicts, detect), *_unused(setup, every_rule)]
     found = setup.provenance.adding(dict(zip(_RECORDED, values, strict=True)), notes)
-    at_length = tuple(replace(n, everywhere=n.everywhere or bool(n.full)) for n in found.notes)
+    at_length = tuple(replace(note, message=note.full or note.message) for note in found.notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=replace(found, notes=at_length))
 
@@ -99,7 +99,7 @@ def _except(
         own = [c for c in cases if each.is_of(c.matrix.runs[1], c.matrix.plain_measure)]
         if each.until < date.today():
             told = f"{topic} was allowed to lose until {each.until} ({each.why}): no longer"
-            yield Note("allow-expired", told, everywhere=True)
+            yield Note(ALLOW_EXPIRED, told)
         elif not (
             any(limits_losses(rule, topic) for rule in rules)
             and topic in topics

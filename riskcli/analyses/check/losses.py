@@ -125,9 +125,7 @@ def _judged(
         return RuleOutcome(rule, "fail", effect, bound, why, p_lower, lower)
     if margin is None:
         return RuleOutcome(rule, "pass", effect, bound, "", p_lower, lower)
-    # The level of the first step of the correction, at which a number of topics is safe.
-    level = plan.gamma if plan.correction == "none" else plan.gamma / max(family, 1)
-    why, needed = _undecided(difference, margin, level)
+    why, needed = _undecided(difference, margin, plan.level_among(family))
     return RuleOutcome(rule, "inconclusive", effect, bound, why, p_margin, beyond, needed)
 
 

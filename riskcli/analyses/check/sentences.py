@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 
@@ -159,18 +160,14 @@ def _of_ruins(verdict: Verdict, text: str, about: str = "") -> Statement:
 
 
 def _kept(findings: Sequence[RuleOutcome]) -> str:
-    plain = [f.test for f in findings if f.test is not None and f.bound == 0]
-    within = [f for f in findings if f.test is not None and f.bound != 0]
-    rules = [f.rule for f in findings if f.test is None]
+    plain = [f.test for f in findings if f.test and not f.bound]
     parts = [_not_lower(plain)] if plain else []
-    parts += [f"a loss of {title_of(f.test)} above {-(f.bound or 0):g} is ruled out"
-              for f in within if f.test is not None]  # fmt: skip
-    if rules:
-        parts.append(
-            f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
-            if len(rules) <= _FEW
-            else f"all {len(rules)} rules hold"
-        )
+    for f in findings:
+        if f.test and f.bound:
+            parts.append(f"a loss of {title_of(f.test)} above {-f.bound:g} is ruled out")
+    if rules := [f.rule for f in findings if f.test is None]:
+        named = f"{joined(rules)} {'hold' if len(rules) > 1 else 'holds'}"
+        parts.append(named if len(rules) <= _FEW else f"all {len(rules)} rules hold")
     return "; ".join(parts)
 
 
@@ -182,34 +179,26 @@ def _broken(findings: Sequence[RuleOutcome]) -> str:
         lower = finding.test and f"{title_of(finding.test)} is significantly lower"
         parts.append(f"{lower or f'{finding.rule} is broken'}{found}")
     left = len(broken) - _FEW
-    more = (
-        [f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} broken"] if left > 0 else []
-    )
-    return "; ".join([*parts, *more])
-
-
-def _open(findings: Sequence[RuleOutcome]) -> str:
-    parts = []
-    for finding in findings:
-        if finding.open_to_judgements:
-            parts.append(_of_judgements(finding))
-        elif finding.outcome == "inconclusive" and finding.test is None:
-            parts.append(f"{finding.rule} is shown neither to hold nor to be broken")
-        elif finding.outcome == "inconclusive" and finding.test is not None:
-            loss = f"a loss of {title_of(finding.test)}"
-            tested = finding.p is not None and finding.p == finding.p
-            accepted = f"{-(finding.bound or 0):g}"
-            margin = f"{loss} above {accepted} is not ruled out, and no loss is shown"
-            parts.append(margin if tested else f"{loss} cannot be tested on these scores")
-        elif finding.outcome == "inconclusive":
-            parts.append(f"{finding.rule} is not decided: {finding.why}")
+    if left > 0:
+        parts.append(f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} broken")
     return "; ".join(parts)
 
 
-def _of_judgements(finding: RuleOutcome) -> str:
-    """That a rule is kept or broken as documents are judged that nobody judged."""
-    what = finding.rule if finding.test is None else f"whether {title_of(finding.test)} is lower"
-    return f"{what} is not decidable from these judgements"
+def _open(findings: Sequence[RuleOutcome]) -> str:
+    return "; ".join(_undecided(f) for f in findings if f.outcome == "inconclusive")
+
+
+def _undecided(finding: RuleOutcome) -> str:
+    title = finding.test and title_of(finding.test)
+    if finding.open_to_judgements:
+        what = f"whether {title} is lower" if title else finding.rule
+        return f"{what} is not decidable from these judgements"
+    if not title:
+        return f"{finding.rule} is shown neither to hold nor to be broken"
+    if finding.p is None or isnan(finding.p):
+        return f"a loss of {title} cannot be tested on these scores"
+    accepted = -(finding.bound or 0)
+    return f"a loss of {title} above {accepted:g} is not ruled out, and no loss is shown"
 
 
 def _proves_nothing(verdicts: Sequence[Verdict]) -> bool:
@@ -247,8 +236,7 @@ def of_many(
     about = f"baseline {verdicts[0].baseline}, {of_measures} on "
     about += counted(verdicts[0].topics, "topic")
     away = f"; {counted(left_out, 'file')} left out, which fails too" if left_out else ""
-    worst = max((c.outcome for c in candidates), key=OUTCOMES.index)
-    whole: Outcome = "fail" if left_out else worst
+    whole: Outcome = "fail" if left_out else candidates[-1].outcome
     whole = "pass" if whole == "inconclusive" and counts_as == "pass" else whole
     text = f"{WORDS[whole]}: {_how_many(by, len(candidates))}; {about}{away}."
     numbers = {
@@ -260,8 +248,7 @@ def of_many(
     if undecided:
         statements.append(_not_decided(verdicts, undecided, counts_as))
     else:
-        passed = {*passing}
-        statements += _power([v for v in verdicts if v.candidate in passed])
+        statements += _power([v for v in verdicts if v.candidate in passing])
     return [*statements, *_allowed(verdicts), *_unjudged(verdicts)]
 
 
@@ -303,8 +290,7 @@ def _what_passes_ruins(passing: Sequence[Candidate]) -> list[Statement]:
 def _not_decided(
     verdicts: Sequence[Verdict], names: Collection[str], counts_as: Inconclusive | None
 ) -> Statement:
-    open_ones = {*names}
-    own = [f for v in verdicts if v.candidate in open_ones for f in v.findings]
+    own = [f for v in verdicts if v.candidate in names for f in v.findings]
     needed = max((f.topics_needed for f in own if f.topics_needed is not None), default=None)
     is_are = "is" if len(names) == 1 else "are"
     by_judgements = any(f.open_to_judgements for f in own)
@@ -326,8 +312,6 @@ def of_judges(verdicts: Sequence[Verdict]) -> Iterator[Statement]:
         number = len({verdict.judge for verdict in own})
         passed = Counter(verdict.candidate for verdict in own if verdict.passed)
         by = f" by {measure}" if len(by_measure) > 1 else ""
-        text = (
-            f"Who passes{by}: {by_count(passed, number) or f'none of {number} judges passes any'}."
-        )
+        who = by_count(passed, number) or f"none of {number} judges passes any"
         runs = tuple(name for name, count in passed.items() if count == number)
-        yield Statement("judges", text, runs=runs, numbers={"judges": number})
+        yield Statement("judges", f"Who passes{by}: {who}.", runs=runs, numbers={"judges": number})

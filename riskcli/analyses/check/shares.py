@@ -96,7 +96,7 @@ class Share:
             tests = counted(families[0], "test")
             why += f", {of} may; corrected p = {broken:.2g} ({title}, {tests})"
             return replace(found, outcome="fail", why=why, p=self.p_lower, p_adjusted=broken)
-        level = plan.gamma if plan.correction == "none" else plan.gamma / families[1]
+        level = plan.level_among(families[1])
         needed = topics_to_settle(self.count, self.topics, self.most, level)
         why += f", which shows neither that {of} do nor that more do"
         if needed is not None:

@@ -24,13 +24,7 @@ from riskcli.output import formats
 from riskcli.output.display import Display, Heading
 from riskcli.output.escape import annotation, visible
 from riskcli.output.formats import Formats
-from riskcli.output.problems import (
-    Level,
-    Problem,
-    as_annotations,
-    as_code_quality,
-    as_sarif,
-)
+from riskcli.output.problems import Level, Problem, as_annotations, as_code_quality, as_sarif
 from riskcli.output.result import Result, Value, tidy
 from riskcli.output.verdict import Statement, Statements
 
@@ -118,15 +112,12 @@ class Gate(formats.Analysis):
 
     def displays(self, width: int, /) -> Sequence[Display]:
         """The candidates, a row each, and the rules of each with the topics to blame."""
-        if self.shown or self.single:
-            return self._chosen()
-        return [self.summary(width, whole=True), *map(_display, self.verdicts)]
+        tables = map(_display, self.verdicts)
+        return self._chosen() or [self.summary(width, whole=True), *tables]
 
     def screen(self, width: int, /) -> Sequence[Display]:
         """A row a candidate; the rules of the only one, or of those asked for."""
-        if self.shown or self.single:
-            return self._chosen()
-        return [self.summary(width, whole=False)]
+        return self._chosen() or [self.summary(width, whole=False)]
 
     def summary(self, width: int, whole: bool) -> Display:
         """A row a candidate; not the whole: as many as a screen has lines for."""
@@ -145,7 +136,9 @@ class Gate(formats.Analysis):
         return [*([] if verdict.is_first else sentences.of_one(verdict)), *own]
 
     def _chosen(self) -> list[Display]:
-        """The rules of those asked for, under what is said of each; who passes comes first."""
+        """The rules of the only one or those asked for, under what is said; who passes is first."""
+        if not (self.shown or self.single):
+            return []
         chosen = [v for v in self.verdicts if not self.shown or v.candidate in self.shown]
         said = [[each.text for each in self._said(verdict)] for verdict in chosen]
         whole = self.verdict.of("")
@@ -237,7 +230,7 @@ def remarks(gate: Gate) -> list[Problem]:
     told = [note for note in gate.notes if note.in_every_report]
     named = [[path for path in paths if path.name in note.message] or paths for note in told]
     return [
-        Problem("warning", note.code, note.told, str(own[0]) if own else None)
+        Problem("warning", note.code, note.message, str(own[0]) if own else None)
         for note, own in zip(told, named, strict=True)
     ]
 
@@ -247,26 +240,22 @@ def as_junit(gate: Gate) -> str:
     root = Tree.Element("testsuites", name=TOOL)
     for verdict in gate.verdicts:
         skipped = sum(gate.level(finding) == "warning" for finding in verdict.failures)
-        suite = Tree.SubElement(
-            root,
-            "testsuite",
-            name=visible(verdict.about),
-            tests=str(len(verdict.findings)),
-            failures=str(len(verdict.failures) - skipped),
-            errors="0",
-            skipped=str(skipped),
-        )
+        counts = {"failures": len(verdict.failures) - skipped, "errors": 0, "skipped": skipped}
+        suite = _suite(root, verdict.about, tests=len(verdict.findings), **counts)
         for finding in verdict.findings:
             _test_case(suite, verdict, finding, gate.level(finding))
     if gate.skipped:
         add_errors(root, "files left out", of_files(gate.skipped))
     for each in remarks(gate):
-        suite = Tree.SubElement(
-            root, "testsuite", name="warnings", tests="1", failures="0", errors="0", skipped="1"
-        )
+        suite = _suite(root, "warnings", tests=1, failures=0, errors=0, skipped=1)
         case = Tree.SubElement(suite, "testcase", name=each.rule, classname=TOOL)
         Tree.SubElement(case, "skipped", message=visible(each.message))
     return as_xml(root)
+
+
+def _suite(root: Tree.Element, name: str, **counts: int) -> Tree.Element:
+    numbers = {of: str(number) for of, number in counts.items()}
+    return Tree.SubElement(root, "testsuite", {"name": visible(name), **numbers})
 
 
 def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, level: Level) -> None:
@@ -286,12 +275,10 @@ def _test_case(suite: Tree.Element, verdict: Verdict, finding: RuleOutcome, leve
 
 def add_errors(root: Tree.Element, name: str, problems: Sequence[Problem]) -> None:
     """A test suite with an error a problem."""
-    count = str(len(problems))
-    suite = Tree.SubElement(root, "testsuite", name=name, tests=count, failures="0", errors=count)
+    suite = _suite(root, name, tests=len(problems), failures=0, errors=len(problems))
     for problem in problems:
-        case = Tree.SubElement(
-            suite, "testcase", name=visible(problem.path or TOOL), classname=name
-        )
+        owner = visible(problem.path or TOOL)
+        case = Tree.SubElement(suite, "testcase", name=owner, classname=name)
         Tree.SubElement(case, "error", message=visible(problem.message), type=problem.rule)
 
 
@@ -324,17 +311,17 @@ def as_comment(gate: Gate) -> str:
     from riskcli.analyses.check import comment
 
     first, code = gate.verdicts[0], 1 if gate.skipped else gate.exit_code
-    number = len({verdict.candidate for verdict in gate.verdicts})
-    who = first.candidate if gate.single else f"{number} candidates"
-    measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
-    said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
+    who = first.candidate
     tables, below = comment.of_one(gate.verdicts, gate.documents), [gate.rule, *_caption(first)]
     if not gate.single:
-        all_rows = gate.summary(formats.PUBLISHED_WIDTH, whole=False)
-        tables, below = [replace(all_rows, verdict=())], []
+        who = f"{len({verdict.candidate for verdict in gate.verdicts})} candidates"
+        tables = [replace(gate.summary(formats.PUBLISHED_WIDTH, whole=False), verdict=())]
+        below = []
     against = "" if first.is_first else f" against {first.baseline}"
-    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who}{against}"
-    return comment.as_comment(f"{title}, {measures}", said, tables, below, gate.provenance)
+    measures = listed(dict.fromkeys(verdict.measure for verdict in gate.verdicts))
+    title = f"{['pass', 'FAIL', '', 'inconclusive'][code]}: {who}{against}, {measures}"
+    said = comment.sentences(gate.verdict.all, [each.message for each in remarks(gate)])
+    return comment.as_comment(title, said, tables, below, gate.inputs)
 
 
 COMMENT = formats.OwnFormat("markdown", ".md", as_comment)
