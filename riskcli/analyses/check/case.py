@@ -11,14 +11,14 @@ from riskcli.analyses.cautions import NamingNote
 from riskcli.analyses.check import rules as language
 from riskcli.analyses.check.allow import KnownLoser
 from riskcli.analyses.check.candidates import Candidates
-from riskcli.analyses.check.losses import Difference, corrected_difference, difference_of
+from riskcli.analyses.check.losses import Difference
 from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, TopicLoss, Verdict
-from riskcli.analyses.check.rules import LossTest, Policy, Rule, limits_losses, topic_quantity
+from riskcli.analyses.check.rules import LossTest, Rule, limits_losses, topic_quantity
 from riskcli.analyses.check.shares import Share, check_share
 from riskcli.analyses.human import MEAN, differences, in_words
 from riskcli.analyses.query_texts import QueryTexts
 from riskcli.core.arrays import Mask, in_units
-from riskcli.core.messages import Note, UsageError, joined, listed, nearest
+from riskcli.core.messages import Note, joined, listed, nearest
 from riskcli.effectiveness.measures import is_logarithm
 from riskcli.output.measure_words import (
     about_logarithms,
@@ -27,6 +27,7 @@ from riskcli.output.measure_words import (
     columns_of_unjudged,
     every_column,
 )
+from riskcli.risk.estimate import Estimate
 from riskcli.risk.measure import MeasureColumn
 from riskcli.risk.paired import smallest_loss
 from riskcli.risk.weights import degrees, effective_topics, mean, spread
@@ -49,44 +50,44 @@ def column_quantities() -> list[MeasureColumn]:
 
 def check_quantity(rule: Rule, matrix: ScoreMatrix) -> None:
     """Refuse a name that nothing answers to, a topic where none belongs, and what is not known."""
-    name, topic, wrong = rule.quantity, rule.topic, f"rule {rule.text!r}"
-    topics = matrix.topics
-    names = [column.name for column in column_quantities()]
-    names += [quantity.name for quantity in language.TOPIC_QUANTITIES]
-    if name not in names and not language.is_on_share(rule):
-        hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
-        raise UsageError(f"{wrong}: nothing is called {name!r}{hint}")
+    name, topic, topics = rule.quantity, rule.topic, matrix.topics
     quantity = topic_quantity(name)
+    names = [column.name for column in column_quantities()]
+    if quantity is None and name not in names:
+        names += [each.name for each in language.TOPIC_QUANTITIES]
+        hint = nearest(name, names) or "; `riskeval help rules` lists all quantities"
+        raise rule.refused(f"nothing is called {name!r}{hint}")
     wants_topic = quantity is not None and quantity.argument == "TOPIC"
     if wants_topic and topic is None:
-        raise UsageError(f"{wrong}: {name} needs a topic, as in {name}({topics[0]})")
+        raise rule.refused(f"{name} needs a topic, as in {name}({topics[0]})")
     if topic is not None and not (quantity and quantity.argument):
-        raise UsageError(f"{wrong}: {name} takes no topic")
+        raise rule.refused(f"{name} takes no topic")
     if language.is_on_share(rule):
         check_share(rule, matrix)
     elif topic is not None and topic not in topics:
-        raise UsageError(f"{wrong}: no topic {topic!r}{nearest(topic, topics)}")
+        raise rule.refused(f"no topic {topic!r}{nearest(topic, topics)}")
     if rule.group is None:
         return
     column = every_column().get(name)
     if wants_topic or (column is not None and column.kind in ("p", "flag")):
-        raise UsageError(f"{wrong}: {name} is not known by group")
+        raise rule.refused(f"{name} is not known by group")
     _parts(rule, matrix)
 
 
 def _parts(rule: Rule, matrix: ScoreMatrix) -> dict[str, list[int]]:
     """By GROUPING=GROUP the topics of the rule's group, or of each; its name alone will do."""
-    parts, group, wrong = matrix.axes.parts_of(matrix.topics), rule.group, f"rule {rule.text!r}"
+    parts, group = matrix.axes.parts_of(matrix.topics), rule.group
     if not parts:
-        raise UsageError(f"{wrong}: no topic has a group; say which with --groups FILE")
-    found = [name for name in parts if group in ("", name, name.partition("=")[2])]
+        raise rule.refused("no topic has a group; say which with --groups FILE")
+    own = {name: name.partition("=")[2] for name in parts}
+    found = [name for name in parts if group in ("", name, own[name])]
     if group and len(found) > 1:
         several = f"{group!r} is a group of several groupings"
-        raise UsageError(f"{wrong}: {several}: name {joined(found, 'or')}")
+        raise rule.refused(f"{several}: name {joined(found, 'or')}")
     if not found:
-        hint = nearest(str(group), (name.partition("=")[2] for name in parts))
+        hint = nearest(str(group), own.values())
         there = f"{hint} (the groups are {listed(parts, 8)})"
-        raise UsageError(f"{wrong}: no group is called {group!r}{there}")
+        raise rule.refused(f"no group is called {group!r}{there}")
     return {name: parts[name] for name in found}
 
 
@@ -129,37 +130,44 @@ class Case:
         matrix = self.candidates.matrix
         if matrix.human is not None and test.of == MEAN:
             (comparison,) = comparisons(self.matrix, self.options)
-            found = differences(self.matrix, matrix.human, comparison, self.options)
-            return corrected_difference(found.corrected, margin)
-        estimate = self.block(test.alpha).estimates.get(test.of)
-        topics = len(matrix.topics)
-        return difference_of(estimate, self.row, topics, degrees(topics, matrix.weights), margin)
+            tested = differences(self.matrix, matrix.human, comparison, self.options).corrected
+            estimate = Estimate(tested.mean, difference_error=tested.error, p=tested.p)
+            return Difference.of(test, margin, estimate, 1, None, float(tested.degrees[1]))
+        found, topics = self.block(test.alpha).estimates.get(test.of), len(matrix.topics)
+        return Difference.of(test, margin, found, self.row, topics, degrees(topics, matrix.weights))
 
-    def defined(
-        self, policy: Policy, outcomes: Sequence[RuleOutcome], margins: Mapping[str, float]
+    def tested(
+        self, tests: Iterable[LossTest | Rule], margins: Mapping[str, float]
+    ) -> list[Difference | Share]:
+        """What tests are about: risk measures and, by rules, shares of topics."""
+        return [
+            self.share(t) if isinstance(t, Rule) else self.difference(t, margins.get(t.of))
+            for t in tests
+        ]
+
+    def outcomes(
+        self, rules: Iterable[Rule], tested: Sequence[RuleOutcome], margins: Mapping[str, float]
     ) -> list[RuleOutcome]:
-        """The outcomes of the policy's tests but those that scores below 0 leave undefined.
+        """Those of tests and rules, but of tests that scores below 0 leave undefined.
 
         These stay where a margin asks for them, or where nothing else is tested.
         """
-        names = [
-            test.of
-            for test in policy.tests
-            if test.of not in self.block(test.alpha).estimates and test.of not in margins
-        ]
-        of_tests = zip(policy.tests, outcomes, strict=True)
-        kept = [outcome for test, outcome in of_tests if test.of not in names]
-        if not names or not kept:
-            return list(outcomes)
-        message = f"{', '.join(names)} is not checked, for it needs scores of at least 0"
-        self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
-        return kept
+        known = {each.rule: each for each in tested}
+        losses = [(each.test, each) for each in tested if each.test]
+        undefined = [t for t, _ in losses if t.of not in self.block(t.alpha).estimates]
+        names = [test.of for test in undefined if test.of not in margins]
+        kept = [each for test, each in losses if test.of not in names]
+        if names and kept:
+            message = f"{', '.join(names)} is not checked, for it needs scores of at least 0"
+            self.notes.append(Note("not-tested", f"{self.matrix.measure}: {message}"))
+        else:
+            kept = [each for _, each in losses]
+        return [*kept, *(known.get(rule.text) or self.judge_rule(rule) for rule in rules)]
 
     @property
     def lost(self) -> Mask:
         """The topics that are lost, beyond the noise of repeats."""
-        (comparison,) = comparisons(self.matrix, self.options)
-        return np.asarray(comparison.paired.lost[1])
+        return np.asarray(self.candidates.lost[0][self.row])
 
     def share(self, rule: Rule) -> Share:
         """What a rule on a share of topics counts, but for those that are allowed to lose."""
@@ -170,15 +178,6 @@ class Case:
         asked, scores = ~part._excepted(rule), part.matrix.values
         found = Share.of(rule, scores[:, asked], part.lost[asked])
         return replace(found, value=Share.of(rule, scores, part.lost).value)
-
-    def shares(self, rules: Iterable[Rule]) -> list[Difference | Share]:
-        """What the rules on shares of topics count."""
-        return [self.share(rule) for rule in rules if language.is_on_share(rule)]
-
-    def judged(self, rules: Iterable[Rule], tested: Iterable[RuleOutcome]) -> list[RuleOutcome]:
-        """The outcome of each rule; those on shares are tested already, all together."""
-        known = {each.rule: each for each in tested}
-        return [known.get(rule.text) or self.judge_rule(rule) for rule in rules]
 
     def judge_rule(self, rule: Rule) -> RuleOutcome:
         """The outcome of a rule, on the topics that it is about; of every group the worst."""
@@ -213,18 +212,14 @@ class Case:
         value, baseline = self._sides(rule)
         if rule.bound.word is not None:
             if not isinstance(value, str):
-                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is a number, not a word")
+                raise rule.refused(f"{rule.quantity} is a number, not a word")
             passed = (value == rule.bound.word) == (rule.comparison == "==")
             return _outcome(rule, passed, None, None, f"it is {value}")
         if isinstance(value, str):
-            raise UsageError(
-                f"rule {rule.text!r}: {rule.quantity} is better, worse or none; "
-                "compare it with == or !="
-            )
+            what = f"{rule.quantity} is better, worse or none; compare it with == or !="
+            raise rule.refused(what)
         if rule.bound.slope and baseline is None:
-            raise UsageError(
-                f"rule {rule.text!r}: the baseline has no {rule.quantity} to compare with"
-            )
+            raise rule.refused(f"the baseline has no {rule.quantity} to compare with")
         bound = rule.bound.value(baseline or 0.0)
         if value is None:
             return _outcome(rule, False, None, bound, f"{rule.quantity} is undefined")
@@ -238,10 +233,9 @@ class Case:
         if quantity is None:
             block = self.block(rule.alpha)
             if rule.quantity in columns_of_unjudged().keys() - block.unjudged.keys():
-                raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+                raise rule.refused(_not_known(rule.quantity))
             if rule.quantity in columns_beside().keys() - block.beside.keys():
-                option = asked_with(rule.quantity)
-                raise UsageError(f"rule {rule.text!r}: {rule.quantity} is known with {option}")
+                raise rule.refused(f"{rule.quantity} is known with {asked_with(rule.quantity)}")
             return _cells(block, rule.quantity, self.row)
         base, run = self.matrix.values
         if quantity.value is None:
@@ -258,11 +252,11 @@ class Case:
         if rule.quantity in self.moves:
             by_topic = self.moves[rule.quantity]
             if not by_topic.keys() >= {*topics}:
-                raise UsageError(f"rule {rule.text!r}: judges have other topics: name one --qrels")
+                raise rule.refused("judges have other topics: name one --qrels")
             figures = np.array([[by_topic[topic] for topic in topics]])
             return float(mean(figures, self.matrix.weights)[0])
         if judging is None or self.matrix.runs[1] not in judging.by_run:
-            raise UsageError(f"rule {rule.text!r}: {_not_known(rule.quantity)}")
+            raise rule.refused(_not_known(rule.quantity))
         return float(np.isnan(judging.shares(self.matrix.runs[1:], topics)).sum())
 
     def verdict(self, findings: Sequence[RuleOutcome], worst: int, level: float) -> Verdict:
@@ -317,9 +311,8 @@ def _outcome(
     rule: Rule, passed: bool, value: float | None, bound: float | None, why: str
 ) -> RuleOutcome:
     """`why` is for a rule that is not kept."""
-    if passed:
-        return RuleOutcome(rule.text, "pass", value, bound, "")
-    return RuleOutcome(rule.text, "fail", value, bound, why)
+    found = RuleOutcome(rule.text, "pass", value, bound, "")
+    return found if passed else replace(found, outcome="fail", why=why)
 
 
 def _cells(block: Block, name: str, row: int) -> tuple[float | str | None, float | None]:

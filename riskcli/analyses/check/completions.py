@@ -4,7 +4,7 @@ A rule that fails stays failed where it is proved to fail for every completion o
 One that passes stays passed unless a completion is found that breaks it. Else it is not decidable.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +19,6 @@ from riskcli.core.arrays import Floats
 from riskcli.core.messages import UsageError
 from riskcli.effectiveness.unjudged import any_unjudged, difference_bounds
 from riskcli.output.measure_words import columns_of_unjudged
-from riskcli.risk.estimate import Significance
 from riskcli.risk.measure import RiskMeasure
 from riskcli.risk.measures import measures
 from riskcli.risk.ranges import may_be_below, surely_below
@@ -102,33 +101,26 @@ class Completions:
         p = max(end.p_margin if judged.passed else end.p_lower for end in ends)
         return judged if p < level else _undecided(judged, _TURNED)
 
-    def of_test(
-        self, judged: RuleOutcome, margin: float | None, plan: Significance, family: int
-    ) -> RuleOutcome:
-        """What may be said of a test that is one of a family, whose correction is at most its size.
-
-        Beyond the critical value at gamma over that size a difference is significant whatever the
-        other tests say; within that at gamma it is not.
-        """
+    def of_test(self, judged: RuleOutcome, level: float) -> RuleOutcome:
+        """What may be said of a test: what is significant at the level is so in its family."""
         test = judged.test
         if test is None or judged.outcome == "inconclusive":
             return judged
-        strict = plan.level_among(family)
         failed = judged.outcome == "fail"
-        if not _is_paired(test):
-            if failed:
-                return _undecided(judged, _NO_BOUND)
-            return _undecided(judged, _TURNED) if self._is_lower(test, strict) else judged
+        if not (_measure(test.of).plain_mean or _measure(test.of).value_is_t):
+            if failed or self._is_lower(test, level):  # no t test of what differences count for
+                return _undecided(judged, _NO_BOUND if failed else _TURNED)
+            return judged
         if self._is_settled:
             return judged
         low, now, high = (self._counted(delta, test) for delta in self.deltas)
-        critical = _critical(strict, len(low))
+        critical = _critical(level, len(low))
         if failed:
             holds = surely_below(low, high, critical)
-        elif margin is None:
+        elif not judged.bound:
             holds = not may_be_below(low, high, critical, now)
         else:  # that no larger loss is possible is a claim of its own, and is proved as such
-            holds = surely_below(-(high + margin), -(low + margin), critical)
+            holds = surely_below(judged.bound - high, judged.bound - low, critical)
         return judged if holds else _undecided(judged, self._range_of_mean)
 
     def _is_lower(self, test: LossTest, level: float) -> bool:
@@ -159,12 +151,6 @@ def _measure(name: str) -> RiskMeasure:
     return next(measure for measure in measures() if measure.id == name)
 
 
-def _is_paired(test: LossTest) -> bool:
-    """Whether it is a t test of what differences count for, and of nothing else."""
-    measure = _measure(test.of)
-    return measure.plain_mean or measure.value_is_t
-
-
 def _critical(level: float, topics: int) -> float:
     return float(stdtrit(topics - 1, 1 - level)) if topics > 1 else float("inf")
 
@@ -186,26 +172,17 @@ def _is_monotone(rule: Rule) -> bool:
 
 
 def decided(
-    cases: Sequence[Case],
-    outcomes: Sequence[Sequence[RuleOutcome]],
-    rules: Sequence[Rule],
-    margins: Mapping[str, float],
-    plan: Significance,
-    tests: int,
-) -> list[list[RuleOutcome]]:
-    """The outcomes of every case that hold whatever the judgements still say.
+    case: Case, outcomes: list[RuleOutcome], rules: Sequence[Rule], level: float
+) -> list[RuleOutcome]:
+    """The outcomes of a case that hold whatever the judgements still say.
 
-    `tests` counts all of them, those too that cannot be tested on scores as judged: other
-    judgements may change that.
+    What is significant at the level is so in the family of all tests, those too that cannot be
+    tested on scores as judged: other judgements may change that.
     """
-    by_text, level = {rule.text: rule for rule in rules}, plan.level_among(tests)
-    found = []
-    for case, own in zip(cases, outcomes, strict=True):
-        held = Completions.of(case)
-        found.append([
-            each if held is None
-            else held.of_rule(by_text[each.rule], each, level) if each.test is None
-            else held.of_test(each, margins.get(each.test.of), plan, tests)
-            for each in own
-        ])  # fmt: skip
-    return found
+    held, by_text = Completions.of(case), {rule.text: rule for rule in rules}
+    if held is None:
+        return outcomes
+    return [
+        held.of_test(each, level) if each.test else held.of_rule(by_text[each.rule], each, level)
+        for each in outcomes
+    ]

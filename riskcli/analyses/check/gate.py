@@ -11,11 +11,10 @@ from riskcli.analyses.check.allow import KnownLoser
 from riskcli.analyses.check.candidates import tables
 from riskcli.analyses.check.case import Case, check_quantity
 from riskcli.analyses.check.completions import decided
-from riskcli.analyses.check.losses import Difference, families, judge_losses
-from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, RuleOutcome, Verdict
+from riskcli.analyses.check.losses import families, judge_losses
+from riskcli.analyses.check.outcomes import POPULATION_OF_TWO, Verdict
 from riskcli.analyses.check.rules import LossTest, Policy, Rule, is_on_share, limits_losses
 from riskcli.analyses.check.sentences import rule_in_words
-from riskcli.analyses.check.shares import Share
 from riskcli.analyses.check.verdict import Gate
 from riskcli.analyses.churn import churn_table
 from riskcli.analyses.query_texts import QueryTexts
@@ -29,13 +28,6 @@ from riskcli.scores.reading import UNJUDGED
 from riskcli.scores.teams import Teams
 
 # The gate itself.
-
-
-_RECORDED = (
-    "policy", "rules", "baseline", "alpha", "gamma", "correction", "detect", "margins",
-    "inconclusive", "population",
-)  # fmt: skip
-"""What settings say of a gate."""
 
 
 def judge(
@@ -74,17 +66,25 @@ def judge(
     excepted = _prepared(cases, scores, every_rule, allow)
     check_words(inconclusive=(inconclusive or "fail", Inconclusive))
     margins = language.checked_margins(chosen, margin)
-    both = zip(_differences(cases, chosen, margins), cases, strict=True)
-    tested = [[*own, *case.shares(every_rule)] for own, case in both]
-    outcomes = _outcomes(cases, tested, chosen, every_rule, margins, plan)
-    level = plan.gamma / max(sum(map(len, tested)), 1)
+    tests: list[LossTest | Rule] = [*chosen.tests, *filter(is_on_share, every_rule)]
+    tested = [case.tested(tests, margins) for case in cases]
+    strict = plan.level_among(len(cases) * len(tests))
+    outcomes = [
+        decided(case, case.outcomes(every_rule, own, margins), every_rule, strict)
+        for case, own in zip(cases, judge_losses(tested, plan), strict=True)
+    ]
+    level = plan.level_among(sum(map(len, tested)))
     verdicts = [case.verdict(own, worst, level) for case, own in zip(cases, outcomes, strict=True)]
-    given = (cases[0].options.baselines[0], alpha, plan.gamma, plan.correction, detect, margins)
-    of_two = population_record(setup.options) if population else POPULATION_OF_TWO
-    values = (chosen.name, [rule.text for rule in every_rule], *given, inconclusive, of_two)
+    recorded = {
+        "policy": chosen.name, "rules": [rule.text for rule in every_rule],
+        "baseline": cases[0].options.baselines[0], "alpha": alpha, "gamma": plan.gamma,
+        "correction": plan.correction, "detect": detect, "margins": margins,
+        "inconclusive": inconclusive,
+        "population": population_record(setup.options) if population else POPULATION_OF_TWO,
+    }  # fmt: skip
     notes = [*excepted, *(note for case in cases for note in case.notes)]
     notes += [*texts.notes(topics), *_power_notes(verdicts, detect), *_unused(setup, every_rule)]
-    found = setup.provenance.adding(dict(zip(_RECORDED, values, strict=True)), notes)
+    found = setup.provenance.adding(recorded, notes)
     at_length = tuple(replace(note, message=note.full or note.message) for note in found.notes)
     asked = rule_in_words(chosen.tests, every_rule, margins, plan, families(tested))
     return Gate(tuple(verdicts), inconclusive, asked, provenance=replace(found, notes=at_length))
@@ -134,38 +134,9 @@ def _prepared(
 
 def _unused(setup: Setup, rules: Sequence[Rule]) -> list[Note]:
     """Say that groups of topics change nothing where no rule is on one."""
-    if not setup.matrices[0].axes.groups or any(rule.group is not None for rule in rules):
-        return []
+    unused = setup.matrices[0].axes.groups and all(rule.group is None for rule in rules)
     message = "--groups changes nothing here: no rule is on a group, as mean_diff[tail] >= 0 is"
-    return [Note("groups-unused", message)]
-
-
-def _differences(
-    cases: Sequence[Case], chosen: Policy, margins: Mapping[str, float]
-) -> list[list[Difference]]:
-    """What each case's tests are about."""
-    return [
-        [case.difference(test, margins.get(test.of)) for test in chosen.tests] for case in cases
-    ]
-
-
-def _outcomes(
-    cases: Sequence[Case],
-    differences: Sequence[Sequence[Difference | Share]],
-    chosen: Policy,
-    every_rule: Sequence[Rule],
-    margins: Mapping[str, float],
-    plan: Significance,
-) -> list[list[RuleOutcome]]:
-    """Of each case its tests and rules, as far as they hold whatever is not judged."""
-    tests: list[LossTest | Rule] = [*chosen.tests, *filter(is_on_share, every_rule)]
-    number = len(chosen.tests)
-    tested = judge_losses(differences, tests, margins, plan)
-    found = [
-        [*case.defined(chosen, own[:number], margins), *case.judged(every_rule, own[number:])]
-        for case, own in zip(cases, tested, strict=True)
-    ]
-    return decided(cases, found, every_rule, margins, plan, len(cases) * len(tests))
+    return [Note("groups-unused", message)] if unused else []
 
 
 def _what_is_checked(

@@ -30,14 +30,12 @@ _FILES, _LETTERS = 20, 1500
 
 def of_error(error: RiskevalError) -> list[Problem]:
     """Why nothing could be judged: the files, or what else is wrong with the call."""
-    if isinstance(error, NoRunLeftError) and error.errors:
-        return verdict.of_files(error.errors)
+    errors = error.errors if isinstance(error, NoRunLeftError) else ()
     if isinstance(error, InputError):
-        return verdict.of_files([error])
-    if isinstance(error, UsageError):
-        return [Problem("error", "wrong-call", str(error), None)]
+        errors = (error,)
     code = re.match("([a-z]+-[a-z-]+): ", str(error))  # out-of-memory, no-file
-    return [Problem("error", code[1] if code else "fault", str(error), None)]
+    rule = "wrong-call" if isinstance(error, UsageError) else code[1] if code else "fault"
+    return verdict.of_files(errors) or [Problem("error", rule, str(error), None)]
 
 
 def _as_junit(problems: Sequence[Problem]) -> str:

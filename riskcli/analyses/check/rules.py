@@ -71,6 +71,10 @@ class Rule:
     group: str | None = None
     """The group of topics that it is about; empty: each group, and so the worst."""
 
+    def refused(self, why: str) -> UsageError:
+        """The error where it cannot be asked."""
+        return UsageError(f"rule {self.text!r}: {why}")
+
     def holds(self, value: float, baseline: float) -> bool:
         """Whether the numbers keep the rule."""
         return COMPARISONS[self.comparison](value, self.bound.value(baseline))
@@ -197,22 +201,17 @@ class _Parser:
             return Bound(value / 100 if self.accept("%") else value)
         if self.accept("baseline"):
             return Bound(slope=1.0)
-        if text in ("-", "("):
-            return self.nested(text)
-        raise self.fail("a number or baseline")
-
-    def nested(self, opening: str) -> Bound:
+        if text not in ("-", "("):
+            raise self.fail("a number or baseline")
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self.fail("fewer brackets and signs")
         self.take()
-        if opening == "-":
-            inner = self.factor()
+        inner = self.factor() if text == "-" else self.sum()
+        if text == "-":
             inner = Bound(-inner.offset, -inner.slope)
-        else:
-            inner = self.sum()
-            if not self.accept(")"):
-                raise self.fail("a closing bracket")
+        elif not self.accept(")"):
+            raise self.fail("a closing bracket")
         self.depth -= 1
         return inner
 
@@ -320,9 +319,8 @@ class LossTest:
     def text(self, margin: float | None = None) -> str:
         """How reports name it."""
         at = "" if self.alpha is None else f"@{self.alpha:g}"
-        if margin is not None:
-            return f"{self.of}{at} not lower by more than {margin:g}"
-        return f"{self.of}{at} not significantly lower"
+        lower = "significantly lower" if margin is None else f"lower by more than {margin:g}"
+        return f"{self.of}{at} not {lower}"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def check_share(rule: Rule, matrix: ScoreMatrix) -> None:
         is_loss &= 0 < bound.offset < 1
     if not is_loss or bound.word is not None or bound.slope or rule.comparison not in signs:
         form = "loss_share(LOSS) <= SHARE above 0, below 1; delta_q10 >= NUMBER (or <=)"
-        raise UsageError(f"rule {rule.text!r}: a rule that is tested has the form {form}")
+        raise rule.refused(f"a rule that is tested has the form {form}")
     if rule.group == "":
         raise UsageError(f"rule {rule.text!r} is tested: give each group a rule of its own")
     if matrix.human is not None or matrix.weights is not None:
